@@ -2,8 +2,8 @@ import Synchronization
 package import TidemarkStore
 package import TidemarkSync
 
-/// A disk that fails when a test says so: transactions of the chosen kinds do their work and are
-/// then refused, as on a disk that is full.
+/// A disk that fails on request. Transactions of the chosen kinds do their work and then fail, as
+/// on a full disk.
 ///
 /// ```swift
 /// environment.storageFault = disk.fault
@@ -21,9 +21,9 @@ package final class FaultyDisk: Sendable {
 
     package init() {}
 
-    /// Makes these kinds of transactions fail until ``recover()``, and no others.
+    /// Makes transactions of these kinds fail until ``recover()``, and no others.
     ///
-    /// - Parameter times: How many of them; the rest go well.
+    /// - Parameter times: The number of transactions that fail. Later ones succeed.
     package func fail(
         _ steps: Set<StorageStep>, with error: StoreError = .full, times: Int = .max
     ) {
@@ -36,7 +36,7 @@ package final class FaultyDisk: Sendable {
 
     package func recover() { fail([]) }
 
-    /// How many transactions have failed.
+    /// The number of transactions that have failed.
     package var failures: Int { state.withLock(\.failures) }
 
     package var fault: SyncEnvironment.StorageFaultSource {

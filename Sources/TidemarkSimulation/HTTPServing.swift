@@ -4,14 +4,14 @@ import Logging
 /// Serves on a port of this machine while `body` runs.
 ///
 /// - Parameters:
-///   - router: What answers.
-///   - body: Is called once, with HOST:PORT. What it throws ends the server and is thrown on.
+///   - router: Answers the requests.
+///   - body: Called once, with HOST:PORT. An error of `body` ends the server and is rethrown.
 package func withServer(
     _ router: Router<BasicRequestContext>,
     _ body: @escaping @Sendable (String) async throws -> Void
 ) async throws {
     let (ports, input) = AsyncStream.makeStream(of: Int.self)
-    // That it listens, and that a test which is done hangs up, is no result.
+    // Hides the log lines about the start of the server and about connections that a test closes.
     var logger = Logger(label: "tidemark.test-server")
     logger.logLevel = .critical
     let application = Application(

@@ -1,8 +1,9 @@
 package import Foundation
 
-/// Folders of test data that lie beside the repository.
+/// Folders of test data beside the repository.
 package enum SharedFolder {
-    /// The cases that Google's clients share: `TIDEMARK_CONFORMANCE`, or `../shared/conformance`.
+    /// The test cases that Google's clients share, in `TIDEMARK_CONFORMANCE` or
+    /// `../shared/conformance`.
     package static let conformance: URL = {
         if let path = ProcessInfo.processInfo.environment["TIDEMARK_CONFORMANCE"] {
             return URL(fileURLWithPath: path)

@@ -1,13 +1,15 @@
 import TidemarkModel
 
-/// A document with pending writes on top, as a client has to show it: what mutations and transforms do,
-/// written from Firestore's documentation ("Add data", "Update a document") for tests to compare with.
+/// A document with pending writes on top, as a client must show it. The effects of mutations and
+/// transforms are written from Firestore's documentation ("Add data", "Update a document"), for
+/// tests to compare with.
 struct OracleDocument {
-    /// Nil where there is none.
+    /// The fields; nil if the document does not exist.
     private(set) var fields: MapValue?
-    /// Whether a pending write has an effect on it.
+    /// True if a pending write affects the document.
     private(set) var isWritten = false
-    /// The server's version below; nil where there is none, or it is not known.
+    /// The version on the server; nil if the document does not exist there, or if the version is
+    /// not known.
     private let version: Timestamp?
 
     init(fields: MapValue?, version: Timestamp?) {
@@ -15,7 +17,7 @@ struct OracleDocument {
         self.version = fields == nil ? nil : version
     }
 
-    /// - Parameter time: When it was written, by the device's clock.
+    /// - Parameter time: The time of the write on the device's clock.
     mutating func apply(_ mutation: Mutation, at time: Timestamp) {
         switch mutation.precondition {
         case .none: break
@@ -71,7 +73,7 @@ struct OracleDocument {
         }
     }
 
-    /// What is no number counts as nothing.
+    /// Adds numbers. A value that is not a number counts as missing.
     private static func sum(_ old: Value?, _ step: Value) -> Value {
         switch (old, step) {
         case (.integer(let a)?, .integer(let b)):
@@ -98,7 +100,8 @@ struct OracleDocument {
         return value(path.dropFirst(), inner)
     }
 
-    /// A value makes maps on its way, in place of what is none; nothing in place of a value makes none.
+    /// Sets or removes a value at a path. Setting creates maps along the path and replaces values
+    /// that are not maps. Removing creates no maps.
     private static func with(
         _ value: Value?, at path: ArraySlice<String>, _ fields: MapValue
     ) -> MapValue {

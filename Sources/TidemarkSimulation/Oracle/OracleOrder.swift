@@ -1,10 +1,10 @@
 import TidemarkModel
 
-// The order of Firestore's values, written from its documentation ("Supported data types", "Value type
-// ordering") and from what production was seen to do. Tests compare the product with it, so nothing
-// here calls the product's own order: values are taken apart and compared by themselves.
+// The order of Firestore's values, written from its documentation ("Supported data types", "Value
+// type ordering") and from recorded behaviour of production. Tests compare the product with this
+// order, so it never calls the product's own comparisons.
 
-/// -1, 0 or 1 for below, level and above.
+/// Compares values. The results -1, 0 and 1 mean below, equal and above.
 enum OracleOrder {
     static func compare(_ left: Value, _ right: Value) -> Int {
         let kinds = sign(kind(of: left), kind(of: right))
@@ -24,7 +24,7 @@ enum OracleOrder {
                 numbers(.double(a.longitude), .double(b.longitude)))
         case (.array(let a), .array(let b)): return lists(a, b, by: compare)
         case (.vector(let a), .vector(let b)):
-            // The number of dimensions comes first.
+            // The number of dimensions is compared first.
             return first(
                 sign(a.array.count, b.array.count),
                 lists(a.array.map(Value.double), b.array.map(Value.double), by: compare))
@@ -33,7 +33,8 @@ enum OracleOrder {
         }
     }
 
-    /// Whether a range filter compares the two: values of one kind, numbers being one.
+    /// True if a range filter compares the two values: they have the same kind, and all numbers are
+    /// of one kind.
     static func areOfOneKind(_ left: Value, _ right: Value) -> Bool {
         func merged(_ value: Value) -> Int { isNaN(value) ? numberKind : kind(of: value) }
         return merged(left) == merged(right)
@@ -47,8 +48,9 @@ enum OracleOrder {
 
     private static let numberKind = 3
 
-    /// Null, booleans, NaN, numbers, times, texts, bytes, names, places, arrays, vectors, maps. Times
-    /// that the server is still to set come after all that it has set.
+    /// The position of a value's kind: null, boolean, NaN, number, timestamp, string, bytes,
+    /// reference, geo point, array, vector, map. Pending server timestamps follow all other
+    /// timestamps.
     private static func kind(of value: Value) -> Int {
         switch value {
         case .null: 0
@@ -69,7 +71,7 @@ enum OracleOrder {
 
     // MARK: Numbers
 
-    /// By their exact values. NaN equals NaN, and `-0.0` equals `0`.
+    /// Compares exact numeric values. NaN equals NaN, and `-0.0` equals `0`.
     private static func numbers(_ left: Value, _ right: Value) -> Int {
         switch (left, right) {
         case (.integer(let a), .integer(let b)): sign(a, b)
@@ -80,8 +82,8 @@ enum OracleOrder {
         }
     }
 
-    /// A double against an integer: first the part above the point, as a number of 128 bits, which holds
-    /// every double that is near an Int64 exactly; then what is behind the point.
+    /// Compares a double with an integer. The integral part is compared first, as a 128-bit
+    /// integer, which represents every double near an Int64 exactly; then the fraction.
     private static func exact(_ double: Double, against integer: Int64) -> Int {
         if double != double { return 0 }
         if double >= 1e19 { return 1 }
@@ -102,7 +104,8 @@ enum OracleOrder {
             paths(a.path, b.path))
     }
 
-    /// Segment by segment: ids that are numbers, as in `__id7__`, by number and below all others.
+    /// Compares segment by segment. Numeric ids such as `__id7__` compare by number and precede all
+    /// others.
     static func paths(_ left: DocumentPath, _ right: DocumentPath) -> Int {
         lists(segments(left.text), segments(right.text)) { a, b in
             switch (number(in: a), number(in: b)) {
@@ -132,7 +135,7 @@ enum OracleOrder {
 
     // MARK: Arrays and maps
 
-    /// Element by element; a list that is the beginning of another is below it.
+    /// Compares element by element. A list that is a prefix of another list precedes it.
     private static func lists<Element>(
         _ left: [Element], _ right: [Element], by order: (Element, Element) -> Int
     ) -> Int {
@@ -143,7 +146,7 @@ enum OracleOrder {
         return sign(left.count, right.count)
     }
 
-    /// By their keys in the order of bytes: key, value, next key, next value.
+    /// Compares by keys in byte order: key, value, next key, next value.
     private static func maps(_ left: MapValue, _ right: MapValue) -> Int {
         func pairs(_ map: MapValue) -> [(key: [UInt8], value: Value)] {
             map.map { (Array($0.key.utf8), $0.value) }.sorted { bytes($0.key, $1.key) < 0 }
@@ -157,6 +160,6 @@ enum OracleOrder {
         left < right ? -1 : (right < left ? 1 : 0)
     }
 
-    /// The first that says something.
+    /// Returns the first result that is not zero, or zero.
     private static func first(_ results: Int...) -> Int { results.first { $0 != 0 } ?? 0 }
 }

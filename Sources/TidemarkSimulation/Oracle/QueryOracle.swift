@@ -1,16 +1,17 @@
 package import TidemarkModel
 
-/// What a query's rows are, told by looking at every document: the tests' own filter and sort.
+/// Computes the rows of a query by examining every document: the tests' own filter and sort.
 ///
-/// Written from Firestore's documentation of queries ("Perform simple and compound queries", "Order and
-/// limit data", "Paginate data with query cursors") and from what production was seen to answer. It is
-/// slow and plain on purpose, and calls nothing that the product filters or sorts with.
+/// Written from Firestore's documentation of queries ("Perform simple and compound queries", "Order
+/// and limit data", "Paginate data with query cursors") and from recorded answers of production.
+/// The code is deliberately slow and simple, and uses none of the product's filters and
+/// comparisons.
 package struct QueryOracle {
     private let query: Query
     private let database: DatabaseID
     private let orders: [(field: [String], isDescending: Bool)]
 
-    /// - Precondition: The query searches no nearest vectors, and returns whole documents.
+    /// - Precondition: The query is not a vector search, and returns whole documents.
     package init(_ query: Query, in database: DatabaseID) {
         precondition(query.findNearest == nil && query.projection == nil)
         self.query = query
@@ -20,7 +21,7 @@ package struct QueryOracle {
 
     package typealias Row = (path: DocumentPath, fields: MapValue)
 
-    /// The rows of all documents, in the query's order.
+    /// Returns the rows among `documents`, in the query's order.
     package func rows(of documents: [Row]) -> [Row] {
         var rows = allRows(of: documents)
         rows = Array(rows.dropFirst(query.offset))
@@ -36,11 +37,11 @@ package struct QueryOracle {
         return rows(of: documents.map { ($0.path, $0.fields) }).map { known[$0.path]! }
     }
 
-    /// Limit and offset aside.
+    /// Returns true if the document matches, ignoring limit and offset.
     package func matches(_ path: DocumentPath, _ fields: MapValue) -> Bool {
         guard isInScope(path) else { return false }
         if let filter = query.filter, !holds(filter, path, fields) { return false }
-        // A document without a field that is ordered by is in no index of the query.
+        // A document that lacks an ordered field is in no index of the query.
         guard orders.allSatisfy({ value($0.field, path, fields) != nil }) else { return false }
         if let start = query.start, side(of: path, fields, start) < 0 { return false }
         if let end = query.end, side(of: path, fields, end) > 0 { return false }
@@ -73,8 +74,8 @@ package struct QueryOracle {
 
     // MARK: The order
 
-    /// What was asked for; then the fields of inequalities, by name; then the document's name. Those
-    /// that are added take the direction of the last that was asked for.
+    /// Returns the explicit orders, then the fields of inequalities sorted by name, then the
+    /// document's name. The added orders take the direction of the last explicit order.
     private static func orders(of query: Query) -> [(field: [String], isDescending: Bool)] {
         var orders = query.orders.map { ($0.field.segments, $0.direction == .descending) }
         let isDescending = orders.last?.1 ?? false
@@ -116,13 +117,14 @@ package struct QueryOracle {
         return left.count < right.count
     }
 
-    /// Below 0 for a row before the cursor's place, above for one behind it.
+    /// Returns a negative number for a row before the cursor's position, and a positive number for
+    /// a row after it.
     private func side(of path: DocumentPath, _ fields: MapValue, _ cursor: Cursor) -> Int {
         for (order, place) in zip(orders, cursor.values) {
             let result = OracleOrder.compare(value(order.field, path, fields)!, place)
             if result != 0 { return order.isDescending ? -result : result }
         }
-        // Level with its values: the place is before all such rows, or behind them.
+        // The row equals the cursor's values: the position is before or after all such rows.
         return cursor.before ? 1 : -1
     }
 
@@ -132,7 +134,7 @@ package struct QueryOracle {
         value(field, row.path, row.fields)
     }
 
-    /// Nil where the document has no such field; null is a value.
+    /// Returns nil if the document lacks the field. Null is a value.
     private func value(_ field: [String], _ path: DocumentPath, _ fields: MapValue) -> Value? {
         if field == [Self.name] {
             return .reference(ReferenceValue(database: database, path: path))
@@ -156,7 +158,7 @@ extension QueryOracle {
         switch filter {
         case .and(let parts): return parts.allSatisfy { holds($0, path, fields) }
         case .or(let parts):
-            // Parts that say nothing are left out; of nothing else there is no filter at all.
+            // Ignores parts without effect. An `or` of only such parts matches everything.
             let saying = parts.filter { Self.saysSomething($0) }
             return saying.isEmpty || saying.contains { holds($0, path, fields) }
         case .unary(let field, let operation):
@@ -187,7 +189,7 @@ extension QueryOracle {
     private static func holds(
         _ operation: Filter.Operator, _ own: Value, _ operand: Value
     ) -> Bool {
-        // Compared with null or NaN nothing is found: only their own operators find them.
+        // A comparison with null or NaN matches nothing. Only unary filters match them.
         let isPlain = !OracleOrder.isNull(operand) && !OracleOrder.isNaN(operand)
         let isInRange =
             isPlain && OracleOrder.areOfOneKind(own, operand) && !OracleOrder.isNaN(own)
@@ -203,7 +205,7 @@ extension QueryOracle {
         case .isIn: return plain(operand).contains { OracleOrder.compare(own, $0) == 0 }
         case .arrayContainsAny: return plain(operand).contains { contains(own, $0) }
         case .notIn:
-            // With null among the values nothing is found; NaN is one like any other.
+            // A list with null matches nothing; NaN in a list is an ordinary value.
             let values = elements(operand)
             return !OracleOrder.isNull(own) && !values.contains { OracleOrder.isNull($0) }
                 && !values.contains { OracleOrder.compare(own, $0) == 0 }

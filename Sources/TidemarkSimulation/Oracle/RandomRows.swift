@@ -1,13 +1,13 @@
 package import TidemarkModel
 
-/// Documents, writes and queries of so few fields and values that they often meet.
+/// Random documents, writes and queries with so few fields and values that they often match.
 package struct RandomRows: Sendable {
     package let database: DatabaseID
     package let collectionID: String
-    /// Those that queries ask for. Of a document's own, see ``contents(_:)``.
+    /// The fields that queries use. ``contents(_:)`` makes a document's fields.
     package let fields: [FieldPath]
     private let path: @Sendable (inout SeededRandom) -> DocumentPath
-    /// Whether queries go beyond one collection.
+    /// True if queries go beyond one collection.
     private let hasGroups: Bool
 
     package init(
@@ -46,7 +46,7 @@ package struct RandomRows: Sendable {
                 GeoPoint(latitude: dice.pick([-1, 0, 1]), longitude: dice.pick([0, -0.0, 2])))
         case 1: .vector(VectorValue(dice.pick([[1], [2], [0, 1], [0, -0.0]])))
         case 2: .map(dice.pick([[:], ["x": .integer(1)], ["x": .null, "y": .integer(0)]]))
-        // Next to what a double cannot tell apart.
+        // Integers next to those that a double cannot distinguish.
         default: .integer(dice.pick([(1 << 53) + 1, 1 << 53, .min, .max]))
         }
     }

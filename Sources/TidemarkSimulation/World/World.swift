@@ -2,20 +2,20 @@ package import TidemarkModel
 package import TidemarkSync
 package import TidemarkTesting
 
-/// Real engines and the real server in one thread, with network, clocks and disks that a seed plays:
-/// one seed, one history.
+/// Real engines and the real server in one thread, with a network, clocks and disks controlled by a
+/// seed. The seed determines the whole history.
 ///
-/// A history is made of steps: somebody writes, listens or reads, something breaks, time passes.
-/// What must hold at every moment is checked after every step; then everything is mended, and all
-/// must come to show what the server holds, without help.
+/// In each step of a history a client writes, listens or reads, or a fault begins, or time passes.
+/// After every step, the rules that hold at all times are checked. At the end all faults are
+/// healed, and all clients must show the server's data without help.
 ///
 /// ```swift
 /// let world = try World(WorldSettings(seed: 1))
 /// try world.run()
 /// ```
 ///
-/// For a history of one's own, leave ``run()`` aside: act on ``clients``, ``network`` and ``server``,
-/// call ``pass(_:)`` between the acts, and ``heal()`` in the end.
+/// To play a history of your own, do not call ``run()``: act on ``clients``, ``network`` and
+/// ``server``, call ``pass(_:)`` between the acts, and ``heal()`` at the end.
 package final class World {
     package static let database = try! DatabaseID(project: "world")
 
@@ -28,11 +28,11 @@ package final class World {
     package internal(set) var bank = WorldBank()
     private var entries: [(at: Duration, text: () -> String)] = []
     package internal(set) var figures = WorldFigures()
-    /// Lets things happen.
+    /// Selects and performs the random acts.
     private(set) lazy var driver = WorldDriver(mood, dice, in: self)
-    /// Hears what clients are told, and compares it.
+    /// Receives the events of clients and checks them.
     private(set) lazy var witness = WorldWitness(in: self)
-    /// As they were when the mood had been made.
+    /// The random generator after the mood was chosen.
     private let dice: SeededRandom
     private let mood: WorldMood
     private let files: WorldFiles
@@ -61,9 +61,9 @@ package final class World {
         for client in clients { client.start() }
     }
 
-    /// A whole history from the seed.
+    /// Plays the whole history of the seed.
     ///
-    /// - Throws: ``WorldViolation`` with what was seen that may not be.
+    /// - Throws: ``WorldViolation`` with the rule that was violated.
     package func run() throws {
         defer { end() }
         for client in clients { driver.listen(client) }
@@ -75,22 +75,22 @@ package final class World {
         try heal()
     }
 
-    /// Mends everything, and expects of all clients that they find back by themselves.
+    /// Heals all faults, and checks that all clients recover without help.
     package func heal() throws { try WorldHealing(world: self).heal() }
 
-    /// Nothing is broken any more, and every app runs.
+    /// Ends all faults and starts every app.
     func mend() throws { try WorldHealing(world: self).mend() }
 
-    /// What a client's app writes, picked by the seed.
+    /// Makes a client's app write something random.
     ///
-    /// - Returns: Nil where no app runs.
+    /// - Returns: The write; nil if no app is running.
     @discardableResult
     package func write(_ client: WorldClient) -> WorldWrite? { driver.write(client) }
 
-    /// Whether a client's users share one cache.
+    /// True if the users of a client share one cache.
     var sharesCache: Bool { mood.sharesCache }
 
-    /// Lets time pass, and checks what was seen.
+    /// Advances the time, and checks the recorded results.
     package func pass(_ duration: Duration) throws {
         time.advance(by: duration)
         for client in clients { client.buryCorpse() }
@@ -98,7 +98,7 @@ package final class World {
         try witness.checkEvidence()
     }
 
-    /// Lets go of everything, so that nothing of it outlives the world.
+    /// Releases everything, so that nothing outlives the world.
     package func end() {
         for client in clients {
             client.kill()
@@ -108,7 +108,7 @@ package final class World {
         network.serverGone()
     }
 
-    /// How many logs were left behind by kills, and met by the next process.
+    /// The number of logs left behind by kills and found by the next process.
     package var logsLeft: (clients: Int, server: Int) {
         (clients.reduce(0) { $0 + $1.logsLeft }, server.logsLeft)
     }
@@ -119,22 +119,24 @@ package final class World {
         noteValues { text }
     }
 
-    /// As ``note(_:)``, put into words when the log is read, if ever: that took a tenth of a history.
+    /// Like ``note(_:)``, but makes the text only when the log is read. Making all texts took a
+    /// tenth of a history's time.
     ///
-    /// - Parameter text: Of values that do not change.
+    /// - Parameter text: Returns the text. It must capture only values that do not change.
     func noteValues(_ text: @escaping () -> String) {
         if entries.count < Self.longestLog { entries.append((time.elapsed, text)) }
     }
 
     package var log: [String] { entries.map { "\($0.at) \($0.text())" } }
 
-    /// The first one counts.
+    /// Records a violation. Only the first one counts.
     func violate(_ check: WorldCheck, _ text: String) {
         note(text)
         if violation == nil { violation = WorldViolation(check, text) }
     }
 
-    /// What a test prints when a world fails: the end of its log, and the command that plays it again.
+    /// Returns the text that a test prints for a failed world: the end of the log, and a command
+    /// that repeats the history.
     package func report(_ error: any Error) -> String {
         let last = log.suffix(settings.isVerbose ? Self.longestLog : 60).joined(separator: "\n")
         return """
@@ -150,11 +152,12 @@ package struct WorldSettings {
     package var seed: UInt64
     package var steps = 40
     package var clients = 3
-    /// How many limbo documents a client asks for at once: few, so that some wait.
+    /// The maximum number of limbo documents that a client requests concurrently: so few that some
+    /// must wait.
     package var maxLimbo = 2
-    /// Of each client's cache, in bytes: so small that it is always too large.
+    /// The size of each client's cache in bytes: so small that it is always exceeded.
     package var cacheSize: Int64 = 1
-    /// How long the server keeps old versions; nil for what the seed says.
+    /// The time for which the server keeps old versions; nil to let the seed decide.
     package var history: Duration?
     package var isVerbose = false
     #if TIDEMARK_DEFECTS
@@ -164,15 +167,15 @@ package struct WorldSettings {
     package init(seed: UInt64) { self.seed = seed }
 }
 
-/// What a history is made of: each seed leaves out some kinds of faults, so that the others come to
-/// things that all of them together would never let happen.
+/// The random parameters of a history. Each seed omits some kinds of faults, so that the other
+/// kinds reach states that all of them together would prevent.
 struct WorldMood {
     var acts: [(WorldAct, Int)]
     let pauses: [(ClosedRange<Int>?, Int)]
-    /// How long the server keeps old versions.
+    /// The time for which the server keeps old versions.
     let history: Duration
     let changesUsers: Bool
-    /// Whether the users of a device share one cache.
+    /// True if the users of a device share one cache.
     let sharesCache: Bool
 
     init(_ dice: inout SeededRandom) {

@@ -1,15 +1,15 @@
 package import TidemarkModel
 package import TidemarkSync
 
-/// An amount that goes from one account to another, by a transaction or a batch.
+/// A transfer of an amount between two accounts, by a transaction or a batch.
 package struct WorldTransfer {
     package enum State: Equatable {
-        /// Or its process ended before anybody was told.
+        /// In progress, or the process ended before the result was known.
         case running
         case applied(Timestamp)
-        /// Nothing was done.
+        /// The transfer changed nothing.
         case failed(SyncError)
-        /// The answer to a commit was lost.
+        /// The response to the commit was lost.
         case unknown(SyncError)
     }
 
@@ -18,15 +18,15 @@ package struct WorldTransfer {
     let from: DocumentPath
     let to: DocumentPath
     let amount: Int64
-    /// Whether it is a batch's, with the ledger's entry for a receipt.
+    /// True if a batch made the transfer. Its receipt is then the ledger entry.
     let isBatch: Bool
     var state = State.running
-    /// Whether a commit of it was ever sent.
+    /// True if a commit of the transfer was ever sent.
     var wasSent = false
 }
 
-/// Accounts between which transactions and batches move amounts: the sum stays nought, and each account
-/// holds what the transfers come to that were applied, each of them once.
+/// Accounts between which transactions and batches transfer amounts. The balances always sum to
+/// zero, and each balance equals the transfers applied to it, each exactly once.
 package struct WorldBank {
     static let receipts = "transfers"
     static let accounts = ["k0", "k1", "k2"].map { DocumentPath(unchecked: "accounts/\($0)") }
@@ -51,7 +51,7 @@ package struct WorldBank {
         return number
     }
 
-    /// What a batch does to an account, whatever it holds.
+    /// Returns the mutation that a batch applies to an account, independent of its balance.
     static func increment(_ account: DocumentPath, by amount: Int64) -> Mutation {
         Mutation(
             path: account, .patch([:], mask: []),
@@ -63,7 +63,7 @@ package struct WorldBank {
 
     // MARK: What the server holds in the end
 
-    /// - Parameter journal: The ledger's, for the receipts of batches.
+    /// - Parameter journal: The ledger's documents, which are the receipts of batches.
     func check(
         accounts: [Document], receipts: [Document], journal: [Document]
     ) throws(WorldViolation) {

@@ -2,27 +2,27 @@ import Tidemark
 import TidemarkModel
 import TidemarkSync
 
-/// What a snapshot says has changed, against the rows before and its own.
+/// Checks a snapshot's changes against the previous rows and the snapshot's own rows.
 struct WorldChangesCheck {
     private let snapshot: ViewSnapshot
     private let before: [ViewDocument]
     private let includesMetadata: Bool
 
-    /// - Parameter listener: Has not been shown the snapshot yet.
+    /// - Parameter listener: The listener, before it has shown the snapshot.
     init(_ snapshot: ViewSnapshot, after listener: WorldListener) {
         self.snapshot = snapshot
         before = listener.snapshots == 0 ? [] : listener.snapshot?.documents ?? []
         includesMetadata = listener.options.includeMetadataChanges
     }
 
-    /// What is wrong with the changes; nil when nothing is.
+    /// The fault in the changes; nil if there is none.
     var fault: String? {
         guard let what = faultOfIndices ?? faultOfList else { return nil }
         return "\(what): from \(before.map { WorldRow($0).text }) to "
             + "\(snapshot.documents.map { WorldRow($0).text }) of \(snapshot.query)"
     }
 
-    /// The changes, made one after the other to the rows before, give its rows.
+    /// The fault if the changes, applied in order to the previous rows, do not give the new rows.
     private var faultOfIndices: String? {
         if snapshot.oldDocuments.map(WorldRow.init) != before.map(WorldRow.init) {
             return "the rows before were others"
@@ -45,7 +45,8 @@ struct WorldChangesCheck {
         return rows == snapshot.documents.map(WorldRow.init) ? nil : "the changes give other rows"
     }
 
-    /// The engine's own list of changes names each row that came, went or differs, and no other.
+    /// The fault if the engine's list of changes does not name exactly the rows that were added,
+    /// removed or changed.
     private var faultOfList: String? {
         let old = Dictionary(uniqueKeysWithValues: before.map { ($0.path, WorldRow($0)) })
         let new = Dictionary(

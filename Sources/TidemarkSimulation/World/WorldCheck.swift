@@ -1,72 +1,72 @@
-/// The comparisons that a world makes. Each violation names the one that found it.
+/// The rules that a world checks. Each violation names its rule.
 package enum WorldCheck: String, CaseIterable, Sendable {
-    // What the server holds in the end.
+    // The server's data at the end.
 
-    /// What was journalled or acknowledged is there, as of the time that was told.
+    /// Every journalled or acknowledged write is there, with the commit time that was reported.
     case writesKept
-    /// What was rejected, refused or made by nobody is not there.
+    /// Writes that were rejected, refused or never made are not there.
     case writesRefused
-    /// Every batch was applied once, and whole.
+    /// Every batch was applied as a whole and once.
     case writesCounted
     /// A writer's batches were applied in the order in which they were made.
     case writesOrdered
-    /// What a writer is told of a batch is told once, and is true.
+    /// The result of each batch was reported to its writer once and correctly.
     case writesTold
-    /// Accounts hold what the transfers come to.
+    /// Every account's balance equals its transfers.
     case transfers
-    /// What a transaction has read was still so when it was committed.
+    /// The documents that a transaction read were unchanged when it was committed.
     case transactionReads
 
-    // What is shown.
+    // The rows that clients show.
 
-    /// A version that is shown as the server's is one that the server held.
+    /// Every version shown as the server's existed on the server.
     case versions
-    /// Rows that are shown as the server's are those that it held at their read time.
+    /// Rows shown as the server's are those that it held at their read time.
     case freshRows
-    /// Rows that are shown are those of the cache with one's own writes on top.
+    /// The shown rows are those of the cache with the client's own writes on top.
     case cachedRows
-    /// What is read from the cache is its rows with one's own writes on top.
+    /// A read from the cache returns its rows with the client's own writes on top.
     case cacheReads
-    /// A snapshot's changes lead from the rows before to its rows.
+    /// A snapshot's changes lead from the previous rows to its rows.
     case changes
-    /// One's own write is shown at once.
+    /// A client's own write is shown immediately.
     case ownWrites
-    /// Every value that is shown was written there by somebody.
+    /// Every shown value was written to that document.
     case values
-    /// Read times do not go back.
+    /// Read times never decrease.
     case readTimes
-    /// No moment shows a transfer half done.
+    /// No snapshot shows half of a transfer.
     case sums
-    /// What one user writes and reads is never another's.
+    /// A user never sees another user's reads and writes.
     case users
 
-    // How it ends.
+    // The end of a history.
 
-    /// With everything mended, all start, answer, and show what the server holds.
+    /// Every client starts, answers, and shows the server's data once all faults are healed.
     case convergence
 
-    // Feeds.
+    // The rows of feeds and pagers.
 
-    /// A feed's rows are in order, each once, and of versions that somebody wrote.
+    /// A feed's rows are in order, without duplicates, and of versions that were written.
     case feedOrder
     /// After a sync a feed shows a full read above its clear mark.
     case feedSyncs
-    /// A feed that listens and says that it is fresh shows a full read at that read time.
+    /// A listening feed that reports fresh data shows a full read at that read time.
     case feedLive
     /// The number of unread items is that of a full read.
     case feedUnread
-    /// A feed's reads are what its plans said, and what the server billed.
+    /// A feed's reads are those of its plans, and those that the server billed.
     case feedBill
-    /// Marks move as they may, and hide what they should.
+    /// Marks move only as allowed, and hide the right items.
     case feedMarks
-    /// What is shown stays, where nothing happens and after another start.
+    /// Shown rows stay while nothing happens, and after a restart.
     case feedRest
-    /// A pager shows a full read, as far as it got.
+    /// A pager shows a full read, as far as it has loaded.
     case pagers
-    /// A pager's rows are in order, each once.
+    /// A pager's rows are in order, without duplicates.
     case pagerOrder
-    /// What a backfill counts as covered was sent, or is held.
+    /// Everything that a backfill counts as covered was sent or is held.
     case backfills
-    /// No person waits longer than they were told.
+    /// No user waits longer than the deadline.
     case patience
 }

@@ -2,34 +2,35 @@ package import TidemarkModel
 package import TidemarkSync
 import TidemarkTesting
 
-/// A device of a world: a cache file, a clock that may be wrong, and an app that is killed and started
-/// again on the same file.
+/// A device of a world: a cache file, a clock that can be wrong, and an app that is killed and
+/// restarted on the same file.
 package final class WorldClient {
     package let index: Int
     package let disk = WorldDisk()
     package let cacheFile: String
-    /// How far its clock is ahead of the world's.
+    /// The time by which the device's clock is ahead of the world's.
     package var skew = Duration.zero
-    /// Whether there is a way to the server.
+    /// True if the device can reach the server.
     package private(set) var hasNetwork = true
     package private(set) var engine: SyncEngine?
     package private(set) var process: WorldProcess
-    /// Whether its app is suspended, and has let go of its file.
+    /// True if the app is suspended and has released its file.
     private(set) var isSuspended = false
     package private(set) var link: WorldLink?
     package var listeners: [WorldListener] = []
-    /// Who is signed in, or is to be.
+    /// The user who is signed in, or who will be after the current change.
     package private(set) var user: String?
     private(set) var userChanges: [WorldUserChange] = []
     private(set) var transactions: [String: WorldTransaction] = [:]
-    /// Until when it may know more than its listens do, from its own writes and reads.
+    /// The time up to which the client may know more than its listens deliver, from its own writes
+    /// and reads.
     var knowsUntil = Timestamp.epoch
     var nextSequence = 1
-    /// Killed, and its file still to be let go.
+    /// The engine of a killed process whose file is not released yet.
     private var corpse: SyncEngine?
-    /// Of a process that was killed while it opened its file.
+    /// The files of a process that was killed while it opened them.
     private var remains: WorldRemains?
-    /// How many logs its killed processes have left to the next ones.
+    /// The number of logs that killed processes have left to their successors.
     package private(set) var logsLeft = 0
     private unowned let world: World
     private let chance: WorldChance
@@ -51,10 +52,12 @@ package final class WorldClient {
     package var isAlive: Bool { engine != nil }
     package var name: String { "c\(index)" }
     var writer: WorldWriter { WorldWriter(client: index, user: user) }
-    /// Whose rows the app shows: a change takes the rows of the user before away when it begins.
+    /// The writer whose rows the app shows. A change of user removes the previous user's rows when
+    /// it begins.
     var shownTo: WorldWriter { userChanges.first?.writer ?? writer }
 
-    /// What an app that runs on this device is given: an engine, or all that is built upon one.
+    /// Returns the environment for an app on this device: for an engine, or for everything built on
+    /// one.
     package func environment() -> SyncEnvironment {
         let process = process
         let time = world.time
@@ -64,7 +67,7 @@ package final class WorldClient {
             transport: link!, scheduler: process,
             now: { time.now.advanced(by: skew.value()) }, random: { chance.next() })
         environment.storageFault = disk.fault(process)
-        // Of every other device: what an app does meanwhile comes between the slices of a read.
+        // Every second device scans in short slices, so that an app's calls interrupt its reads.
         if index % 2 == 1 { environment.rowsOfSlice = 3 }
         #if TIDEMARK_DEFECTS
             environment.defects = world.settings.defects
@@ -72,7 +75,7 @@ package final class WorldClient {
         return environment
     }
 
-    /// Starts the app. Where its file cannot be opened now, it stays as it was.
+    /// Starts the app. If the file cannot be opened now, the app stays stopped.
     package func start() {
         precondition(!isAlive)
         buryCorpse()
@@ -94,7 +97,7 @@ package final class WorldClient {
         }
         remains = nil
         guard process.isAlive else {
-            // Killed while it opened its file.
+            // The process was killed while it opened its file.
             corpse = engine
             engine = nil
             buryCorpse()
@@ -106,7 +109,7 @@ package final class WorldClient {
         for listener in wanted { listen(listener.query, listener.options) }
     }
 
-    /// The process is gone from one moment to the next.
+    /// Ends the process without warning.
     package func kill() {
         guard isAlive else { return }
         world.note("\(name) is killed")
@@ -134,7 +137,7 @@ package final class WorldClient {
         leave(remains)
     }
 
-    // The folder is the world's own: what fails here fails the test.
+    // The folder belongs to the world, so an error here fails the test.
     private var files: WorldRemains {
         try! WorldRemains(of: cacheFile.dropLast("sqlite".count).description)
     }
@@ -145,7 +148,7 @@ package final class WorldClient {
         logsLeft += remains.logs
     }
 
-    /// Ends in good order.
+    /// Ends the app normally.
     package func terminate() {
         guard let engine else { return }
         world.note("\(name) terminates")
@@ -156,13 +159,13 @@ package final class WorldClient {
         corpse = nil
     }
 
-    /// The system suspends the app, or is about to.
+    /// Suspends the app, as the system does.
     func suspend() {
         guard let engine, !isSuspended else { return }
         world.note("\(name) is suspended")
         isSuspended = true
         engine.suspend {}
-        // Listeners are told of it, also those that the app drops next.
+        // Listeners are notified first, even those that the app drops next.
         world.time.runUntilIdle()
     }
 
@@ -175,7 +178,7 @@ package final class WorldClient {
         world.time.runUntilIdle()
     }
 
-    /// - Parameter isNoticed: Whether the device is told at once.
+    /// - Parameter isNoticed: True if the device is notified immediately.
     package func setNetwork(_ isUp: Bool, isNoticed: Bool) {
         hasNetwork = isUp
         if !isUp {
@@ -223,7 +226,7 @@ package final class WorldClient {
         let process = process
         let sink = WorldBox { [unowned self] in self }
         if source != .cache {
-            // The call goes on after the read's deadline, and what it brings is kept.
+            // The call continues after the read's deadline, and its results are stored.
             knowsUntil = max(knowsUntil, world.time.now.advanced(by: .seconds(62)))
         }
         let asking = writer
@@ -241,12 +244,12 @@ package final class WorldClient {
 
     func ended(_ transaction: WorldTransaction) { transactions[transaction.transfer.id] = nil }
 
-    /// Another user signs in. Where no app runs, the next one begins with that user.
+    /// Signs another user in. If no app is running, the next app starts with that user.
     ///
-    /// - Parameter erases: What is kept of the user before; not where no app runs.
+    /// - Parameter erases: If true, also erases the previous user's data, unless no app is running.
     package func changeUser(to next: String?, erases: Bool = false) {
         guard next != user else { return }
-        // As apps do: what is one user's own is not asked for by the next.
+        // Apps do not listen to the previous user's own documents.
         for listener in listeners where listener.query.collectionID == WorldQueries.ownCollection {
             unlisten(listener)
         }
@@ -269,14 +272,14 @@ package final class WorldClient {
     }
 }
 
-/// One listener of an app, and what it has been shown.
+/// A listener of an app, and the snapshots that it has shown.
 package final class WorldListener {
     package let query: Query
     package let options: SyncEngine.ListenOptions
     let client: Int
     var handle: (any CancellableCall)?
     package internal(set) var snapshot: ViewSnapshot?
-    /// Of the last snapshot that the present user was shown.
+    /// The read time of the last snapshot shown to the current user.
     var readTime: Timestamp?
     package internal(set) var failure: SyncError?
     package internal(set) var snapshots = 0
@@ -288,15 +291,15 @@ package final class WorldListener {
     }
 }
 
-/// Carries something of a world into a closure that must be sendable.
-// @unchecked: a world lives in one thread.
+/// Carries a value of a world into a sendable closure.
+// @unchecked: a world uses only one thread.
 final class WorldBox<Content>: @unchecked Sendable {
     let value: () -> Content
 
     init(_ value: @escaping () -> Content) { self.value = value }
 }
 
-// @unchecked: a world lives in one thread.
+// @unchecked: a world uses only one thread.
 final class WorldChance: @unchecked Sendable {
     private var dice: SeededRandom
 

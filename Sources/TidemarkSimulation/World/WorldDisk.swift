@@ -1,14 +1,14 @@
 import TidemarkStore
 package import TidemarkSync
 
-/// A client's disk: full when the world says so, and the place where a process is killed, just before
-/// or just after one of its transactions is committed.
-// @unchecked: a world lives in one thread.
+/// A client's disk. It can be full, and it can kill the process just before or just after a
+/// transaction is committed.
+// @unchecked: a world uses only one thread.
 package final class WorldDisk: @unchecked Sendable {
-    /// A process ends at the n-th transaction from now that writes.
+    /// Kills the process at the n-th writing transaction from now.
     package struct Killing: Hashable, Sendable {
         package var transactions: Int
-        /// Whether the transaction is still committed.
+        /// True if the transaction is still committed.
         package var commits: Bool
 
         package init(transactions: Int, commits: Bool) {
@@ -18,7 +18,7 @@ package final class WorldDisk: @unchecked Sendable {
         }
     }
 
-    /// Kinds of transactions that find the disk full.
+    /// The kinds of transactions for which the disk is full.
     package var full: Set<StorageStep> = []
     package var killing: Killing?
     /// Ends the process that has the file open.

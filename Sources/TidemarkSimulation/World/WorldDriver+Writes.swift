@@ -2,7 +2,7 @@ import TidemarkModel
 import TidemarkSync
 
 extension WorldDriver {
-    /// - Returns: Nil where no app runs.
+    /// - Returns: The write; nil if no app is running.
     @discardableResult
     func write(_ client: WorldClient) -> WorldWrite? {
         guard client.isAlive else { return nil }
@@ -74,7 +74,7 @@ extension WorldDriver {
         var fields: MapValue = [
             "w": .string(id), "n": .integer(number), "g": .integer(number % 3),
         ]
-        // Of any kind, for queries to be about; some documents have none.
+        // Values of any kind that queries can match. Some documents have none.
         if shapes.chance(70) { fields["x"] = WorldQueries.random.scalar(&shapes) }
         if shapes.chance(40) { fields["m"] = .map(["x": WorldQueries.random.scalar(&shapes)]) }
         let mask = ["w", "n", "g", "x", "m"].map { FieldPath(name: $0) }
@@ -102,7 +102,7 @@ extension WorldDriver {
 
     // MARK: Transfers
 
-    /// Some transactions at once, so that they meet.
+    /// Starts several transactions together, so that they conflict.
     func transact() {
         for client in world.clients where dice.chance(60) {
             guard client.isAlive, client.transactions.count < 3 else { continue }

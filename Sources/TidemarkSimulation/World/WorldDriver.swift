@@ -3,7 +3,7 @@ import TidemarkServer
 import TidemarkStore
 import TidemarkSync
 
-/// What may happen in one step of a history.
+/// The acts that can happen in one step of a history.
 enum WorldAct {
     case write, writeOutside, listen, unlisten, read, makeIndex
     case changeUser, transact
@@ -15,7 +15,8 @@ enum WorldAct {
     case changeWeather, faultyServer
     case collectGarbage
 
-    /// Those that break something, with how often; the ones that mend it come with them.
+    /// The acts that cause faults, with their weights. The acts that heal a fault are added with
+    /// it.
     static let faults: [(WorldAct, Int)] = [
         (.read, 6), (.kill, 4), (.killAtTransaction, 6), (.terminate, 2),
         (.fillDisk, 5), (.turnClock, 3), (.losesNetwork, 5), (.breakConnections, 6),
@@ -24,21 +25,22 @@ enum WorldAct {
     ]
 }
 
-/// Lets happen what happens in a world: picks each act by the seed, and performs it.
+/// Selects the acts of a world by the seed and performs them.
 package final class WorldDriver {
     var dice: SeededRandom
-    /// What documents hold beside what tells of their writes.
+    /// The random generator for the contents of documents, except the fields that identify writes.
     var shapes: SeededRandom
-    /// When apps are suspended: by itself, so that all else is as it would be without.
+    /// The random generator for suspensions. It is separate, so suspensions do not change the rest
+    /// of the history.
     private var pauses: SeededRandom
     let mood: WorldMood
     var nextNumber: Int64 = 1
     var outsideSequence = 1
-    /// The clients whose app has turned the network off.
+    /// The clients whose app has disabled the network.
     private(set) var disabled: Set<Int> = []
     unowned let world: World
 
-    /// - Parameter dice: From which the mood was made.
+    /// - Parameter dice: The random generator from which the mood was chosen.
     init(_ mood: WorldMood, _ dice: SeededRandom, in world: World) {
         self.mood = mood
         self.dice = dice
@@ -47,23 +49,23 @@ package final class WorldDriver {
         pauses = SeededRandom(seed: world.settings.seed &+ 5)
     }
 
-    /// At the beginning: an app that listens to something.
+    /// Starts a listener at the beginning of a history.
     func listen(_ client: WorldClient) {
         client.listen(dice.pick(WorldQueries.all), options())
     }
 
-    /// How long nothing happens before the next act.
+    /// Returns the time until the next act.
     func pause() -> Duration {
         dice.pick(weighted: mood.pauses).map { dice.milliseconds($0) } ?? .zero
     }
 
-    /// One step of a history, without time passing.
+    /// Performs one step of a history without advancing the time.
     func act() throws {
         let client = dice.pick(world.clients)
         if pauses.chance(client.isSuspended ? 40 : 9) {
             if client.isSuspended { client.resume() } else { client.suspend() }
         }
-        // What is broken is mended again, sooner or later.
+        // Faults are healed sooner or later.
         if !client.isAlive, dice.chance(50) { return client.start() }
         if !world.server.isUp, dice.chance(40) { return startServer() }
         if !client.disk.full.isEmpty, dice.chance(30) { return perform(.freeDisk, client) }
@@ -71,7 +73,7 @@ package final class WorldDriver {
         if isDisabled(client), dice.chance(30) { return perform(.enableNetwork, client) }
         let act = dice.pick(weighted: mood.acts)
         guard case .write = act, dice.chance(50) else { return perform(act, client) }
-        // Half of the writes are looked at before anything else happens.
+        // Half of the writes are checked before anything else happens.
         if let write = write(client) { try world.witness.checkOwnWrite(write.id, client) }
     }
 
@@ -104,7 +106,7 @@ package final class WorldDriver {
         guard mood.changesUsers, dice.chance(20) else {
             return dice.chance(30) ? dice.pick(WorldQueries.all) : WorldQueries.served(&dice)
         }
-        // Whatever the cache has of others is seen by asking it for everything.
+        // A query for everything reveals other users' data in the cache.
         if dice.chance(50) { client.read(WorldQueries.allOwn, .cache) }
         return WorldQueries.own(client.writer)
     }
@@ -114,7 +116,7 @@ package final class WorldDriver {
         case .kill: client.kill()
         case .killAtTransaction:
             client.disk.killing = .init(transactions: 1 + dice.roll(4), commits: dice.chance(50))
-            // Most transactions are of the writes.
+            // Most transactions are those of writes.
             for _ in 0..<dice.roll(3) { _ = write(client) }
         case .terminate: client.terminate()
         case .fillDisk: fillDisk(client)
@@ -187,7 +189,7 @@ package final class WorldDriver {
         return weather
     }
 
-    /// Faults of which only the server is capable.
+    /// The faults that only a server can cause.
     private static let serverFaults = [
         "rpc=Listen,share=0.5,reset=2", "rpc=Listen,share=0.4,duplicate",
         "rpc=Listen,share=0.5,false-filter=2", "rpc=Listen,share=0.5,delay-current=3s",

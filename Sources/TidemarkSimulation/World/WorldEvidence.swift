@@ -1,24 +1,25 @@
 import TidemarkModel
 import TidemarkSync
 
-/// What was shown, to be compared with what the server held at that time.
+/// The rows that clients showed, to be compared with the server's data at their read times.
 struct WorldEvidence {
-    /// Versions of documents that a client took for the server's, not compared yet.
+    /// The versions of documents that a client showed as the server's and that are not compared
+    /// yet.
     var versions: [(document: Document, client: String)] = []
-    /// Snapshots that claim to be the whole truth as of their read time.
+    /// The snapshots that claim to be complete as of their read time.
     var truths: [(snapshot: ViewSnapshot, client: String)] = []
-    /// Versions that were compared.
+    /// The versions that were compared.
     var known: Set<WorldVersion> = []
-    /// By the writes of others: how they were shown among a user's own.
+    /// Other users' writes that appeared among a user's own, with a description of each.
     var strangers: [String: String] = [:]
-    /// Writes that the server was seen to hold.
+    /// The writes that the server has applied.
     var applied: Set<String> = []
-    /// What committed transactions have read and not written.
+    /// The documents that committed transactions read but did not write.
     var reads: [(transfer: String, path: DocumentPath, version: Timestamp?, committed: Timestamp)] =
         []
 }
 
-/// What the server held at times past, each of them asked for once.
+/// The server's data at past times. Each collection and time is read only once.
 struct WorldHeld {
     private struct Key: Hashable {
         let collection: String
@@ -27,7 +28,7 @@ struct WorldHeld {
 
     private var known: [Key: [Document]?] = [:]
 
-    /// Nil where the server does not remember.
+    /// Returns the documents; nil if the server no longer has that version.
     mutating func documents(
         of collection: String, at time: Timestamp, _ server: WorldServer
     ) -> [Document]? {

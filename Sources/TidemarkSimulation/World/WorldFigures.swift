@@ -1,27 +1,28 @@
-/// How much a world has compared, so that a test can tell an oracle that looks away.
+/// Counts of the comparisons that a world made. A test uses them to detect an oracle that checks
+/// nothing.
 package struct WorldFigures: CustomStringConvertible, Sendable {
-    /// Snapshots that were compared with what the server held at their read time.
+    /// The number of snapshots compared with the server's data at their read time.
     package var fresh = 0
     package var freshRows = 0
-    /// Versions that were compared with the server's.
+    /// The number of versions compared with the server's.
     package var versions = 0
-    /// Times that what a listener shows was compared with its cache and the writes on top.
+    /// The number of times that a listener's rows were compared with its cache and pending writes.
     package var listeners = 0
     package var listenerRows = 0
-    /// Of those, with a row that still waits for a listen's word.
+    /// The number of those comparisons in which a row was still waiting for its listen.
     package var waiting = 0
-    /// Reads of the cache that were compared.
+    /// The number of cache reads compared.
     package var reads = 0
     package var readRows = 0
-    /// Documents that were found by their names, and compared.
+    /// The number of documents found by name and compared.
     package var documents = 0
-    /// Snapshots whose changes were added up.
+    /// The number of snapshots whose changes were applied and compared.
     package var changes = 0
-    /// Rows of one's own writes that had to be shown at once.
+    /// The number of rows of own writes that had to be shown immediately.
     package var ownWrites = 0
-    /// Listeners that were compared with the server in the end.
+    /// The number of listeners compared with the server at the end.
     package var converged = 0
-    /// Apps that were resumed after they had let go of their file.
+    /// The number of apps resumed after they had released their file.
     package var resumed = 0
 
     package init() {}
@@ -42,9 +43,9 @@ package struct WorldFigures: CustomStringConvertible, Sendable {
         left.resumed += right.resumed
     }
 
-    /// Of what fewer was compared than so many worlds should have, by name.
+    /// Returns the names of the counts that are lower than `worlds` worlds should reach.
     package func lack(worlds: Int) -> [String] {
-        // A third of what 200 worlds have compared.
+        // The minimum is a third of the counts of 200 worlds.
         let least: [(String, Int, Int)] = [
             ("fresh snapshots", fresh, 10), ("rows of them", freshRows, 30),
             ("versions", versions, 6), ("listeners", listeners, 20),

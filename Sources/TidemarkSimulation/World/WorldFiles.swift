@@ -4,8 +4,9 @@ import TidemarkServer
 import TidemarkSync
 import TidemarkTesting
 
-/// The folder of one world, gone with it: in memory where the system has such a place. Files begin as
-/// copies of ones that have their tables already, as making those takes longer than a short history.
+/// The folder of one world, deleted with it. The folder is in memory where the system supports
+/// that. Files start as copies of templates that have their tables, because creating tables takes
+/// longer than a short history.
 final class WorldFiles {
     let folder: String
 
@@ -23,7 +24,7 @@ final class WorldFiles {
             ? shared : FileManager.default.temporaryDirectory.path
     }()
 
-    /// - Parameter hasUsers: Whether users get files too.
+    /// - Parameter hasUsers: True to make files for the users too.
     func makeCache(_ name: String, hasUsers: Bool) throws -> String {
         for (ending, data) in try Self.cacheTemplates.get() where hasUsers || ending == ".sqlite" {
             try data.write(to: URL(fileURLWithPath: folder + "/" + name + ending))
@@ -37,7 +38,7 @@ final class WorldFiles {
         return folder
     }
 
-    /// By the ending of the name: nobody's cache, and each user's.
+    /// The template files by the ending of their names: one for no user, and one for each user.
     private static let cacheTemplates = Result<[String: Data], any Error> {
         let files = try WorldFiles()
         let path = files.folder + "/template.sqlite"

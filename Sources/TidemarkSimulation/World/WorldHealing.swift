@@ -2,12 +2,12 @@ import TidemarkModel
 import TidemarkSync
 import TidemarkTesting
 
-/// The end of a history: everything is mended, and all must come to show what the server holds.
+/// The end of a history: heals all faults, then checks that every client shows the server's data.
 struct WorldHealing {
     unowned let world: World
 
-    /// Longer than everything that a client may wait for: the longest backoff, 90 s, twice, a half-open
-    /// connection, 50 s, and retries of the storage.
+    /// Longer than any delay of a client: twice the longest backoff of 90 s, a half-open connection
+    /// of 50 s, and retries of the storage.
     private static let patience = Duration.seconds(600)
     private static let pause = Duration.seconds(10)
 
@@ -15,7 +15,7 @@ struct WorldHealing {
         try mend()
         try finishUserChanges()
         for client in world.clients {
-            // As an app does that was told that the storage had failed.
+            // Listens again, as an app does after an error of the storage.
             for listener in client.listeners {
                 guard listener.failure?.passes == true else { continue }
                 client.unlisten(listener)
@@ -24,19 +24,20 @@ struct WorldHealing {
             client.listen(WorldQueries.allRooms, .init(includeMetadataChanges: true))
         }
         var kept: [WorldWriter: Set<Int64>] = [:]
-        // What waits for a user is sent when it is the user again.
+        // Pending writes of a user are sent when that user is signed in again.
         repeat {
             try converge(within: Self.patience)
             for client in world.clients { kept[client.writer] = rejected(client) }
         } while signInNext(after: Set(kept.keys))
         try checkServer(kept)
-        // Those that are up to date must stay so: somebody writes, and they are to be told.
+        // Clients that are up to date must stay so: others write, and the clients must receive the
+        // changes.
         for _ in 0..<4 { world.driver.writeOutside() }
         try converge(within: .seconds(60))
         try readAll()
     }
 
-    /// Nothing is broken any more, and every app runs.
+    /// Ends all faults and starts every app.
     func mend() throws {
         world.note("everything is mended")
         world.network.weather = .calm
@@ -56,7 +57,7 @@ struct WorldHealing {
         }
     }
 
-    /// What could not be stored is tried again by itself.
+    /// Waits for the changes of users. The engine retries failed storage steps itself.
     private func finishUserChanges() throws {
         let end = world.time.elapsed + Self.patience
         func waits(_ client: WorldClient) -> Bool {
@@ -87,7 +88,7 @@ struct WorldHealing {
             .convergence, "\(patience) after everything was mended, \(difference!)")
     }
 
-    /// What a client still lacks; nil when all show what the server holds.
+    /// Returns the first difference from the server's data; nil if every client shows that data.
     private func firstDifference() throws -> String? {
         var held: [String: [Document]] = [:]
         for client in world.clients {
@@ -139,7 +140,7 @@ struct WorldHealing {
             journal: journal)
     }
 
-    /// A full read of the server by each client, and then of its cache.
+    /// Reads everything from the server on each client, and then from its cache.
     private func readAll() throws {
         let expected = WorldQueries.allRooms.rows(of: try held("rooms"))
         for client in world.clients {
@@ -165,7 +166,7 @@ struct WorldHealing {
 
     // MARK: Users
 
-    /// The batches that the present user keeps as rejected.
+    /// Returns the batches that the current user keeps as rejected.
     func rejected(_ client: WorldClient) -> Set<Int64> {
         let found = WorldFound<Result<[RejectedWrite], SyncError>>()
         client.engine?.rejectedWrites { found.value = $0 }
@@ -174,9 +175,9 @@ struct WorldHealing {
         return Set(writes.map(\.batch))
     }
 
-    /// Signs in those who have written and have not had their turn.
+    /// Signs in a user who has written and has not been signed in since.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: True if there was such a user.
     func signInNext(after done: Set<WorldWriter>) -> Bool {
         var hasNext = false
         for client in world.clients {
@@ -192,7 +193,7 @@ struct WorldHealing {
 }
 
 extension SyncError {
-    /// Whether a listener that was told so may listen again.
+    /// True if the app may listen again after this error.
     fileprivate var passes: Bool {
         switch self {
         case .storage, .userChanged, .suspended: true

@@ -2,7 +2,7 @@ import TidemarkModel
 import TidemarkStore
 import TidemarkSync
 
-/// What a client has of the documents that a world's queries find.
+/// The documents in a client's cache that the queries of a world can match.
 struct WorldHoldings {
     private var documents: [DocumentPath: OracleDocument] = [:]
 

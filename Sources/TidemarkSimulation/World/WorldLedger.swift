@@ -1,9 +1,9 @@
 package import TidemarkModel
 package import TidemarkSync
 
-/// Something that may never happen, and did.
+/// A violated rule.
 package struct WorldViolation: Error, CustomStringConvertible {
-    /// The comparison that found it.
+    /// The rule that was violated.
     package let check: WorldCheck
     package let text: String
 
@@ -15,35 +15,36 @@ package struct WorldViolation: Error, CustomStringConvertible {
     package var description: String { "\(check): \(text)" }
 }
 
-/// One batch that somebody wrote, and what has become of it as far as the writer knows.
+/// A batch, and its state as far as the writer knows.
 package struct WorldWrite {
     package enum State: Equatable {
-        /// The process was killed before it could tell: it is in the queue, or it is not.
+        /// The process was killed before the result was known. The batch is possibly queued.
         case proposed
         case journalled
         case acknowledged(Timestamp)
-        /// By the server, after it was queued.
+        /// The server rejected the queued batch.
         case rejected(RPCStatus)
-        /// It was never queued.
+        /// The client refused the batch before queueing it.
         case refused(SyncError)
-        /// It is being deleted with its user's cache, or was: it may have been sent before.
+        /// The batch is being or has been deleted with its user's cache. It may have been sent
+        /// before.
         case erasing, erased
     }
 
     package let id: String
     package let writer: WorldWriter
-    /// Counts the batches of the writer's device, from 1.
+    /// The number of this batch among those of the writer's device, from 1.
     package let sequence: Int
     package let room: DocumentPath
-    /// All documents that it writes.
+    /// The documents that the batch writes.
     package let paths: Set<DocumentPath>
-    /// No other write has it.
+    /// A number that no other write has.
     package let number: Int64
     package let addsTag: Bool
     package var batch: Int64?
     package var state = State.proposed
 
-    /// Whether it may ever be seen, anywhere.
+    /// True if the write may become visible anywhere.
     var mayBeSeen: Bool {
         switch state {
         case .proposed, .journalled, .acknowledged, .erasing, .erased: true
@@ -52,18 +53,18 @@ package struct WorldWrite {
     }
 }
 
-/// Every write that was ever made, and what follows from that for what may be shown and held.
+/// The writes of a world, and the rules for what clients may show and the server may hold.
 ///
-/// Each batch writes a document of its own to `journal`, adds one to its writer's counter and changes a
-/// room: lost, doubled, torn and reordered batches all show in what the server holds.
+/// Each batch writes a document of its own to `journal`, adds one to its writer's counter and
+/// changes a room. So the server's data reveals batches that were lost, doubled, torn or reordered.
 package struct WorldLedger {
     package private(set) var writes: [String: WorldWrite] = [:]
-    /// In the order they were made.
+    /// The writes in the order in which they were made.
     package private(set) var order: [String] = []
     private var tagged: [DocumentPath: Int64] = [:]
-    /// By writer: what may be in the queue.
+    /// The writes that can be in each writer's queue.
     private var open: [WorldWriter: Set<String>] = [:]
-    /// By writer: what was written and acknowledged.
+    /// The documents of each writer's acknowledged writes.
     private var acknowledged: [WorldWriter: Set<DocumentPath>] = [:]
 
     package init() {}
@@ -92,11 +93,12 @@ package struct WorldLedger {
 
     package var writers: Set<WorldWriter> { Set(open.keys) }
 
-    /// Whether the writer may have something in the queue.
+    /// Returns true if the writer may have pending writes.
     func hasPending(_ writer: WorldWriter) -> Bool { open[writer]?.isEmpty == false }
 
-    /// Whether the writer may be shown a document as it has written it. A view keeps that, once it is
-    /// acknowledged, until the listen tells of it: also to the next user, where users share a cache.
+    /// Returns true if the writer may see the document with own writes on top. A view shows an
+    /// acknowledged write until the listen delivers it; if users share a cache, even to the next
+    /// user.
     func hasWritten(_ writer: WorldWriter, at path: DocumentPath, sharesCache: Bool) -> Bool {
         let done = acknowledged.contains { other, paths in
             (other == writer || sharesCache && other.client == writer.client)
@@ -105,7 +107,7 @@ package struct WorldLedger {
         return done || open[writer]?.contains { writes[$0]!.paths.contains(path) } == true
     }
 
-    /// The writer asks for all that waits to be deleted.
+    /// Marks the writer's pending writes as being erased.
     mutating func startErasing(_ writer: WorldWriter) {
         for id in open[writer] ?? [] { writes[id]!.state = .erasing }
     }
@@ -114,7 +116,7 @@ package struct WorldLedger {
         for id in open[writer] ?? [] where writes[id]!.state == .erasing { set(id, .erased) }
     }
 
-    /// What others than the writer have put into a room and were not told yet that it is applied.
+    /// Returns the ids of other writers' writes in a room that are not acknowledged yet.
     func strangers(in document: Document, to writer: WorldWriter) -> [String] {
         guard document.path.collectionID == "rooms" else { return [] }
         var ids: [Value] = []
@@ -130,12 +132,13 @@ package struct WorldLedger {
 
     // MARK: What is shown
 
-    /// Checks that each value of a room that is shown was written there by somebody.
+    /// Checks that each shown value of a room was written there.
     ///
     /// - Parameters:
-    ///   - writer: To whom.
-    ///   - isServers: Whether the client takes it for the server's. A sum above what is not known of
-    ///     yet is a guess, and may be below the tags or count the client's own that are pending twice.
+    ///   - writer: The writer who sees the document.
+    ///   - isServers: True if the client shows the document as the server's. A sum over an unknown
+    ///     base is an estimate: it may be lower than the tags, or count the client's own pending
+    ///     writes twice.
     func trace(
         _ document: Document, to writer: WorldWriter, isServers: Bool
     ) throws(WorldViolation) {
@@ -179,7 +182,7 @@ package struct WorldLedger {
 
     // MARK: What the server holds in the end
 
-    /// Checks the journal and the counters against what the writers were told.
+    /// Checks the journal and the counters against the results that the writers received.
     ///
     /// - Parameter kept: The batches that writers keep as rejected.
     func check(journal: [Document], counters: [Document], kept: [WorldWriter: Set<Int64>]) throws {

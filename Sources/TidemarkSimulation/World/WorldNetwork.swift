@@ -2,19 +2,19 @@ package import TidemarkModel
 import TidemarkTesting
 
 /// The network between a world's clients and its server.
-// @unchecked: a world lives in one thread.
+// @unchecked: a world uses only one thread.
 package final class WorldNetwork: @unchecked Sendable {
-    /// What the network is like, for everybody.
+    /// The properties of the network for all clients.
     package struct Weather: Hashable, Sendable {
-        /// One way, in milliseconds.
+        /// The latency in one direction, in milliseconds.
         package var latency = 1...40
-        /// Of a thousand messages, how many break their connection.
+        /// The number of messages, per thousand, that break their connection.
         package var losses = 0
-        /// Of a hundred of those breaks, how many nobody is told of for long.
+        /// The percentage of breaks that remain unnoticed for a long time.
         package var halfOpen = 0
-        /// Of a hundred streams and calls, how many are refused on the way.
+        /// The percentage of streams and calls that are refused on the way.
         package var refusals = 0
-        /// Of a hundred batches of writes, how many are refused before the server has seen them.
+        /// The percentage of write batches that are refused before the server has seen them.
         package var refusedBatches = 0
 
         package static let calm = Weather()
@@ -23,15 +23,15 @@ package final class WorldNetwork: @unchecked Sendable {
     }
 
     package var weather = Weather.calm
-    /// Hears of every message that a client hears.
+    /// Called for every message that a client receives.
     var trace: ((String) -> Void)?
     let time: VirtualScheduler
     let server: WorldServer
     private var dice: SeededRandom
     private var links: [WorldLink] = []
 
-    /// Longer than any client's keepalive: it asks after 30 s of silence and waits 20 s. Source:
-    /// `TidemarkWire`, `Channel`.
+    /// The time until a client's keepalive notices a break: it pings after 30 s of silence and
+    /// waits 20 s. Source: `TidemarkWire`, `Channel`.
     static let keepalive = 1_000...50_000
 
     init(_ time: VirtualScheduler, _ server: WorldServer, seed: UInt64) {
@@ -47,7 +47,7 @@ package final class WorldNetwork: @unchecked Sendable {
         return link
     }
 
-    /// Every connection breaks with its server.
+    /// Breaks every connection, because the server's process has ended.
     package func serverGone() {
         for link in links { link.eachWire { $0.serverGone(client: delayOfNotice()) } }
     }
@@ -56,20 +56,21 @@ package final class WorldNetwork: @unchecked Sendable {
 
     func delay() -> Duration { dice.milliseconds(weather.latency) }
     func arrival() -> Duration {
-        // Now and then a packet is sent again.
+        // Sometimes a packet is sent again.
         time.elapsed + (dice.chance(3) ? delay() + .milliseconds(200) : delay())
     }
     func losesMessage() -> Bool { weather.losses > 0 && dice.roll(1_000) < weather.losses }
 
-    /// When each end of a connection that broke learns of it.
+    /// Returns the delays after which the two ends notice a broken connection.
     func breakKind() -> (client: Duration, server: Duration) { (delayOfNotice(), delayOfNotice()) }
 
     func delayOfNotice() -> Duration {
         dice.chance(weather.halfOpen) ? dice.milliseconds(Self.keepalive) : delay()
     }
 
-    /// With the codes that gRPC and what lies between may make up: a server's own word on a write stream,
-    /// such as `aborted`, says that the stream cannot be taken up, and is believed.
+    /// Returns a random refusal of a stream or call, or nil. The codes are those that gRPC and
+    /// intermediaries may produce. A code such as `aborted` on a write stream would be the server's
+    /// own statement that the stream cannot be resumed, and clients would believe it.
     func refusal() -> RPCStatus? {
         guard weather.refusals > 0, dice.chance(weather.refusals) else { return nil }
         let code = dice.pick([
@@ -79,7 +80,8 @@ package final class WorldNetwork: @unchecked Sendable {
         return RPCStatus(code, "Refused on the way.")
     }
 
-    /// Why a batch of writes does not reach the server. It surely did not, so any reason will do.
+    /// Returns a random refusal of a batch, or nil. The batch certainly did not reach the server,
+    /// so any code is valid.
     func refusalOfMessage(_ message: some Sendable) -> RPCStatus? {
         guard weather.refusedBatches > 0, let request = message as? WriteRequest,
             !request.mutations.isEmpty, dice.chance(weather.refusedBatches)
@@ -92,20 +94,20 @@ package final class WorldNetwork: @unchecked Sendable {
     }
 
     func at(_ due: Duration, _ job: @escaping () -> Void) {
-        // Nothing crosses a thread: the scheduler is the world's own.
+        // No thread is crossed, because the scheduler belongs to the world.
         nonisolated(unsafe) let job = job
         _ = time.schedule(after: due - time.elapsed) { job() }
     }
 }
 
-/// One process's way to the server: the transport that its engine is given.
-// @unchecked: a world lives in one thread.
+/// A process's connection to the server: the transport of its engine.
+// @unchecked: a world uses only one thread.
 package final class WorldLink: Transport, @unchecked Sendable {
     private let network: WorldNetwork
     private let process: WorldProcess
     private let isUp: () -> Bool
     private var wires: [any WorldBreakable] = []
-    /// Hears of every commit that the process sends.
+    /// Called for every commit that the process sends.
     var sent: ([Mutation]) -> Void = { _ in }
 
     init(_ network: WorldNetwork, _ process: WorldProcess, _ isUp: @escaping () -> Bool) {
@@ -121,7 +123,8 @@ package final class WorldLink: Transport, @unchecked Sendable {
         for wire in wires { body(wire) }
     }
 
-    /// - Parameter isNoticed: Whether the client is told at once, as when its radio is turned off.
+    /// - Parameter isNoticed: True if the client is notified immediately, as when its radio is
+    ///   turned off.
     package func breakAll(isNoticed: Bool) {
         eachWire { wire in
             let kind = network.breakKind()
@@ -129,7 +132,7 @@ package final class WorldLink: Transport, @unchecked Sendable {
         }
     }
 
-    /// Nothing passes, and nobody is told for a while.
+    /// Breaks all connections so that neither end notices for a while.
     package func breakSilently() {
         eachWire { wire in
             wire.breakDown(

@@ -3,15 +3,16 @@ import TidemarkServer
 package import TidemarkSync
 package import TidemarkTesting
 
-/// A process in a world: what it queued and the timers it set are gone when it is killed, and what
-/// it does in the step that killed it reaches nobody.
-// @unchecked: a world lives in one thread.
+/// A process in a world. When it is killed, its queued jobs and timers disappear, and the effects
+/// of the step that killed it reach no other process.
+// @unchecked: a world uses only one thread.
 package final class WorldProcess: EngineScheduler, ServerExecutor, @unchecked Sendable {
     private let time: VirtualScheduler
     private var jobs: [Int: @Sendable () -> Void] = [:]
     private var lastJob = 0
     package private(set) var isAlive = true
-    /// How long what is done on another thread takes to be heard of; nil within a step of the process.
+    /// The delay until the process learns the result of work on another thread; nil within a step
+    /// of the process.
     private var lateness: Duration?
 
     package init(on time: VirtualScheduler) { self.time = time }
@@ -40,7 +41,7 @@ package final class WorldProcess: EngineScheduler, ServerExecutor, @unchecked Se
         return ProcessTimer(process: self, id: id, timer: timer)
     }
 
-    /// Runs a job of another thread now, and has the process hear of it later.
+    /// Runs a job of another thread now. The process learns of its result after `delay`.
     func offload(_ job: () -> Void, heardAfter delay: Duration) {
         lateness = delay
         job()
@@ -49,7 +50,7 @@ package final class WorldProcess: EngineScheduler, ServerExecutor, @unchecked Se
 
     package var elapsed: Duration { time.elapsed }
 
-    /// Jobs are steps of the world.
+    /// Always false, because jobs are steps of the world.
     package func runIfIdle(_ job: () -> Void) -> Bool { false }
 
     private func keep(_ job: @escaping @Sendable () -> Void) -> Int? {
@@ -72,11 +73,12 @@ package final class WorldProcess: EngineScheduler, ServerExecutor, @unchecked Se
 
     package func async(_ job: @escaping @Sendable () -> Void) { enqueue(job) }
 
-    /// At once: nothing of the process can be under way when it is called from outside.
+    /// Runs the job immediately: no other job of the process can be running when it is called from
+    /// outside.
     package func sync(_ job: @Sendable () -> Void) { job() }
 }
 
-// @unchecked: a world lives in one thread.
+// @unchecked: a world uses only one thread.
 private final class ProcessTimer: CancellableCall, @unchecked Sendable {
     private weak var process: WorldProcess?
     private let id: Int

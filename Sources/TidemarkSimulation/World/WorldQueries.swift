@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkStore
 
-/// What a world's apps listen to and read: few rooms, so that everything meets everything.
+/// The queries of a world's apps. There are few rooms, so most operations meet others.
 enum WorldQueries {
     static let rooms = ["r0", "r1", "r2", "r3", "r4", "r5"].map {
         DocumentPath(unchecked: "rooms/\($0)")
@@ -46,10 +46,10 @@ enum WorldQueries {
         hasGroups: false
     ) { dice in dice.pick(rooms) }
 
-    /// One that the cache answers.
+    /// Returns a query that the cache can answer.
     static func random(_ dice: inout SeededRandom) -> Query { random.query(&dice) }
 
-    /// One that the server answers too, and apps may listen to.
+    /// Returns a query that the server can answer too, and to which apps may listen.
     static func served(_ dice: inout SeededRandom) -> Query {
         for _ in 0..<20 {
             var query = random(&dice)
@@ -82,7 +82,8 @@ enum WorldQueries {
 
     static let allAccounts = Query(collectionID: "accounts")
 
-    /// Where each writer has a document that nobody else asks the server for.
+    /// The collection with a document for each writer, which no other client requests from the
+    /// server.
     static let ownCollection = "own"
     static let allOwn = Query(collectionID: ownCollection)
 
@@ -102,7 +103,7 @@ enum WorldQueries {
 }
 
 extension Query {
-    /// Its rows of all documents, by the tests' own filter and order.
+    /// Returns the query's rows, by the tests' own filter and order.
     func rows(of documents: [Document]) -> [Document] {
         QueryOracle(self, in: World.database).rows(of: documents)
     }

@@ -1,21 +1,22 @@
 import Foundation
 import TidemarkStore
 
-/// The files of a process that is killed, as they lie at that moment.
+/// The files of a killed process, as the kill left them.
 ///
-/// An engine or a server that is let go closes its file, which moves SQLite's log into it and deletes
-/// the log. No kill does that: the files are copied before, and put back for the next process.
+/// An engine or a server that is released closes its file, which moves SQLite's log into the file
+/// and deletes the log. A kill does not do that, so the files are copied first, and the copies
+/// replace them for the next process.
 struct WorldRemains {
     private static let endings = ["", "-wal", "-shm"]
     private static let kept = ".remains"
-    /// A log of nothing but its header holds no page.
+    /// The size in bytes of a log that contains only its header.
     private static let emptyLog = 32
 
     private let databases: [String]
-    /// How many of the files have a log with pages in it.
+    /// The number of files whose log contains pages.
     let logs: Int
 
-    /// - Parameter prefix: What the paths of the process's databases begin with.
+    /// - Parameter prefix: The common prefix of the paths of the process's databases.
     init(of prefix: String) throws {
         databases = DocumentStore.files(beginningWith: prefix).filter { Self.exists($0 + "-wal") }
         logs = try databases.count { try Self.size($0 + "-wal") > Self.emptyLog }
@@ -29,7 +30,7 @@ struct WorldRemains {
         }
     }
 
-    /// To be called once nobody has the files open.
+    /// Restores the files. Call it when no process has them open.
     func putBack() throws {
         for path in databases {
             for ending in Self.endings {

@@ -5,8 +5,8 @@ package import TidemarkServer
 package import TidemarkStore
 import TidemarkTesting
 
-/// A world's server: stopped, killed and started again on the same data.
-// @unchecked: a world lives in one thread.
+/// A world's server, which is stopped, killed and restarted on the same data.
+// @unchecked: a world uses only one thread.
 package final class WorldServer: @unchecked Sendable {
     private let time: VirtualScheduler
     private let folder: String
@@ -16,10 +16,10 @@ package final class WorldServer: @unchecked Sendable {
     private var process: WorldProcess?
     private var server: FirestoreServer?
     private var faulty: FaultyTransport?
-    /// Says nothing more: it is killed before its answers leave.
+    /// True if the server sends nothing, because it is killed before its answers leave.
     private var isMute = false
     private var starts = 0
-    /// How many logs its killed processes have left to the next ones.
+    /// The number of logs that killed processes have left to their successors.
     package private(set) var logsLeft = 0
 
     init(_ time: VirtualScheduler, folder: String, history: Duration, seed: UInt64) throws {
@@ -32,12 +32,12 @@ package final class WorldServer: @unchecked Sendable {
     }
 
     package var isUp: Bool { server != nil }
-    /// Tells its processes apart; nil while there is none. What a process has billed goes with it.
+    /// Identifies the current process; nil while there is none. A process's bill ends with it.
     package var run: Run? { isUp ? Run(number: starts) : nil }
 
     package struct Run: Hashable, Sendable { fileprivate let number: Int }
 
-    /// What clients reach, with the faults that were ordered. Only while it is up.
+    /// The transport for clients, with the requested faults. Only while the server is up.
     var transport: any Transport { WorldServerDoor(self, faulty!) }
 
     package func order(_ rules: [FaultRule]) throws { try faulty?.order(rules) }
@@ -58,24 +58,24 @@ package final class WorldServer: @unchecked Sendable {
         starts += 1
     }
 
-    /// In good order: what is under way is finished, and every stream is told.
+    /// Stops normally: finishes current work and notifies every stream.
     package func stop() {
         server?.close()
         time.runUntilIdle()
         gone()
     }
 
-    /// From one moment to the next.
+    /// Ends the server's process without warning.
     package func kill() {
         isMute = true
-        // The folder is the world's own: what fails here fails the test.
+        // The folder belongs to the world, so an error here fails the test.
         let remains = try! WorldRemains(of: folder + "/tidemark-server.")
         gone()
         try! remains.putBack()
         logsLeft += remains.logs
     }
 
-    /// Does what waits, and is gone before anybody hears of it.
+    /// Performs all pending work, and kills the process before its answers leave.
     package func killBeforeAnswering() {
         isMute = true
         time.runUntilIdle()
@@ -95,17 +95,18 @@ package final class WorldServer: @unchecked Sendable {
 
     // MARK: Seen from outside
 
-    /// What its process has billed; nothing while there is none.
+    /// Returns the bill of the current process; empty while there is none.
     package func meter(by dimensions: Set<MeterDimension>) -> [MeterDetail] {
         server?.meter(by: dimensions) ?? []
     }
 
-    /// What it has billed to a label since it was started; 0 while it is down.
+    /// Returns the reads billed to a label since the start; 0 while the server is down.
     package func reads(of label: String) -> Int {
         server?.meter().first { $0.label == label }?.reads ?? 0
     }
 
-    /// What a query returns, at once, over no network. Only while it is up, and between two steps.
+    /// Returns the result of a query immediately, without a network. Only while the server is up,
+    /// and between two steps.
     package func documents(
         _ query: Query, at time: Timestamp? = nil, in database: DatabaseID
     ) -> Result<[Document], RPCStatus> {
@@ -131,7 +132,7 @@ package final class WorldServer: @unchecked Sendable {
         }
     }
 
-    /// Somebody else writes, over no network.
+    /// Commits the writes of another client, without a network.
     package func commit(
         _ mutations: [Mutation], in database: DatabaseID
     ) -> Result<Timestamp, RPCStatus> {
@@ -164,8 +165,8 @@ package final class WorldServer: @unchecked Sendable {
     }
 }
 
-/// Keeps what a server says that is gone from those who still listen to it.
-// @unchecked: a world lives in one thread.
+/// Stops messages of an ended server process from reaching clients that still listen.
+// @unchecked: a world uses only one thread.
 private final class WorldServerDoor: Transport, @unchecked Sendable {
     private let server: WorldServer
     private let inner: FaultyTransport

@@ -1,6 +1,6 @@
 import TidemarkModel
 
-// How a world's log speaks of things: short, as there are many.
+// Short texts for a world's log, which has many entries.
 
 extension MapValue {
     var worldText: String {
@@ -24,7 +24,7 @@ extension Document {
 }
 
 extension Timestamp {
-    /// Seconds since the beginning of every world.
+    /// The seconds since the start of the world. All worlds start at the same time.
     var worldText: String { "\(Double(microseconds - 1_700_000_000_000_000) / 1_000_000)" }
 }
 

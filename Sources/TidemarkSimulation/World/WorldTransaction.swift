@@ -2,15 +2,15 @@ import Tidemark
 import TidemarkModel
 import TidemarkSync
 
-/// A transaction of an app as ``Firestore/runTransaction(maxAttempts:_:)`` runs it, in a world's time:
-/// reads accounts one by one, thinks, and moves an amount.
+/// A transaction of an app, as ``Firestore/runTransaction(maxAttempts:_:)`` runs it, in a world's
+/// time: reads accounts one after another, pauses, and transfers an amount.
 final class WorldTransaction {
     let transfer: WorldTransfer
-    /// What it reads, the accounts that it writes among them.
+    /// The documents to read, including the accounts to write.
     private let reads: [DocumentPath]
-    /// Whether it replaces the accounts, and does not change fields of them.
+    /// True if the transaction replaces the accounts instead of changing fields.
     private let sets: Bool
-    /// Between its reads and its writes.
+    /// The pause between the reads and the writes.
     private let thinking: Duration
     private let session: UserSession
     private let process: WorldProcess
@@ -139,13 +139,13 @@ final class WorldTransaction {
 
     // MARK: In the process
 
-    /// Hands what comes to the transaction, unless its process is gone.
+    /// Returns a callback that passes its value to the transaction unless the process has ended.
     private func here<Value>(
         _ body: @escaping (WorldTransaction, Value) -> Void
     ) -> @Sendable (Value) -> Void {
         let process = process
         let sink = WorldBox { [weak self] in self }
-        // Nothing crosses a thread: a world lives in one.
+        // No thread is crossed, because a world uses only one.
         nonisolated(unsafe) let body = body
         return { value in
             guard process.isAlive, let transaction = sink.value() else { return }

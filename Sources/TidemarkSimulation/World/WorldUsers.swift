@@ -1,8 +1,8 @@
-/// Who writes: a user on a device, with a queue of their own; or the outside.
+/// A writer: a user on a device, with a queue of their own, or the outside.
 package struct WorldWriter: Hashable, Comparable, Sendable {
-    /// Nil for the outside.
+    /// The device; nil for the outside.
     let client: Int?
-    /// Nil for nobody in particular.
+    /// The user; nil if no user is signed in.
     let user: String?
 
     static let outside = WorldWriter(client: nil, user: nil)
@@ -15,19 +15,19 @@ package struct WorldWriter: Hashable, Comparable, Sendable {
     package static func < (left: Self, right: Self) -> Bool { left.name < right.name }
 }
 
-/// A change of a client's user that was asked for and is not done.
+/// A change of a client's user that has been requested and is not complete.
 struct WorldUserChange {
     let writer: WorldWriter
-    /// Whose cache goes with it; nil when it stays.
+    /// The user whose cache is erased; nil if the cache is kept.
     let erased: WorldWriter?
 }
 
 enum WorldUsers {
     static let all: [String?] = [nil, "ann", "ben"]
-    /// Those with a cache file of their own.
+    /// The users with their own cache file.
     static let named = all.compactMap(\.self)
 }
 
-/// An answer that comes within the same step.
-// @unchecked: a world lives in one thread.
+/// A result that arrives within the same step.
+// @unchecked: a world uses only one thread.
 final class WorldFound<Value>: @unchecked Sendable { var value: Value? }

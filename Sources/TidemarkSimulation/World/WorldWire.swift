@@ -1,17 +1,17 @@
 import TidemarkModel
 import TidemarkTesting
 
-/// One stream or call over a world's network.
+/// A stream or call over a world's network.
 ///
-/// What is sent arrives later, in its order in each direction, or not at all; two wires know nothing of
-/// each other, so that what goes over one overtakes what goes over the other. Both ends learn of a break
-/// by themselves, each in its own time: until then the wire is half open.
+/// Messages arrive later, in order for each direction, or not at all. Wires are independent, so a
+/// message on one wire can overtake a message on another. Each end notices a break at its own time;
+/// until then, the wire is half open.
 final class WorldWire<Sent: Sendable, Received: Sendable>: RequestStream, WorldBreakable,
-    @unchecked Sendable  // A world lives in one thread.
+    @unchecked Sendable  // A world uses only one thread.
 {
     typealias Connect = (@escaping @Sendable (StreamEvent<Received>) -> Void) -> FarEnd
 
-    /// What the wire ends in at the server.
+    /// The server's end of the wire.
     struct FarEnd {
         var send: (Sent) -> Void
         var finish: () -> Void
@@ -24,16 +24,17 @@ final class WorldWire<Sent: Sendable, Received: Sendable>: RequestStream, WorldB
     private let process: WorldProcess
     private let connect: Connect
     private let receive: @Sendable (StreamEvent<Received>) -> Void
-    /// Hears of what the client sends, whatever becomes of it.
+    /// Called for each message that the client sends, even if it is lost.
     var onSend: ((Sent) -> Void)?
     private var far: FarEnd?
     private var hasEnded = false
-    /// Nothing more arrives at the server, or at the client.
+    /// True if no further message arrives at the server, or at the client.
     private var isLostOut = false
     private var isLostIn = false
     private var lastOut = Duration.zero
     private var lastIn = Duration.zero
-    /// Batches that were delivered, and answers that came: what is refused must be the next one.
+    /// The numbers of batches delivered and of answers received. Only the next batch in order can
+    /// be refused.
     private var delivered = 0
     private var answered = 0
 
@@ -95,7 +96,7 @@ final class WorldWire<Sent: Sendable, Received: Sendable>: RequestStream, WorldB
         }
     }
 
-    /// The client's sink hears no more after this.
+    /// Ends the wire for the client. Its callback receives nothing afterwards.
     private func endHere(_ status: RPCStatus, after delay: Duration) {
         let due = max(lastIn, network.time.elapsed + delay)
         lastIn = due
@@ -124,7 +125,7 @@ final class WorldWire<Sent: Sendable, Received: Sendable>: RequestStream, WorldB
 
     // MARK: Breaks
 
-    /// A message was lost for good: the connection breaks at it.
+    /// Breaks the connection because a message was lost.
     private func lose() {
         let kind = network.breakKind()
         breakDown(client: kind.client, server: kind.server)
@@ -140,7 +141,8 @@ final class WorldWire<Sent: Sendable, Received: Sendable>: RequestStream, WorldB
         }
     }
 
-    /// The client's process is gone. What is under way still arrives, and then the server learns of it.
+    /// Ends the wire after the client's process has ended. Messages under way still arrive; then
+    /// the server is notified.
     func clientGone(server delay: Duration) {
         hasEnded = true
         isLostIn = true
@@ -151,7 +153,7 @@ final class WorldWire<Sent: Sendable, Received: Sendable>: RequestStream, WorldB
         }
     }
 
-    /// The server's process is gone, with what had not arrived.
+    /// Ends the wire after the server's process has ended. Messages under way are lost.
     func serverGone(client delay: Duration) {
         far = nil
         isLostOut = true
@@ -160,11 +162,11 @@ final class WorldWire<Sent: Sendable, Received: Sendable>: RequestStream, WorldB
     }
 }
 
-/// What can happen to a wire, whatever it carries.
+/// The events of a wire, whatever it carries.
 protocol WorldBreakable: AnyObject {
-    /// Neither end can be told anything any more.
+    /// True if no end can receive anything.
     var isOver: Bool { get }
-    /// Nothing passes from now on; the ends learn of it after these delays.
+    /// Stops all messages. The ends are notified after these delays.
     func breakDown(client: Duration, server: Duration)
     func clientGone(server delay: Duration)
     func serverGone(client delay: Duration)

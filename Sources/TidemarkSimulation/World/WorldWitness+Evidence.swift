@@ -1,10 +1,10 @@
 import TidemarkModel
 import TidemarkSync
 
-// Compared after each step with what the server held.
+// Comparisons with the server's data after each step.
 
 extension WorldWitness {
-    /// While the server is down, what was seen waits.
+    /// Compares the recorded rows. While the server is down, they wait.
     func checkEvidence() throws {
         guard world.server.isUp else { return }
         let (versions, truths) = (unchecked.versions, unchecked.truths)
@@ -20,7 +20,7 @@ extension WorldWitness {
     }
 
     private func check(_ shown: Document, _ client: String) throws {
-        // Older than the server remembers: nobody can tell.
+        // The server no longer has this version, so it cannot be compared.
         guard
             case .success(let held) = world.server.document(
                 at: shown.path, at: shown.updateTime, in: World.database)
@@ -58,7 +58,8 @@ extension WorldWitness {
 
     // MARK: Transfers
 
-    /// What a transaction has read and not written was so when it was committed.
+    /// Checks that documents which a transaction read and did not write were unchanged when it was
+    /// committed.
     func checkReads() throws {
         let reads = unchecked.reads
         unchecked.reads = []
@@ -75,7 +76,7 @@ extension WorldWitness {
         }
     }
 
-    /// No moment shows a transfer half done.
+    /// Checks that no snapshot shows half of a transfer.
     func checkSum(_ snapshot: ViewSnapshot, _ client: String) throws {
         guard snapshot.query == WorldQueries.allAccounts else { return }
         let sum = snapshot.documents.reduce(0) { $0 + WorldBank.balance($1.document) }

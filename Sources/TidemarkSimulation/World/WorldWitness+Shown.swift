@@ -2,11 +2,12 @@ import TidemarkModel
 import TidemarkSync
 import TidemarkTesting
 
-// What a client shows and would answer from its cache, against that cache with its own pending writes on
-// top, row by row and in order: looked at when nothing of the client is under way.
+// Compares the rows that a client shows and would read from its cache with that cache and the
+// client's pending writes, row by row and in order, when the client has no work in progress.
 
 extension WorldWitness {
-    /// All documents that there can be in the rooms, and in what else a client listens to.
+    /// Returns all documents that can exist in the rooms and in the other collections to which a
+    /// client listens.
     private func looked(by client: WorldClient) -> [DocumentPath] {
         let collections = Set(client.listeners.compactMap(\.query.collectionID))
         var paths = WorldQueries.rooms
@@ -20,7 +21,7 @@ extension WorldWitness {
         return paths
     }
 
-    /// Compares what a client shows, and what it reads from its cache by one more query.
+    /// Compares the rows that a client shows, and the result of one more query of its cache.
     func checkShown(_ client: WorldClient) throws {
         guard let (held, read) = try look(client, asking: randomQuery()) else {
             return
@@ -42,7 +43,7 @@ extension WorldWitness {
 
     fileprivate typealias CacheRead = (query: Query, result: Result<ReadResult, SyncError>)
 
-    /// Nil where nothing can be said now: no app runs, or its user is being changed.
+    /// Returns nil if nothing can be compared now: no app is running, or its user is changing.
     private func look(
         _ client: WorldClient, asking query: Query?
     ) throws -> (WorldHoldings, CacheRead?)? {
@@ -69,7 +70,7 @@ extension WorldWitness {
         return (held, query.flatMap { q in read.value.map { (q, $0) } })
     }
 
-    /// Each document by itself, as its name finds it.
+    /// Checks each document, read by its name.
     private func check(
         _ views: [DocumentPath: ViewDocument?], _ held: WorldHoldings, _ client: WorldClient
     ) throws {
@@ -95,12 +96,12 @@ extension WorldWitness {
             world.figures.listenerRows += expected.count
             return
         }
-        // An acknowledged write is shown as it was until the listen has told of it.
+        // An acknowledged write is shown on top until the listen has delivered it.
         let waiting = Set(
             shown.filter { $0.hasLocalMutations && !held.isWritten($0.path) }.map(\.path))
         world.figures.waiting += 1
         if !waiting.isEmpty {
-            // Beyond a limit it may keep another row out.
+            // If there is a limit, such a row can displace another row.
             if snapshot.query.limit != nil { return }
             let rest = shown.filter { !waiting.contains($0.path) }.map(WorldRow.init)
             if expected.filter({ !waiting.contains($0.path) }) == rest { return }
@@ -113,7 +114,7 @@ extension WorldWitness {
 
     // MARK: One's own writes
 
-    /// Right after a write: whoever listens to what it changed has been shown it.
+    /// Checks right after a write that every listener of the changed documents has shown it.
     func checkOwnWrite(_ id: String, _ client: WorldClient) throws {
         guard let (held, _) = try look(client, asking: nil),
             let write = world.ledger.writes[id], write.state == .journalled

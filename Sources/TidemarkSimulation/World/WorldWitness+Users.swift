@@ -2,8 +2,8 @@ import TidemarkModel
 import TidemarkSync
 import TidemarkTesting
 
-// What one user has written or read is never another's: what is shown, sent, answered and queued is
-// compared with who is signed in.
+// Checks that a user never sees another user's data: compares shown, sent, returned and queued
+// writes with the user who is signed in.
 
 extension WorldWitness {
     func began(_ change: WorldUserChange, _ client: WorldClient) {
@@ -20,12 +20,12 @@ extension WorldWitness {
         }
         guard error == nil else { return }
         if let erased = change.erased { world.ledger.finishErasing(erased) }
-        // All that the cache has, to see whose it is.
+        // Reads everything in the cache to check its owner.
         client.read(WorldQueries.allRooms, .cache)
         client.read(WorldQueries.allOwn, .cache)
     }
 
-    /// What a client shows is its user's, or the server's.
+    /// Checks that a shown document belongs to the client's user or is the server's.
     func checkOwner(_ shown: ViewDocument, _ client: WorldClient) {
         let writer = client.shownTo
         if shown.path.collectionID == WorldQueries.ownCollection, !world.sharesCache,
@@ -47,7 +47,7 @@ extension WorldWitness {
         }
     }
 
-    /// What another has written is shown once the server has it, and not before.
+    /// Checks that another user's writes are shown only after the server has applied them.
     func checkStrangers() throws {
         let strangers = unchecked.strangers.sorted { $0.key < $1.key }
         unchecked.strangers = [:]
@@ -60,7 +60,7 @@ extension WorldWitness {
         }
     }
 
-    /// What leaves a client is of who is signed in there.
+    /// Checks that a client sends only writes of the user who is signed in.
     func sent(_ mutations: [Mutation], by client: WorldClient) {
         for id in mutations.compactMap(\.entryID) {
             guard let writer = writer(of: id), writer.client == client.index else {
@@ -77,7 +77,7 @@ extension WorldWitness {
         world.ledger.writes[id]?.writer ?? world.bank.transfers[id]?.writer
     }
 
-    /// - Returns: How many wait; nil when the engine does not say.
+    /// - Returns: The number of pending writes; nil if the engine does not answer.
     func countQueue(_ client: WorldClient) -> Int? {
         let found = WorldFound<Result<[PendingWrite], SyncError>>()
         client.engine?.pendingWrites { found.value = $0 }
@@ -92,7 +92,7 @@ extension WorldWitness {
 }
 
 extension Mutation {
-    /// The write or transfer whose own document this is.
+    /// The id of the write or transfer to which this document belongs; nil for other documents.
     fileprivate var entryID: String? {
         switch path.collectionID {
         case "journal", WorldBank.receipts: path.id

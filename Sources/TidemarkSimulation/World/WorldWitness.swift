@@ -1,11 +1,11 @@
 import TidemarkModel
 import TidemarkSync
 
-/// Hears all that the apps of a world are told, and compares it with what was written and held.
+/// Receives all events of a world's apps, and compares them with the writes and the server's data.
 package final class WorldWitness {
-    /// What was shown and is to be compared with what the server held then.
+    /// The shown rows that are not yet compared with the server's data.
     var unchecked = WorldEvidence()
-    /// What the checks choose by, so that looking changes nothing of the history.
+    /// The random generator of the checks. It is separate, so the checks do not change the history.
     private(set) var eyes: SeededRandom
     unowned let world: World
 
@@ -14,13 +14,13 @@ package final class WorldWitness {
         eyes = SeededRandom(seed: world.settings.seed &+ 3)
     }
 
-    /// After an act: what a client shows, one that is picked.
+    /// Checks the rows of a random client after an act.
     func look() throws {
         let client = eyes.pick(world.clients)
         try checkShown(client)
     }
 
-    /// Of the shapes that a cache answers.
+    /// Returns a query of a form that a cache can answer.
     func randomQuery() -> Query { WorldQueries.random(&eyes) }
 
     // MARK: What clients are told
@@ -102,7 +102,7 @@ package final class WorldWitness {
         }
     }
 
-    /// Every value shown was written by somebody; what is shown as the server's is to be compared.
+    /// Checks that every shown value was written, and records versions shown as the server's.
     private func check(_ documents: [ViewDocument], _ client: WorldClient) {
         for shown in documents {
             if shown.path.collectionID == "rooms" {
@@ -122,8 +122,8 @@ package final class WorldWitness {
         }
     }
 
-    /// A snapshot that is no guess is the query's result at its read time, unless the client knows of
-    /// its own later writes and reads.
+    /// Records a snapshot that is the query's complete result at its read time. Skips it if the
+    /// client knows of its own later writes or reads.
     private func gather(_ snapshot: ViewSnapshot, _ client: WorldClient) {
         guard !snapshot.isFromCache, !snapshot.hasPendingWrites, let time = snapshot.readTime,
             time >= client.knowsUntil, !world.ledger.hasPending(client.shownTo)

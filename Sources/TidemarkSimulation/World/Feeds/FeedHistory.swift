@@ -1,13 +1,14 @@
 import TidemarkModel
 package import TidemarkSync
 
-/// A collection and two devices that show it, each with a feed and a pager, on the real engines and
-/// the real server of a ``World``: one seed, one history.
+/// A random history of a collection and of two devices that show it, each with a feed and a pager,
+/// on the real engines and the real server of a ``World``. The seed determines the whole history.
 ///
-/// Others write, edit, delete and move items, the devices write, clear and go away, and everything
-/// breaks that can. After each sync, what the feed shows is compared with a full read of the server
-/// above the clear mark, as far as the feed's way promises (``HistoryPromise``), and what the server
-/// billed with what the plans said. In the end everything is mended, and all must be shown.
+/// Other clients write, edit, delete and move items; the devices write, clear and pause; network,
+/// disks, processes and clocks fail. After each sync, the history compares the feed's rows with a
+/// full read of the server above the clear mark, as far as the feed's way of learning about changes
+/// promises (``HistoryPromise``). It also compares the server's bill with the plans. At the end all
+/// faults are healed, and every item must be shown.
 ///
 /// ```swift
 /// let feeds = try FeedHistory(FeedHistorySettings(seed: 1))
@@ -20,12 +21,12 @@ package final class FeedHistory {
     let mood: FeedHistoryMood
     private(set) var devices: [HistoryDevice] = []
     var writes = HistoryWrites()
-    /// Lets things happen.
+    /// Selects and performs the random acts.
     private(set) lazy var driver = HistoryDriver(dice, in: self)
-    /// Compares what was shown.
+    /// Compares the shown rows with the server's data.
     private(set) lazy var oracle = HistoryOracle(in: self)
     var backfills: HistoryBackfills { HistoryBackfills(history: self) }
-    /// As they were when the mood had been made.
+    /// The random generator after the mood was chosen.
     private let dice: SeededRandom
 
     static let items = "items"
@@ -45,9 +46,9 @@ package final class FeedHistory {
         note("\(mood)")
     }
 
-    /// A whole history from the seed.
+    /// Plays the whole history of the seed.
     ///
-    /// - Throws: ``WorldViolation`` with what was seen that may not be.
+    /// - Throws: ``WorldViolation`` with the rule that was violated.
     package func run() throws {
         defer { world.end() }
         for _ in 0..<driver.dice.roll(4) { driver.writeOutside() }
@@ -61,7 +62,7 @@ package final class FeedHistory {
         try HistorySettling(history: self).settle()
     }
 
-    /// Lets time pass, and checks what was shown after the syncs that ended.
+    /// Advances the time, and checks the results of the syncs that ended.
     func pass(_ duration: Duration) throws {
         try world.pass(duration)
         for device in devices {
@@ -76,8 +77,8 @@ package final class FeedHistory {
 
     func note(_ text: @autoclosure () -> String) { world.note(text()) }
 
-    /// What a test prints when a history fails: the end of its log, and the command that plays it
-    /// again.
+    /// Returns the text that a test prints for a failed history: the end of the log, and a command
+    /// that repeats the history.
     package func report(_ error: any Error) -> String {
         """
         \(error)
@@ -93,13 +94,13 @@ package final class FeedHistory {
 package struct FeedHistorySettings {
     package var seed: UInt64
     package var steps = 12
-    /// Of both feeds; nil for what the seed says.
+    /// The way in which both feeds learn about changes; nil to let the seed decide.
     package var way: HistoryWay?
-    /// Whether pagers, and what is shown after another start, are compared in the end; else of some.
+    /// True to check pagers and restarts at the end of every history; otherwise only of some.
     package var isThorough = false
-    /// Whether devices send days and fetch old items beside.
+    /// True if devices also send days and fetch old items in backfills.
     package var hasBackfills = false
-    /// Whether the feeds hold the newest items alone.
+    /// True if the feeds hold only the newest items.
     package var isBounded = false
     package var isVerbose = false
     #if TIDEMARK_DEFECTS
@@ -109,24 +110,25 @@ package struct FeedHistorySettings {
     package init(seed: UInt64) { self.seed = seed }
 }
 
-/// How much a history has shown, so that a test can tell an oracle that looks away.
+/// Counts of the comparisons that histories made. A test uses them to detect an oracle that checks
+/// nothing.
 package struct FeedHistoryFigures {
-    /// Syncs that ended well.
+    /// The number of syncs that succeeded.
     package var syncs = 0
-    /// Those after which every item could be compared.
+    /// The number of syncs after which every item could be compared.
     package var whole = 0
-    /// Those whose bill was compared with their plans.
+    /// The number of syncs whose bill was compared with their plans.
     package var billed = 0
-    /// Items that were compared.
+    /// The number of items compared.
     package var items = 0
-    /// Times that a listening feed said that it was fresh, and was compared.
+    /// The number of times that a listening feed reported fresh data and was compared.
     package var live = 0
-    /// Items that were compared then.
+    /// The number of items in those comparisons.
     package var liveItems = 0
-    /// Times that a pager was compared, and the rows that it showed.
+    /// The number of times that a pager was compared, and the number of its rows.
     package var pages = 0
     package var pageRows = 0
-    /// Days and items that were compared with what a backfill claimed of them.
+    /// The number of days and items that were compared with a backfill's claims.
     package var backfilled = 0
 
     package init() {}
@@ -154,12 +156,12 @@ extension FeedHistoryFigures: CustomStringConvertible {
     }
 }
 
-/// How the feeds of a history learn of changes.
+/// The way in which the feeds of a history learn about changes.
 package enum HistoryWay: String, CaseIterable, Sendable {
     case changeTime, countedChangeTime, versionAudit, countAudit, itemTime
 }
 
-/// What a history is made of: each seed leaves out some kinds of faults and changes.
+/// The random parameters of a history. Each seed omits some kinds of faults and changes.
 struct FeedHistoryMood: CustomStringConvertible {
     let way: HistoryWay
     let hasFilter: Bool
@@ -168,7 +170,7 @@ struct FeedHistoryMood: CustomStringConvertible {
     let pageSize: Int
     let overlap: Duration
     let window: Int
-    /// How many items a feed holds at the least; nil for all.
+    /// The minimum number of items that a feed holds; nil for all items.
     let limit: Int?
     let cacheSize: Int64
     let acts: [(HistoryAct, Int)]

@@ -4,11 +4,11 @@ import TidemarkModel
 import TidemarkSync
 import TidemarkTesting
 
-/// What a device has to send: a number for each day, as an import of health data leaves them. Survives
-/// its processes.
+/// The days that a device has to send: a number for each day, as an import of health data leaves
+/// them. Survives the processes of the device.
 final class HistoryDays {
     private(set) var numbers: [Int64: Int64] = [:]
-    /// Imported again since they were last taken out of what counts as sent, with how often.
+    /// The days imported again since they last counted as sent, with the number of imports.
     private(set) var changed: [Int64: Int] = [:]
 
     func set(_ day: Int64, to number: Int64) {
@@ -21,8 +21,8 @@ final class HistoryDays {
     }
 }
 
-/// Two backfills in a process of a device: days that are sent, and items that are fetched. Its machine
-/// is the app's, and what performs it asks the engine for what ``TidemarkApp/Backfill`` asks it for.
+/// Two backfills in a process of a device: one sends days, the other fetches items. The machine is
+/// the app's own. Its effects make the same requests to the engine as ``TidemarkApp/Backfill``.
 final class HistoryBackfill {
     private enum Held {
         case days([(day: Int64, number: Int64)])
@@ -32,13 +32,13 @@ final class HistoryBackfill {
     let process: WorldProcess
     private(set) var machine: BackfillMachine
     private(set) var conditions = BackfillConditions()
-    /// By job: what is on disk.
+    /// The coverage on disk, by job.
     private(set) var covered = [Coverage(), Coverage()]
     private unowned let device: HistoryDevice
     private let session: UserSession
     private var held: Held?
     private var waits: [any CancellableCall] = []
-    /// When a person began to wait for a read, by number.
+    /// The start times of reads for which a user waits, by number.
     private var reads: [Int: Duration] = [:]
     private var lastRead = 0
 
@@ -60,7 +60,7 @@ final class HistoryBackfill {
         Timestamp(seconds: day * 86_400, nanoseconds: 0)
     }
 
-    /// - Precondition: The device's app runs.
+    /// - Precondition: The device's app is running.
     init(_ device: HistoryDevice) {
         guard let engine = device.client.engine else { preconditionFailure("no app runs") }
         self.device = device
@@ -83,7 +83,7 @@ final class HistoryBackfill {
     // MARK: What the app does
 
     func setLowPower(_ isLow: Bool) { change { $0.isLowPower = isLow } }
-    /// As an app that hears of its network now and then.
+    /// Reports the network's state, as an app does from time to time.
     func follow() { change { $0.isOnline = device.client.hasNetwork } }
     func retry() { step(.retried) }
 
@@ -93,7 +93,7 @@ final class HistoryBackfill {
         if hasStarted, conditions != before { step(.conditionsChanged(conditions)) }
     }
 
-    /// A person looks at something, and everything else waits.
+    /// Simulates a user who reads something; background work must wait.
     func readForPerson() {
         lastRead += 1
         let number = lastRead
@@ -114,7 +114,7 @@ final class HistoryBackfill {
         }
     }
 
-    /// Nobody has waited longer than they were told.
+    /// Checks that no user waits longer than the deadline.
     func checkPatience() {
         guard process.isAlive, let first = reads.values.min(), now - first > Self.patience else {
             return
@@ -147,7 +147,8 @@ final class HistoryBackfill {
         waits.append(session.wait(.seconds(10)) { sink.value()?.load(job) })
     }
 
-    /// As a health history takes out what was imported again, and a query's keeps what it fetches.
+    /// Removes days that were imported again from the coverage, as a health history does. The
+    /// coverage of items stays, as a query's history keeps what it fetches.
     private func loaded(_ job: Int, _ coverage: Coverage) {
         device.history.backfills.check(coverage, of: job, device)
         var rest = coverage
@@ -195,7 +196,7 @@ final class HistoryBackfill {
         switch effect {
         case .fetch(job: 0, let range): fetchDays(range)
         case .fetch(_, let range): fetchItems(range)
-        // Both lie on the device by now.
+        // Both kinds of data are already on the device.
         case .store: session.wait(.zero) { sink.value()?.step(.stored) }.keep(in: &waits)
         case .upload: upload()
         case .cover(let job, let coverage):
@@ -217,7 +218,7 @@ final class HistoryBackfill {
         session.wait(.zero) { sink.value()?.step(event) }.keep(in: &waits)
     }
 
-    /// As ``HealthHistory`` does.
+    /// Fetches days, as ``HealthHistory`` does.
     private func fetchDays(_ range: Range<CoveragePosition>) {
         if device.history.driver.dice.chance(8) { return stall(range) }
         let (first, end) = (range.lowerBound.time.day, range.upperBound.time.day)
@@ -231,7 +232,7 @@ final class HistoryBackfill {
                     asOf: device.now, samples: 1, bytes: 0, reads: 0)))
     }
 
-    /// A source that says all is well, and comes no further.
+    /// Simulates a source that reports success without any progress.
     private func stall(_ range: Range<CoveragePosition>) {
         held = .items
         answer(
@@ -291,13 +292,13 @@ final class HistoryBackfill {
 }
 
 extension CancellableCall {
-    /// For as long as its owner lives.
+    /// Keeps the call alive as long as its owner.
     fileprivate func keep(in calls: inout [any CancellableCall]) {
         calls = calls.suffix(8) + [self]
     }
 }
 
 extension Timestamp {
-    /// The first whole day from here on.
+    /// The first whole day at or after this time.
     fileprivate var day: Int64 { (seconds + 86_399) / 86_400 }
 }

@@ -2,7 +2,7 @@ import TidemarkApp
 import TidemarkModel
 import TidemarkSync
 
-/// What may happen beside the rest where there are backfills.
+/// The additional acts of a history with backfills.
 enum BackfillAct: Hashable {
     case importDays, personReads, lowPower, retry
 
@@ -11,11 +11,11 @@ enum BackfillAct: Hashable {
     ]
 }
 
-/// Backfills beside the feeds: what counts as covered has been sent, or lies in the cache.
+/// Backfills beside the feeds. Checks that everything covered has been sent or is in the cache.
 struct HistoryBackfills {
     unowned let history: FeedHistory
 
-    /// A device has some days before it begins.
+    /// Imports random days on a device.
     func importDays(_ device: HistoryDevice, _ count: Int) {
         for _ in 0..<count {
             let days = HistoryBackfill.endDay - HistoryBackfill.firstDay
@@ -34,7 +34,7 @@ struct HistoryBackfills {
         }
     }
 
-    /// What a device claims to have sent or to hold.
+    /// Checks that a device has sent or holds everything that it claims.
     func check(_ coverage: Coverage, of job: Int, _ device: HistoryDevice) {
         guard history.world.server.isUp else { return }
         if job == 0 { checkDays(coverage, device) } else { checkItems(coverage, device) }
@@ -58,7 +58,8 @@ struct HistoryBackfills {
         }
     }
 
-    /// Those that nobody has changed since they were fetched, and that this device never wrote.
+    /// Checks the items unchanged since they were fetched and that this device never
+    /// wrote.
     private func checkItems(_ coverage: Coverage, _ device: HistoryDevice) {
         guard let engine = device.client.engine, let now = try? history.oracle.truth(at: nil) else {
             return
@@ -84,7 +85,7 @@ struct HistoryBackfills {
         }
     }
 
-    /// With everything mended the backfills come to their end.
+    /// Checks that the backfills complete after all faults are healed.
     func settle() throws {
         for device in history.devices {
             device.backfill?.setLowPower(false)

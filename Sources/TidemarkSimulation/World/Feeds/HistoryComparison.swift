@@ -2,23 +2,23 @@ import TidemarkApp
 import TidemarkModel
 import TidemarkSync
 
-/// What a feed showed beside what was there.
+/// Compares a feed's rows with the server's data.
 struct HistoryComparison {
     let expected: [DocumentPath: HistoryTruth.Row]
     private(set) var compared = 0
     private(set) var difference: String?
-    /// Whether it showed exactly what was there, also where it need not.
+    /// True if the feed showed exactly the server's data, even where its way promises less.
     private(set) var isExact = false
 
     /// - Parameters:
-    ///   - unsettled: What changed since, or is being written by the device itself.
-    ///   - isSync: Whether a sync has just ended, so that the window is full where there is more.
+    ///   - unsettled: The documents that changed since, or that the device itself is writing.
+    ///   - isSync: True after a sync, when the window must be full if there are more rows.
     init(
         _ feed: HistoryShown, _ then: HistoryTruth, _ unsettled: Set<DocumentPath>,
         _ readTime: Timestamp, _ promise: HistoryPromise, isSync: Bool
     ) {
         expected = then.items(above: feed.marks.action)
-        // While older items are on their way, a bounded feed shows fewer than it is asked for.
+        // A bounded feed shows fewer rows than requested while older items are being read.
         let least = isSync ? feed.size : min(feed.size, feed.limit ?? feed.size)
         if feed.hasMore, feed.rows.count < least {
             difference = "shows \(feed.rows.count) of \(feed.size), and says there is more"
@@ -42,16 +42,18 @@ struct HistoryComparison {
             !row.hasPendingWrites && expected[row.path] == nil && !unsettled.contains(row.path)
                 && row.content.updateTime <= readTime
         }.map(\.path)
-        // A row that came later, and was gone before this was compared, was not there.
+        // A row that arrived later and was deleted before this comparison did not exist at the
+        // compared time.
         let hasLater = feed.rows.contains { expected[$0.path] == nil }
         isExact = missing.isEmpty && stale.isEmpty && lingering.isEmpty && !hasLater
-        // What a listener has brought since the last count may have been missing in that.
+        // The last count may have missed items that the listener has delivered since.
         let brought = isSync ? 0 : feed.heard.count { shown[$0] != nil && expected[$0] != nil }
         let balanced = (missing.count...(missing.count + brought)).contains {
             promise.cancels(missing: $0, lingering: lingering.count)
         }
         if balanced { return }
-        // What a count does not tell apart says nothing of a part of what is held.
+        // A count cannot distinguish changes that cancel out, so it says nothing about a part of
+        // the items.
         if promise.way == .countAudit, feed.hasMore || !unsettled.isEmpty { return }
         say("lacks", missing.filter { !promise.mayMiss($0) }, feed)
         say("shows an old", stale.filter { !promise.mayBeStale($0) }, feed)

@@ -3,7 +3,8 @@ import TidemarkModel
 import TidemarkSync
 import TidemarkTesting
 
-/// A device of a history: what its app does with a feed and a pager, begun anew with each process.
+/// A device of a history. Plays an app with a feed and a pager, which start again with each
+/// process.
 final class HistoryDevice {
     let client: WorldClient
     let definition: ParsedDefinition
@@ -12,18 +13,18 @@ final class HistoryDevice {
     private(set) var pager: HistoryPager?
     private(set) var backfill: HistoryBackfill?
     let days = HistoryDays()
-    /// The highest clear mark that the app was told of.
+    /// The highest clear mark that the app has received.
     private(set) var told: Timestamp?
     private var resetsUnderWay = 0
-    /// How often the app has moved the clear mark.
+    /// The number of times that the app has moved the clear mark.
     private(set) var clears = 0
-    /// What had been written when the last sync began that ended well.
+    /// The state of the writes at the start of the last successful sync.
     var syncedAt: (writes: Int, now: Timestamp, process: WorldProcess)?
-    /// What its feed last showed as fresh while it listened.
+    /// The last fresh result that the feed showed while it listened.
     var lastLive: LiveEvidence?
-    /// What its pager was last compared as.
+    /// The state of the pager at its last comparison.
     var comparedPages: HistoryPager.Compared?
-    /// Whether its app keeps the feed up to date by listening.
+    /// True if the app keeps the feed up to date with a listener.
     private(set) var isLive = false
 
     init(_ client: WorldClient, in history: FeedHistory) throws {
@@ -46,10 +47,11 @@ final class HistoryDevice {
                 ? .field(FieldPath(name: "room"), .equal, .integer(1)) : nil)
     }
 
-    /// Of one user in three.
+    /// True for a third of the seeds: the shared marks are strings.
     static func marksAreTexts(_ history: FeedHistory) -> Bool { history.settings.seed % 3 == 0 }
 
-    /// Of one user in three the marks are texts, and one in four shares what was consumed too.
+    /// Returns the shared marks. For a third of the seeds they are strings, and for a quarter the
+    /// consumption mark is shared too.
     private static func shared(_ history: FeedHistory) throws -> SharedMarkFields? {
         let seed = history.settings.seed
         guard history.mood.sharesMarks else { return nil }
@@ -77,11 +79,11 @@ final class HistoryDevice {
     }
 
     var name: String { client.name }
-    /// By its own clock, which may be turned.
+    /// The time on the device's own clock, which can be wrong.
     var now: Timestamp { history.world.time.now.advanced(by: client.skew) }
     var clocks: DeviceTime { DeviceTime(wall: now, elapsed: history.world.time.elapsed) }
 
-    /// A process that ended has no feed any more, and a new one opens it.
+    /// Opens the feed again in a new process, and drops it when a process has ended.
     func follow() {
         if let feed, feed.process === client.process, client.isAlive { return }
         feed = nil
@@ -128,9 +130,9 @@ final class HistoryDevice {
         }
     }
 
-    /// No mark goes ahead of the server's time, whatever became of the device's clock.
+    /// Checks that no mark is later than the server's time, even if the device's clock is wrong.
     ///
-    /// - Precondition: The server's time was told.
+    /// - Precondition: The device has learned the server's time.
     func check(_ event: FeedEvent) {
         switch event {
         case .moved(_, .moved(let time)), .moved(_, .clamped(let time)),
@@ -148,13 +150,14 @@ final class HistoryDevice {
         switch move {
         case .reset: told = nil
         case .moved(let time), .clamped(let time), .ignored(let time):
-            // Ahead of the server's time it goes back, when that is told.
+            // A mark later than the server's time is moved back when the server's time becomes
+            // known.
             let isAhead = time > history.world.time.now.advanced(by: Marks.travel)
             if resetsUnderWay == 0, !isAhead { told = max(told ?? time, time) }
         }
     }
 
-    /// Whether its feed is complete, as of a time that the server told.
+    /// True if the feed is complete as of a known server time.
     var isFresh: Bool { if case .fresh? = feed?.machine.shown.phase { true } else { false } }
 
     func goLive(_ isWanted: Bool) {
@@ -171,7 +174,7 @@ final class HistoryDevice {
 
     // MARK: What it shows
 
-    /// What holds at every moment.
+    /// Checks the rules that hold at every moment.
     func published(_ feed: HistoryFeed) {
         let rows = feed.machine.shown.rows
         if let fault = history.oracle.fault(of: rows.map(\.position)) {
@@ -192,11 +195,11 @@ final class HistoryDevice {
 }
 
 extension FeedRow {
-    /// Whether its time is not still to be set by the server.
+    /// False while the server has not yet set the item's time.
     var isStored: Bool { if case .timestamp = position.value { true } else { false } }
 }
 
-/// What a row of a history shows.
+/// The content of a row of a history.
 struct HistoryContent: Hashable, Sendable {
     let number: Int64
     let updateTime: Timestamp

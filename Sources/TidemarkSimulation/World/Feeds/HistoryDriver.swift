@@ -3,7 +3,7 @@ import TidemarkModel
 import TidemarkSync
 import TidemarkTesting
 
-/// What may happen in one step of a history.
+/// The acts that can happen in one step of a history.
 enum HistoryAct {
     case writeOutside, writeHere
     case sync, syncQuietly, loadMore, clear, consume, live, page
@@ -16,7 +16,8 @@ enum HistoryAct {
         (.clear, 5), (.consume, 3), (.live, 3), (.page, 6), (.absence, 5),
     ]
 
-    /// What a history of feeds has no use for: it reads and collects by itself.
+    /// False for acts that are useless in a history of feeds, which itself reads and collects
+    /// garbage.
     static func mayBreak(_ fault: WorldAct) -> Bool {
         switch fault {
         case .read: false
@@ -25,28 +26,28 @@ enum HistoryAct {
     }
 }
 
-/// Lets happen what happens in a history: picks each act by the seed, and performs it.
+/// Selects the acts of a history by the seed and performs them.
 final class HistoryDriver {
     var dice: SeededRandom
-    /// When something last broke or was mended.
+    /// The time when the last fault began or ended.
     private(set) var lastTrouble = Duration.zero
     private unowned let history: FeedHistory
 
-    /// - Parameter dice: From which the mood was made.
+    /// - Parameter dice: The random generator from which the mood was chosen.
     init(_ dice: SeededRandom, in history: FeedHistory) {
         self.dice = dice
         self.history = history
     }
 
-    /// How long nothing happens before the next act.
+    /// Returns the time until the next act.
     func pause() -> Duration {
         dice.pick(weighted: history.mood.pauses).map { dice.milliseconds($0) } ?? .zero
     }
 
-    /// Everything has been mended.
+    /// Records that all faults are healed.
     func mended() { lastTrouble = history.world.time.elapsed }
 
-    /// One step of a history; time passes only where it has to.
+    /// Performs one step of a history. Time passes only if the act needs it.
     func act() {
         let device = dice.pick(history.devices)
         let client = device.client
@@ -86,14 +87,14 @@ final class HistoryDriver {
         case .backfill(let act): history.backfills.perform(act, device)
         case .fault(let fault):
             trouble { history.world.driver.perform(fault, device.client) }
-            // Apps mark as seen what there is by now, by the clock that they have.
+            // Apps mark everything up to now as seen, by the device's clock.
             if case .turnClock = fault {
                 device.move(.consumption, to: .milliseconds(device.now.milliseconds))
             }
         }
     }
 
-    /// Whatever is billed soon after is not what was planned.
+    /// Performs an act whose consequences can be billed without a plan for some time.
     func trouble(_ body: () -> Void) {
         lastTrouble = history.world.time.elapsed
         body()
@@ -118,7 +119,8 @@ final class HistoryDriver {
         }
     }
 
-    /// Short ones with the app open, long ones with every app closed; others write meanwhile.
+    /// Simulates an absence: a short one with the app open, or a long one with every app closed.
+    /// Other clients write during the absence.
     private func absence(_ device: HistoryDevice) {
         let seconds = dice.pick([
             1, 20, 59, 61, 290, 310, 1_700, 1_900, 3_700, 86_400, 2_600_000, 31_536_000,
@@ -138,7 +140,7 @@ final class HistoryDriver {
 
     // MARK: Writing
 
-    /// Some changes in one commit, so that their change times are equal.
+    /// Commits some changes together, so their change times are equal.
     func writeOutside() {
         guard history.world.server.isUp else { return }
         let count = dice.pick([1, 1, 1, 2, 3, 6])
@@ -147,7 +149,7 @@ final class HistoryDriver {
     }
 
     private func commit(_ mutations: [Mutation]) {
-        // A document once in a commit: their order would decide.
+        // Keeps one mutation per document, because their order within a commit would matter.
         var paths: Set<DocumentPath> = []
         let mutations = mutations.filter { paths.insert($0.path).inserted }
         if mutations.isEmpty { return }
@@ -221,7 +223,7 @@ final class HistoryDriver {
             transforms: [Self.updatedAt])
     }
 
-    /// Its server had its time of change long before it was committed.
+    /// Makes a change whose change time is long before its commit.
     private func slow(_ path: DocumentPath, _ fields: MapValue) -> Mutation {
         var fields = fields
         fields["updatedAt"] = .timestamp(
@@ -233,7 +235,7 @@ final class HistoryDriver {
         let now = device?.now ?? history.world.time.now
         switch dice.roll(10) {
         case 0..<3: return .timestamp(now)
-        // Equal to another one.
+        // A time equal to that of another item.
         case 3..<6:
             return .timestamp(
                 history.writes.itemTimes.isEmpty ? now : dice.pick(history.writes.itemTimes))

@@ -4,23 +4,24 @@ import TidemarkServer
 import TidemarkSync
 import TidemarkTesting
 
-/// What was known when a sync began.
+/// The state of a history when a sync began.
 struct SyncBegin {
     let time: Duration
-    /// The server's.
+    /// The time on the server.
     let now: Timestamp
     let server: WorldServer.Run?
     let reads: Int
     let writes: Int
-    /// Where the user's devices were known to have cleared.
+    /// The clear mark that the user's devices were known to share.
     let shared: Timestamp?
-    /// What the device's own writes of then change.
+    /// The documents that the device's own pending writes changed at that time.
     let ownWrites = OwnWrites()
-    /// How often the device had cleared.
+    /// The number of times that the device had cleared.
     let clears: Int
-    /// Whether it joins a sync that is under way, so that what it was told is of before it.
+    /// True if the sync joined a sync in progress. Its information may then be older than its
+    /// start.
     let isJoined: Bool
-    /// Whether the feed reads already, so that the bill is not this sync's alone.
+    /// True if the feed was already reading. The bill then covers more than this sync.
     let isShared: Bool
 
     init(_ device: HistoryDevice) {
@@ -40,24 +41,24 @@ struct SyncBegin {
     }
 
     final class OwnWrites {
-        /// Nil until the device has told.
+        /// The paths; nil until the device has answered.
         var paths: Set<DocumentPath>?
     }
 }
 
-/// What a feed showed at a moment.
+/// The visible state of a feed at a moment.
 struct HistoryShown: Equatable {
     let rows: [FeedMachine<HistoryContent>.Row]
     let hasMore: Bool
     let unread: Int
-    /// Rows of the window at the most.
+    /// The maximum number of rows in the window.
     let size: Int
-    /// How many items it promises to hold; nil for all.
+    /// The number of items that the feed promises to hold; nil for all.
     let limit: Int?
-    /// From where on it says that it holds everything.
+    /// The position from which the feed claims to hold everything.
     let base: CoveragePosition
     let marks: Marks
-    /// What a listener has told of since what is held was last counted.
+    /// The documents that the listener has reported since the last count.
     let heard: Set<DocumentPath>
 
     init(_ feed: HistoryFeed) {
@@ -73,12 +74,12 @@ struct HistoryShown: Equatable {
     }
 }
 
-/// What a feed showed while it listened and said that it was complete as of a time.
+/// The visible state of a feed that listened and reported that it was complete as of a time.
 final class LiveEvidence {
     let device: HistoryDevice
     let shown: HistoryShown
     let readTime: Timestamp
-    /// What had writes pending; nil where the process was gone before it could tell.
+    /// The documents with pending writes; nil if the process ended before it answered.
     var pending: Set<DocumentPath>?
 
     init(_ feed: HistoryFeed, _ readTime: Timestamp, _ device: HistoryDevice) {
@@ -88,7 +89,7 @@ final class LiveEvidence {
     }
 }
 
-/// What was shown when a sync had ended.
+/// The visible state of a feed at the end of a sync.
 final class SyncEvidence {
     let device: HistoryDevice
     let begin: SyncBegin
@@ -96,12 +97,12 @@ final class SyncEvidence {
     let shown: HistoryShown
     let time: Duration
     let reads: Int
-    /// Whether the device has cleared since it began.
+    /// True if the device has cleared since the sync began.
     let hasCleared: Bool
-    /// When this device's sync before began, where nobody has written since; what was written before may
-    /// have reached the server later.
+    /// The start of this device's previous sync if nobody has written since; otherwise nil, because
+    /// earlier writes may have reached the server later.
     let unwrittenSince: Timestamp?
-    /// What had writes pending; nil where the process was gone before it could tell.
+    /// The documents with pending writes; nil if the process ended before it answered.
     var pending: Set<DocumentPath>?
 
     init(_ result: FeedSync, _ feed: HistoryFeed, _ begin: SyncBegin, _ device: HistoryDevice) {

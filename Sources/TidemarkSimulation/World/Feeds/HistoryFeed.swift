@@ -2,28 +2,28 @@ import TidemarkApp
 import TidemarkModel
 import TidemarkSync
 
-/// A feed's machine in a process of a device, with the performer that apps have, and no tasks.
+/// A feed's machine in a process of a device, with the performer that apps use and without tasks.
 final class HistoryFeed {
     typealias Machine = FeedMachine<HistoryContent>
 
     let process: WorldProcess
     private(set) var machine: Machine
-    /// Rows that its window has at the most.
+    /// The maximum number of rows in the window.
     private(set) var size: Int
     private unowned let device: HistoryDevice
     private let performer: FeedPerformer<HistoryContent>
     private var calls: [Machine.CallID: (Machine.Outcome) -> Void] = [:]
     private var lastCall = 0
-    /// Whether it was told a time of the server, by an answer or by what was stored of one.
+    /// True if the machine has learned a server time, from an answer or from stored data.
     private var knowsServerTime = false
-    /// Syncs that the app has asked for and that have not ended.
+    /// The number of syncs that the app has started and that have not ended.
     private(set) var syncs = 0
-    /// What its listener has told of since what it holds was last counted.
+    /// The documents that the listener has reported since the last count.
     private(set) var heard: Set<DocumentPath> = []
-    /// Loads of older items that have not ended: in a bounded feed they read from the server.
+    /// The number of loads of older items in progress. A bounded feed reads them from the server.
     private(set) var loads = 0
 
-    /// - Precondition: The device's app runs.
+    /// - Precondition: The device's app is running.
     init(_ device: HistoryDevice) {
         guard let engine = device.client.engine else { preconditionFailure("no app runs") }
         self.device = device

@@ -3,17 +3,17 @@ import TidemarkModel
 import TidemarkSync
 import TidemarkTesting
 
-// Pagers: what they show, at every moment and in the end.
+// Checks of pagers: their rows at every moment and at the end.
 
 extension HistoryOracle {
-    /// A pager whose pages the server has confirmed shows a full read, wherever nothing has been written
-    /// since the first of them was told.
+    /// Checks that a pager whose pages are all confirmed shows a full read, if nothing has been
+    /// written since the first page was confirmed.
     func checkPages(_ device: HistoryDevice) throws {
         guard history.world.server.isUp, let pager = device.pager, pager.process.isAlive,
             pager.isCurrent,
             let first = pager.firstReadTime
         else { return }
-        // What was written and taken back leaves the server as it was: a row that shows it tells of that.
+        // A write that was undone leaves the server unchanged, but a row that shows it proves it.
         if pager.machine.rows.contains(where: { $0.isPending || $0.content.updateTime > first }) {
             return
         }

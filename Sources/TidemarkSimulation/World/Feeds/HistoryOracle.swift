@@ -3,11 +3,11 @@ import TidemarkModel
 import TidemarkServer
 import TidemarkSync
 
-/// What was shown, against what the server held.
+/// Compares the rows that devices showed with the data that the server held.
 final class HistoryOracle {
-    /// What was shown after syncs, and is still to be compared.
+    /// The results of syncs that are not compared yet.
     private var evidence: [SyncEvidence] = []
-    /// What listening feeds showed as fresh, and is still to be compared.
+    /// The fresh results of listening feeds that are not compared yet.
     private var liveEvidence: [LiveEvidence] = []
     unowned let history: FeedHistory
 
@@ -26,13 +26,13 @@ final class HistoryOracle {
                 + "\(evidence.shown.rows.map { "\($0.path.id) \($0.content.number)" })"
                 + (evidence.shown.hasMore ? " and more" : ""))
         history.figures.syncs += 1
-        // What is written while a sync is under way, it may or may not have been told of.
+        // A sync may or may not include writes made while it was in progress.
         device.syncedAt = begin.isJoined ? nil : (begin.writes, begin.now, feed.process)
         self.evidence.append(evidence)
         askPending(device, feed.process) { evidence.pending = $0 }
     }
 
-    /// A feed that listens says that it is complete as of a time, whenever it does.
+    /// Records a listening feed's claim to be complete as of a time.
     func saw(_ feed: HistoryFeed, freshAsOf readTime: Timestamp, _ device: HistoryDevice) {
         let evidence = LiveEvidence(feed, readTime, device)
         if let last = device.lastLive, last.readTime == readTime, last.shown == evidence.shown {
@@ -43,7 +43,7 @@ final class HistoryOracle {
         askPending(device, feed.process) { evidence.pending = $0 }
     }
 
-    /// - Parameter then: Not called where the process ends first.
+    /// - Parameter then: Called with the paths. Never called if the process ends first.
     func askPending(
         _ device: HistoryDevice, _ process: WorldProcess,
         then: @escaping (Set<DocumentPath>) -> Void
@@ -55,7 +55,7 @@ final class HistoryOracle {
         }
     }
 
-    /// What the server has billed a device for, without its listens.
+    /// Returns the reads that the server has billed to a device, except listens.
     func reads(of device: HistoryDevice) -> Int {
         history.world.server.meter(by: [.label, .method])
             .filter { $0.label == device.name && $0.method != "Listen" }
@@ -72,13 +72,13 @@ final class HistoryOracle {
             return Timestamp(microseconds: Int64((milliseconds * 1_000).rounded()))
         case .integer(let milliseconds)?: return Timestamp(milliseconds: milliseconds)
         case .string(let text)?:
-            // A whole millisecond: all of its fractions are below.
+            // The text has whole milliseconds: the mark covers all of its microseconds.
             return Int64(text).map { Timestamp(microseconds: $0 * 1_000 + 999) }
         default: return nil
         }
     }
 
-    /// What is wrong with an order of rows by itself; nil when nothing is.
+    /// Returns the fault in the order of the rows, or nil if there is none.
     func fault(of positions: [PagePosition]) -> String? {
         if Set(positions.map(\.path)).count != positions.count {
             return "something twice: \(positions.map(\.path.id))"
@@ -89,7 +89,7 @@ final class HistoryOracle {
         return nil
     }
 
-    /// While the server is down, what was shown waits.
+    /// Compares the recorded results. While the server is down, they wait.
     func checkEvidence() throws {
         guard history.world.server.isUp, !evidence.isEmpty || !liveEvidence.isEmpty else { return }
         let (syncs, live) = (evidence, liveEvidence)
@@ -109,9 +109,10 @@ final class HistoryOracle {
         history.figures.liveItems += comparison.compared
     }
 
-    /// What was shown with a full read at the time as of which it is said to be complete.
+    /// Compares rows with a full read at their read time.
     ///
-    /// - Returns: Nil where the server does not remember, or the process was gone before it told.
+    /// - Returns: The comparison; nil if the server no longer has that version, or if the process
+    ///   ended before it reported its pending writes.
     private func compare(
         _ shown: HistoryShown, at readTime: Timestamp, _ pending: Set<DocumentPath>?,
         _ now: HistoryTruth, _ name: String, _ kind: WorldCheck
@@ -132,13 +133,13 @@ final class HistoryOracle {
         }
         if unsettled.isEmpty, pending.isEmpty {
             if kind == .feedSyncs { history.figures.whole += 1 }
-            // Those below the window may still be being counted while a feed listens.
+            // While a feed listens, the items below the window may not be counted yet.
             if kind == .feedSyncs || !shown.hasMore { try checkUnread(shown, comparison, name) }
         }
         return comparison
     }
 
-    /// Whether the server held the same at both times, as far as it still knows.
+    /// Returns true if the server held the same data at both times, as far as it still knows.
     private func isSame(at time: Timestamp, and other: Timestamp) -> Bool {
         guard let before = try? truth(at: time), let after = try? truth(at: other) else {
             return false
@@ -158,13 +159,13 @@ final class HistoryOracle {
     private func check(_ evidence: SyncEvidence, _ now: HistoryTruth) throws {
         let name = "\(evidence.device.name)'s feed"
         try checkBill(evidence)
-        // A text cannot be raised: a device whose own one is on its way sees that, until the device that
-        // has cleared later writes its own again (Decisions/0042).
+        // A string mark has no maximum operation. A device whose own mark is being written sees it
+        // until the device with the later clear writes its mark again (Decisions/0042).
         let seesItsOwn =
             HistoryDevice.marksAreTexts(history)
             && (evidence.hasCleared
                 || evidence.begin.ownWrites.paths?.contains(FeedHistory.shared) ?? true)
-        // One that is ahead of the server's time counts as far as that, when it is read.
+        // A mark later than the server's time is read as the server's time.
         if !evidence.begin.isJoined, !seesItsOwn,
             let mark = evidence.begin.shared.map({ min($0, evidence.begin.now) }),
             evidence.shown.marks.action.map({ $0 < mark }) ?? true
@@ -185,7 +186,7 @@ final class HistoryOracle {
     private func checkUnread(
         _ shown: HistoryShown, _ comparison: HistoryComparison, _ name: String
     ) throws {
-        // Below the window there may be more, or less, than was compared.
+        // Below the window, the feed may hold more or less than was compared.
         let isSeen =
             switch history.mood.way {
             case .changeTime: !shown.hasMore || history.writes.vanished.isEmpty
@@ -194,7 +195,7 @@ final class HistoryOracle {
             }
         guard comparison.isExact, isSeen else { return }
         let floor = shown.marks.floor
-        // What lies below what it holds, it cannot count.
+        // The feed cannot count items below the range that it holds.
         let held = comparison.expected.values.filter { $0.position.isAtLeast(shown.base) }
         let unread = held.count { row in floor.map { row.time > $0 } ?? true }
         if shown.unread == unread { return }
@@ -203,9 +204,10 @@ final class HistoryOracle {
 
     // MARK: What it cost
 
-    /// Only where nothing broke that is billed and not told.
+    /// Compares the bill with the plan, unless a fault can have caused billed reads outside the
+    /// plan.
     private func checkBill(_ evidence: SyncEvidence) throws {
-        // A backfill's reads, and a person's beside it, are the device's too.
+        // The device's bill also includes the reads of a backfill and of a user beside it.
         guard !history.settings.hasBackfills, !evidence.begin.isShared,
             evidence.begin.server != nil,
             evidence.begin.server == history.world.server.run,

@@ -3,16 +3,16 @@ import TidemarkApp
 import TidemarkModel
 import TidemarkSync
 
-/// A pager's machine in a process of a device, on the listeners of its engine; it remembers which
-/// parts it was told of, and when.
+/// A pager's machine in a process of a device, on the listeners of its engine. Remembers the parts
+/// that the server has confirmed, with their read times.
 final class HistoryPager {
     typealias Machine = PageMachine<HistoryContent>
 
-    /// A part of the collection, as the server was at a time.
+    /// A part of the collection, as the server held it at a time.
     struct Told {
         let range: Range<PageEdge>
         let readTime: Timestamp
-        /// Where its rows begin: above, more may have come since.
+        /// The first row of the part. More rows may have been added above it since.
         let newest: PageEdge
     }
 
@@ -21,7 +21,7 @@ final class HistoryPager {
         let limit: Int
         var handle: (any CancellableCall)?
         var told: [Told] = []
-        /// Of the last snapshot.
+        /// The state of the last snapshot.
         var isFromCache = true
     }
 
@@ -34,7 +34,7 @@ final class HistoryPager {
 
     private static let createdAt = FieldPath(name: "createdAt")
 
-    /// - Precondition: The device's app runs.
+    /// - Precondition: The device's app is running.
     init(_ device: HistoryDevice) {
         guard let engine = device.client.engine else { preconditionFailure("no app runs") }
         self.device = device
@@ -46,7 +46,7 @@ final class HistoryPager {
         #endif
     }
 
-    /// Of all rows that there are, in the order of the pages.
+    /// Returns the query for all rows, in the order of the pages.
     static func query(_ mood: FeedHistoryMood) -> QueryValue {
         var query = HistoryDevice.query(mood)
         query.orders = [Order(createdAt, .descending), Order(.documentID, .descending)]
@@ -112,7 +112,7 @@ final class HistoryPager {
     ) {
         guard var window = windows[id] else { return }
         let upper = window.after.map { PageEdge.after($0) } ?? .newest
-        // What waits to be written says nothing of what the server has below it.
+        // A pending row says nothing about the server's rows below it.
         let settled = rows.filter { !$0.isPending }
         let isShort =
             max(settled.count, snapshot.syncedCount) < window.limit && !snapshot.isFromCache
@@ -135,23 +135,23 @@ final class HistoryPager {
 
     // MARK: What it should show
 
-    /// What it showed when so much had been written.
+    /// The rows and the number of writes at a comparison.
     struct Compared: Equatable {
         let rows: [Machine.Row]
         let writes: Int
     }
 
-    /// As of when the page that was told first was told; nil where one was not.
+    /// The read time of the page that was confirmed first; nil if a page is not confirmed.
     var firstReadTime: Timestamp? { windows.values.compactMap { $0.told.last?.readTime }.min() }
 
-    /// Whether the server has confirmed all of its pages, and one of them is the head.
+    /// True if the server has confirmed all pages, and the first page is among them.
     var isCurrent: Bool {
         windows.values.contains { $0.after == nil }
             && windows.values.allSatisfy { !$0.isFromCache && !$0.told.isEmpty }
     }
 
-    /// What is wrong with what it shows, when nothing has been written for a while; nil when nothing
-    /// is.
+    /// Returns the fault in the shown rows when nothing has been written for a while; nil if there
+    /// is none.
     func fault(_ documents: [Document], _ mood: FeedHistoryMood) -> String? {
         let truth = Self.query(mood).rows(of: documents).compactMap { document in
             document.fields[Self.createdAt].map {
@@ -183,7 +183,8 @@ final class HistoryPager {
         return nil
     }
 
-    /// As of when the part with a position was told last; now where a page listens to it.
+    /// Returns the read time at which the part with a position was last confirmed; the maximum if a
+    /// page listens to it.
     private func lastTold(of position: PagePosition) -> Timestamp? {
         if windows.values.contains(where: { $0.told.last?.range.contains(position) ?? false }) {
             return .max

@@ -5,7 +5,7 @@ import TidemarkModel
 struct HistoryTruth {
     typealias Row = (position: PagePosition, number: Int64, time: Timestamp)
 
-    /// All documents, whatever they are.
+    /// The documents, including other documents than items.
     let all: [DocumentPath: Document]
     private let oracle: QueryOracle
     private let marksDeletes: Bool
@@ -21,7 +21,7 @@ struct HistoryTruth {
         return oracle.matches(path, document.fields)
     }
 
-    /// The items above a clear mark, as every feed should show them.
+    /// Returns the items above a clear mark, which every feed should show.
     func items(above action: Timestamp?) -> [DocumentPath: Row] {
         var rows: [DocumentPath: Row] = [:]
         for (path, document) in all where matches(path) {
@@ -41,29 +41,31 @@ struct HistoryTruth {
 }
 
 extension Document {
-    /// Of its version.
+    /// The number of the document's version.
     var number: Int64 {
         if case .integer(let number)? = fields["v"] { number } else { 0 }
     }
 }
 
 extension HistoryWay {
-    /// Only syncs count: while a feed listens, what has gone without a change is found by the next one.
+    /// The promise while a feed listens. Only syncs count items, so the next sync finds documents
+    /// that disappeared without a change.
     var whileListening: Self { self == .countedChangeTime ? .changeTime : self }
 }
 
-/// What a feed's way does not promise, as its documentation says it.
+/// The exceptions that a feed's way of learning about changes allows, according to its
+/// documentation.
 struct HistoryPromise {
     let way: HistoryWay
     let writes: HistoryWrites
     let now: HistoryTruth
 
-    /// Whether an item may be missing.
+    /// Returns true if an item can be missing.
     func mayMiss(_ path: DocumentPath) -> Bool {
         way == .itemTime && (writes.changed.contains(path) || isLate(path))
     }
 
-    /// Whether another version of it may be shown.
+    /// Returns true if an old version of the item can be shown.
     func mayBeStale(_ path: DocumentPath) -> Bool {
         switch way {
         case .changeTime, .countedChangeTime, .versionAudit: false
@@ -72,29 +74,30 @@ struct HistoryPromise {
         }
     }
 
-    /// Whether it may be shown though it is no item.
+    /// Returns true if a document can be shown although it is not an item.
     func mayLinger(_ path: DocumentPath) -> Bool {
         switch way {
-        // Really deleted, or out of the filters.
+        // The document was really deleted, or left the filters.
         case .changeTime: !now.matches(path)
         case .countedChangeTime, .versionAudit, .countAudit: false
         case .itemTime: writes.changed.contains(path)
         }
     }
 
-    /// Whether everything is promised of it.
+    /// Returns true if no exception applies to the item.
     func isWhole(_ path: DocumentPath) -> Bool {
         !mayMiss(path) && !mayBeStale(path) && !mayLinger(path)
     }
 
-    /// A count alone does not see a delete beside an insert. What moves is a delete in one range and an
-    /// insert in another, which may be found while the first is not.
+    /// Returns true if a count cannot detect the difference. A count does not see a delete beside
+    /// an insert. A moved item is a delete in one range and an insert in another; the insert can be
+    /// found before the delete.
     func cancels(missing: Int, lingering: Int) -> Bool {
         way == .countAudit && abs(missing - lingering) <= writes.moved.count
     }
 
-    /// Whether its time was below that of an item that was there before it: the newest one that
-    /// somebody held may have been that.
+    /// Returns true if the item's time was below the time of an item that already existed, which
+    /// may have been the newest that a device held.
     private func isLate(_ path: DocumentPath) -> Bool {
         guard let document = now.all[path],
             case .timestamp(let time)? = document.fields["createdAt"]

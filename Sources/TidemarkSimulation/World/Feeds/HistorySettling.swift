@@ -3,17 +3,18 @@ import TidemarkModel
 import TidemarkSync
 import TidemarkTesting
 
-/// The end of a history: everything is mended, and all must be shown.
+/// The end of a history: heals all faults, then checks that everything is shown.
 struct HistorySettling {
     unowned let history: FeedHistory
 
-    /// Mends everything, and expects of all feeds and pagers to show what the server holds; of some
-    /// histories, as it takes as long as all before, also after another sync and another start.
+    /// Heals all faults, then checks that every feed and pager shows the server's data. For 35 % of
+    /// the histories, checks again after another sync and a restart, which takes as long as the
+    /// rest of the history.
     func settle() throws {
         try history.world.mend()
         history.driver.mended()
         for device in history.devices { device.follow() }
-        // Longer than any backoff, so that what waits is sent.
+        // Longer than any backoff, so that pending writes are sent.
         try history.pass(.seconds(150))
         try settleLive()
         for device in history.devices { device.goLive(false) }
@@ -37,7 +38,7 @@ struct HistorySettling {
         try listenWhileOthersWrite()
     }
 
-    /// All feeds listen, and are fresh again and again.
+    /// Makes all feeds listen while others write, and checks that they become fresh each time.
     private func listenWhileOthersWrite() throws {
         for device in history.devices {
             device.client.setNetwork(true, isNoticed: true)
@@ -52,7 +53,7 @@ struct HistorySettling {
         for device in history.devices { device.goLive(false) }
     }
 
-    /// Those that listen need no sync.
+    /// Waits until every listening feed is fresh without a sync.
     private func settleLive() throws {
         for device in history.devices where device.isLive {
             for _ in 0..<40 where !device.isFresh { try history.pass(.seconds(10)) }
@@ -64,7 +65,7 @@ struct HistorySettling {
         }
     }
 
-    /// With everything mended a sync succeeds, at the latest the third.
+    /// Syncs until a sync succeeds. With all faults healed, at most three attempts are needed.
     private func syncWell(_ device: HistoryDevice) throws {
         for _ in 0..<3 {
             let before = history.figures.syncs
@@ -75,7 +76,7 @@ struct HistorySettling {
         throw WorldViolation(.convergence, "\(device.name) cannot sync, with everything mended")
     }
 
-    /// Another sync brings nothing, and shows the same.
+    /// Checks that another sync changes nothing.
     private func checkRest(_ device: HistoryDevice) throws {
         guard let shown = device.feed?.machine.shown else { return }
         try syncWell(device)
@@ -90,7 +91,7 @@ struct HistorySettling {
         }
     }
 
-    /// All devices of the user have cleared alike.
+    /// Checks that all devices of the user have the same clear mark.
     private func checkShared() throws {
         guard history.mood.sharesMarks, let mark = history.oracle.sharedMark() else { return }
         for device in history.devices where device.feed?.machine.marks.action != mark {
@@ -102,7 +103,7 @@ struct HistorySettling {
         }
     }
 
-    /// A new process shows from its disk what the one before showed.
+    /// Checks that a new process shows from disk what the previous process showed.
     private func checkRestart(_ device: HistoryDevice) throws {
         guard let shown = device.feed?.machine.shown else { return }
         let marks = device.feed?.machine.marks
@@ -118,7 +119,7 @@ struct HistorySettling {
         guard feed.machine.marks == marks else {
             throw WorldViolation(.feedMarks, "\(device.name) has other marks after a restart")
         }
-        // What the way does not promise, a pager may have brought or taken away.
+        // A pager may have added or removed items for which the feed's way promises nothing.
         let promise = HistoryPromise(
             way: history.mood.way, writes: history.writes, now: try history.oracle.truth(at: nil))
         let before = shown.rows.filter { promise.isWhole($0.path) }

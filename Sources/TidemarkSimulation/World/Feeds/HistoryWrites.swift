@@ -1,18 +1,18 @@
 import TidemarkModel
 
-/// What may become of an item of a history.
+/// The changes that can happen to an item of a history.
 enum HistoryChange {
     case insert, edit, move
-    /// Marked as deleted, and no longer.
+    /// Marks the item as deleted, or removes the mark.
     case delete, restore
-    /// Really deleted.
+    /// Deletes the document.
     case erase
-    /// Out of the feed's filters, and in.
+    /// Moves the item out of the feed's filters, or into them.
     case leave, join
-    /// Committed up to 55 s after their time of change.
+    /// Commits up to 55 s after the change time.
     case slowInsert, slowEdit
 
-    /// The usual ones, and those that only some histories have.
+    /// Returns the usual changes, and the rare ones that only some histories have.
     static func kinds(
         of way: HistoryWay, hasFilter: Bool
     ) -> (usual: [(Self, Int)], rare: [(Self, Int)]) {
@@ -34,34 +34,35 @@ enum HistoryChange {
     }
 }
 
-/// All that was written in a history.
+/// The writes of a history.
 struct HistoryWrites {
-    /// Every version that anybody wrote, by its number.
+    /// Every version that was written, by its number.
     private(set) var versions: [Int64: DocumentPath] = [:]
     private(set) var paths: [DocumentPath] = []
-    /// Those that were in any item.
+    /// The item times that were written.
     private(set) var itemTimes: [Timestamp] = []
-    /// Item times with the times of the commits that wrote them.
+    /// The item times with the commit times of their writes.
     private(set) var arrivals: [(itemTime: Timestamp, commitTime: Timestamp)] = []
-    /// Documents that were written more than once, or deleted.
+    /// The documents that were written more than once, or deleted.
     private(set) var changed: Set<DocumentPath> = []
-    /// Documents whose item time was written more than once.
+    /// The documents whose item time was written more than once.
     private(set) var moved: Set<DocumentPath> = []
-    /// Documents that a device of the history has written.
+    /// The documents that a device of the history has written.
     private(set) var own: Set<DocumentPath> = []
-    /// Commits and batches, by anybody.
+    /// The number of commits and batches of all clients.
     private(set) var count = 0
-    /// Documents that may have gone in a way that a feed of changes does not see.
+    /// The documents that may have disappeared without a change that a feed of changes sees.
     private(set) var vanished: Set<DocumentPath> = []
     private var written: Set<DocumentPath> = []
     private var lastPath = 0
 
-    /// A number that no other version has, so large that no two sums of some are equal by chance.
+    /// Returns a number that no other version has. The numbers are so large that equal sums by
+    /// chance are improbable.
     mutating func nextNumber(_ dice: inout SeededRandom) -> Int64 {
         Int64.random(in: 1 << 30..<1 << 42, using: &dice)
     }
 
-    /// Names are in no order.
+    /// Returns a new path. Paths are in random order.
     mutating func nextPath(_ dice: inout SeededRandom) -> DocumentPath {
         lastPath += 1
         let letter = dice.pick(["a", "k", "z"])
@@ -70,14 +71,14 @@ struct HistoryWrites {
         return path
     }
 
-    /// Queued on a device; when it is committed is not known.
+    /// Records a write queued on a device. Its commit time is not known yet.
     mutating func begun(_ mutation: Mutation) {
         count += 1
         own.insert(mutation.path)
         note(mutation, nil)
     }
 
-    /// What a device wrote has a time at the server.
+    /// Records the commit time of a device's write.
     mutating func acknowledged(_ mutation: Mutation, at commitTime: Timestamp) {
         noteArrival(mutation, commitTime)
     }
@@ -122,7 +123,7 @@ struct HistoryWrites {
 }
 
 extension Mutation {
-    /// Whether its item's time is the server's.
+    /// True if the server sets the item's time.
     fileprivate var setsItemTime: Bool {
         transforms.contains { $0.field == FieldPath(name: "createdAt") }
     }

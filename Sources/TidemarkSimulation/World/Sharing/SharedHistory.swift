@@ -2,12 +2,12 @@ import TidemarkModel
 import TidemarkSync
 package import TidemarkTesting
 
-/// An app and its helpers, processes that share one cache, played from a seed: they write, are killed at any
-/// transaction, suspended and started again, while network and server fail.
+/// A random history of an app and its helpers: processes that share one cache. They write, are
+/// killed during any transaction, suspended and restarted, while network and server fail.
 ///
-/// At every moment one process holds the cache at most, and each shows what it wrote itself. A while after
-/// anything was stored, all that are awake show it. In the end the server has each write that was journalled
-/// exactly once, and all show what the server has.
+/// At every moment at most one process holds the cache, and each process shows its own writes. A
+/// short time after a write was stored, all running processes show it. At the end the server has
+/// every journalled write exactly once, and all processes show the server's data.
 package final class SharedHistory {
     package let time = VirtualScheduler()
     let network: WorldNetwork
@@ -21,9 +21,9 @@ package final class SharedHistory {
     private let steps: Int
     private var dice: SeededRandom
     private var writes: [Int: Write] = [:]
-    /// What became of each write, as far as its process was told.
+    /// The events of each write that its process has received.
     private var events: [Int: [SyncEngine.WriteEvent]] = [:]
-    /// When a write was journalled, of those that are not refused.
+    /// The times when writes were journalled, except rejected writes.
     private var journalled: [DocumentPath: Duration] = [:]
     private var entries: [String] = []
     private var violation: WorldViolation?
@@ -31,7 +31,8 @@ package final class SharedHistory {
 
     static let written = Query(collectionID: "written")
 
-    /// A document of its own, and a number that counts it: a batch that is applied twice is seen.
+    /// A write to its own document and to a counter. The counter reveals a batch that is applied
+    /// twice.
     struct Write {
         let number: Int
         let process: Int
@@ -76,14 +77,14 @@ package final class SharedHistory {
         }
     }
 
-    /// Lets go of everything, so that nothing of it outlives the history.
+    /// Releases everything, so that nothing outlives the history.
     private func end() {
         for process in processes { process.kill() }
         if server.isUp { server.kill() }
         network.serverGone()
     }
 
-    /// - Throws: ``WorldViolation`` with what was seen that may not be.
+    /// - Throws: ``WorldViolation`` with the rule that was violated.
     package func run() throws {
         defer { end() }
         processes[0].start()
@@ -148,7 +149,7 @@ package final class SharedHistory {
         process.write(write)
     }
 
-    // The folder is the history's own: what fails here fails the test.
+    // The folder belongs to the history, so an error here fails the test.
     private func startServer() { if !server.isUp { try! server.start() } }
 
     private func pass(_ milliseconds: ClosedRange<Int>) throws {
@@ -156,7 +157,7 @@ package final class SharedHistory {
     }
 
     private func pass(_ duration: Duration) throws {
-        // The file of a process that is killed on the way is let go at once, or nearly so.
+        // Advances in short slices, because the file of a killed process must be released soon.
         var left = duration
         repeat {
             let slice = min(left, .milliseconds(100))
@@ -172,7 +173,7 @@ package final class SharedHistory {
 
     func note(_ text: String) { entries.append("\(time.elapsed) \(text)") }
 
-    /// The first one counts.
+    /// Records a violation. Only the first one counts.
     func violate(_ text: String) {
         note(text)
         if violation == nil { violation = WorldViolation(.convergence, text) }
@@ -199,8 +200,8 @@ package final class SharedHistory {
 
     func ended(_ process: Int) { figures.ends += 1 }
 
-    /// How long a process may take to show what another one wrote: a copy, a holder that has to be found,
-    /// and one that waits for another that asked and is gone.
+    /// The longest delay until one process shows another's write. It covers making a copy, electing
+    /// a holder, and waiting out a requester that died.
     private static let patience = Duration.seconds(3)
 
     private func look() {
@@ -208,8 +209,8 @@ package final class SharedHistory {
         if holders.count > 1 {
             violate("\(holders.map { "p\($0.index)" }) hold the cache at the same time")
         }
-        // One that cannot store keeps what is left for it from the others, and keeps the file when it is
-        // suspended: what the server said is in its memory alone.
+        // A holder that cannot write does not drain the inbox and does not release the file when
+        // suspended, because the server's responses exist only in its memory.
         if processes.contains(where: { $0.isAlive && $0.hasTrouble }) { lastTrouble = time.elapsed }
         for process in processes where process.isAlive && !process.isSuspended {
             let since = max(process.awakeSince, lastTrouble)
@@ -241,7 +242,7 @@ package final class SharedHistory {
             process.resume()
         }
         var difference: String?
-        // Longer than everything that a process may wait for.
+        // Longer than any delay of a process.
         for _ in 0..<300 {
             try pass(.seconds(1))
             difference = self.difference()
@@ -299,7 +300,7 @@ package final class SharedHistory {
 
     private func missing(_ text: String) -> WorldViolation { WorldViolation(.convergence, text) }
 
-    /// What a test prints when a history fails.
+    /// Returns the text that a test prints for a failed history.
     package func report(_ error: any Error) -> String {
         """
         \(error)
@@ -311,15 +312,16 @@ package final class SharedHistory {
     package var log: [String] { entries }
 }
 
-/// What histories of processes that share a cache have come to.
+/// The counts of a history of processes that share a cache.
 package struct SharedFigures: Equatable, Sendable {
-    /// Writes that the server has in the end, and those of which their process was told so.
+    /// The writes on the server at the end, and the writes acknowledged to their process.
     package var (writes, acknowledged) = (0, 0)
-    /// Writes of processes that only viewed the cache.
+    /// The writes of processes that only viewed the cache.
     package var left = 0
-    /// How often what a process shows was compared with what was written, and how many of those only viewed.
+    /// The number of comparisons of a process's rows with the writes, and the number of those in
+    /// which the process only viewed the cache.
     package var (looks, views) = (0, 0)
-    /// Kills and other ends.
+    /// The number of kills and other ends.
     package var ends = 0
 
     package init() {}

@@ -2,20 +2,22 @@ import TidemarkModel
 package import TidemarkSync
 import TidemarkTesting
 
-/// A process of a ``SharedHistory``: an app, or a widget or an extension of it, on the cache of all of them.
+/// A process of a ``SharedHistory``: an app, or its widget or extension. All processes use the same
+/// cache.
 package final class SharedProcess {
     package let index: Int
     package let role: SyncEngine.ProcessRole
     let disk = WorldDisk()
     private(set) var engine: SyncEngine?
     private(set) var isSuspended = false
-    /// When it was started or resumed.
+    /// The time of the last start or resume.
     private(set) var awakeSince = Duration.zero
-    /// What its listener has been shown: the paths.
+    /// The rows that the listener has shown, by path.
     private(set) var shown: [DocumentPath: EncodedFields]?
-    /// Those that it has to show: journalled by it, and not refused.
+    /// The documents that this process must show: it journalled them, and they are not rejected.
     private(set) var own: Set<DocumentPath> = []
-    /// Whether its disk is full, or was since it started: it tries again after a while, which may be a minute.
+    /// True if the disk is full, or was full since the process started. The process may retry as
+    /// late as a minute afterwards.
     private(set) var hasTrouble = false
     private var wasHolder = false
     private var process: WorldProcess
@@ -38,7 +40,7 @@ package final class SharedProcess {
     }
 
     package var isAlive: Bool { process.isAlive }
-    /// Whether the file is its own now.
+    /// True if the process currently holds the file.
     package var isHolder: Bool { engine.map { isAlive && !isSuspended && !$0.isReadOnly } ?? false }
     package var isView: Bool { engine.map { isAlive && !isSuspended && $0.isReadOnly } ?? false }
 
@@ -170,14 +172,15 @@ package final class SharedProcess {
         history.ended(index)
     }
 
-    /// Lets go of the file. Its log stays as the kill left it, unless the file was let go before.
+    /// Releases the file of a killed process. The log stays as the kill left it, unless the file
+    /// was released before.
     func bury() {
         guard let corpse else { return }
         self.corpse = nil
         if corpse.isReadOnly || history.processes.contains(where: \.isHolder) {
             return corpse.abandon()
         }
-        // The folder is the history's own: what fails here fails the test.
+        // The folder belongs to the history, so an error here fails the test.
         let remains = try! WorldRemains(of: history.cacheFile.dropLast("sqlite".count).description)
         corpse.abandon()
         try! remains.putBack()
@@ -187,7 +190,7 @@ package final class SharedProcess {
         if isUp { engine?.networkMayBeBack() } else { link?.breakAll(isNoticed: false) }
     }
 
-    /// What it has pending; nil when it does not say.
+    /// Returns the number of pending writes; nil if the engine does not answer.
     func countQueue() -> Int? {
         guard let engine, isAlive else { return nil }
         let found = WorldFound<Result<[PendingWrite], SyncError>>()
