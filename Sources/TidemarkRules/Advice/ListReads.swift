@@ -1,12 +1,14 @@
-/// Which parts of a condition differ between the results of a query, and which documents they read.
+/// Finds the parts of a condition that differ between the results of a query, and the documents
+/// that those parts read.
 struct ListReads {
     private let functions: [Ruleset.Function]
-    /// For each capture of the block, whether it differs between results.
+    /// One entry per capture of the block; true if the capture differs between results.
     private let captures: [Bool]
-    /// Places of reads whose path differs between results, in bytes, and the fields that decide it; nil
-    /// where more than fields do.
+    /// The positions, in bytes, of reads whose path differs between results, with the fields that
+    /// decide the path. The fields are nil if more than fields decide it.
     private(set) var found: [(place: Int, fields: Set<String>?)] = []
-    /// Expressions that may still be looked at; a file made to explode ends here.
+    /// The number of expressions that may still be visited. Bounds the work for a file that is made
+    /// to be expensive.
     private var rest = 100_000
 
     init(_ rules: Ruleset, block: Ruleset.Block) {
@@ -16,7 +18,7 @@ struct ListReads {
         captures = captured.indices.map { $0 == captured.count - 1 && endsInCapture }
     }
 
-    /// The reads whose path differs between results, as in ``found``.
+    /// Returns the reads whose path differs between results, as in ``found``.
     mutating func unprovable(in condition: Node) -> [(place: Int, fields: Set<String>?)] {
         _ = difference(condition, locals: [])
         return found
@@ -27,7 +29,7 @@ struct ListReads {
         return copy.difference(node, locals: []) != .none
     }
 
-    /// Whether it reads documents, or looks at claims that are not known here.
+    /// Returns true if the node reads documents or uses claims, whose values are not known here.
     func hasReads(_ node: Node) -> Bool {
         var nodes = [node]
         var seen: Set<Int> = []
@@ -60,7 +62,7 @@ struct ListReads {
             }
             return difference(functions[index].result, locals: inner)
         default:
-            // All of them are looked at, for the reads in them.
+            // Visits all children, even if the first one decides, to find their reads.
             let all = node.children.map { difference($0, locals: locals) }
                 .reduce(Difference.none) { $0.joined($1) }
             if case .builtin(let builtin, _, _) = node.operation, builtin.isRead, all != .none,
@@ -73,10 +75,10 @@ struct ListReads {
     }
 }
 
-/// In what something differs between the results of a query.
+/// The way in which a value differs between the results of a query.
 private enum Difference: Equatable {
     case none
-    /// In these fields alone, which filters can fix.
+    /// The value depends only on these fields, which filters can fix.
     case by(Set<String>)
     case always
 

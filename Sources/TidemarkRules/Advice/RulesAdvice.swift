@@ -1,12 +1,12 @@
 import TidemarkModel
 
 extension Ruleset {
-    /// ``warnings``, and what else is likely not meant: conditions that everybody fulfils, rules that
-    /// never decide, lists that no query can be proven for. In the order of the text.
+    /// The ``warnings``, and further probable mistakes: conditions that are always true, rules that
+    /// never decide, and lists that no query can prove. In the order of the text.
     public var advice: [RulesIssue] { (warnings + RulesAdvice(self).issues).sorted() }
 }
 
-/// Looks for what is right in form and likely wrong in meaning.
+/// Finds rules that are valid but probably not intended.
 private struct RulesAdvice {
     private let rules: Ruleset
     private(set) var issues: [RulesIssue] = []
@@ -58,7 +58,8 @@ private struct RulesAdvice {
         }
     }
 
-    /// An `allow` for everybody that decides before this one, or beside it, whatever this one says.
+    /// Returns an unconditional `allow` that makes this one superfluous, in the same block or in
+    /// one that covers it.
     private func wider(
         than allow: Ruleset.Allow, _ number: Int, in index: Int
     ) -> Ruleset.Allow? {
@@ -68,7 +69,7 @@ private struct RulesAdvice {
             for (otherNumber, candidate) in other.allows.enumerated()
             where candidate.isOpen && Set(allow.methods).isSubset(of: candidate.methods) {
                 if otherIndex == index, otherNumber == number { continue }
-                // Of two that say the same, the later one is told of.
+                // Of two equal rules, only the later one is reported.
                 if allow.isOpen, allow.methods.count == candidate.methods.count,
                     candidate.start > allow.start, block.pattern.covers(other.pattern)
                 {
@@ -80,7 +81,7 @@ private struct RulesAdvice {
         return nil
     }
 
-    /// Whether a condition stays undecided, and there is nothing that a query could add.
+    /// Returns true if a condition stays undecided for a query, and no filter could decide it.
     private func isNeverProvable(_ condition: Node, _ block: Ruleset.Block) -> Bool {
         var data = Knowledge(kind: .map)
         data.isThere = true
@@ -119,7 +120,7 @@ private struct NoDocuments: RulesDocuments {
 }
 
 extension Ruleset.Allow {
-    /// Whether it lets everybody in.
+    /// True if the `allow` admits every caller.
     fileprivate var isOpen: Bool {
         guard let condition else { return true }
         if case .constant(.boolean(true)) = condition.operation { return true }
@@ -128,7 +129,7 @@ extension Ruleset.Allow {
 }
 
 extension Node {
-    /// The operands of `&&`, those of operands too; all must be true.
+    /// The operands of `&&`, including those of nested `&&`. All must be true.
     fileprivate var conjuncts: [Node] {
         if case .and(let operands) = operation { operands.flatMap(\.conjuncts) } else { [self] }
     }

@@ -1,6 +1,6 @@
-// Coverage in the form that the emulator's readers know: a tree of expressions with their values.
+// Coverage in the format of the emulator's tools: a tree of expressions with their values.
 
-/// The answer to `ruleCoverage`: the file, and a tree of counts for each condition and function.
+/// The response of `ruleCoverage`: the file, and a tree of counts for each condition and function.
 public struct RulesCoverageReport: Encodable, Sendable {
     private let coverage: RulesCoverage
 
@@ -61,7 +61,7 @@ private struct CoveredPlace: Encodable {
     }
 }
 
-/// A value, or why there is none.
+/// A value, or the reason why there is none.
 private struct ShownValue: Encodable {
     let outcome: Result<RulesValue, RulesFailure>
     let place: CoveredPlace

@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// A value as the emulator writes it: one key, which names the type.
+/// A value in the emulator's format: an object whose only key names the type.
 package struct ExpressionValue: Encodable, Sendable {
     private let value: RulesValue
 
@@ -47,7 +47,7 @@ package struct ExpressionValue: Encodable, Sendable {
             try set.encode(values.map(ExpressionValue.init), forKey: .values)
         case .map(let map):
             var fields = nested(.mapValue)
-            // Two names may be one for a dictionary of Swift, and are two for Firestore.
+            // Swift's dictionary can regard two names as equal that Firestore distinguishes.
             let all = map.entries.map { ($0.key, ExpressionValue($0.value)) }
             try fields.encode(
                 Dictionary(all, uniquingKeysWith: { first, _ in first }), forKey: .fields)
@@ -69,7 +69,7 @@ package struct ExpressionValue: Encodable, Sendable {
         }
     }
 
-    /// One comparison that holds for a value in every result of a query.
+    /// A comparison that holds for a value in every result of a query.
     struct Constraint: Encodable {
         let comparator: String
         let value: ExpressionValue
@@ -77,7 +77,7 @@ package struct ExpressionValue: Encodable, Sendable {
 }
 
 extension RulesDuration {
-    /// As in `-1.500000000s`.
+    /// The text in seconds, for example `-1.500000000s`.
     fileprivate var secondsText: String {
         let fraction = nanoseconds.magnitude
         let sign = seconds < 0 || nanoseconds < 0 ? "-" : ""

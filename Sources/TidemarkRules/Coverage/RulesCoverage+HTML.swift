@@ -1,5 +1,6 @@
 extension RulesCoverage {
-    /// The file as a page: each line with what its `allow`s have answered, and what was never tested.
+    /// The file as an HTML page: each line with the answers of its `allow`s, and the parts that
+    /// were never tested.
     public var html: String {
         var notes: [Int: [String]] = [:]
         for allow in report {

@@ -1,26 +1,26 @@
-/// What the requests of a run have asked of each part of a rules file.
+/// Counts how the requests of a run have evaluated each part of a rules file.
 ///
-/// A value: to be fed with judgements that were traced (``RulesJudge/Tracing/always``).
+/// A value that takes traced judgements (``RulesJudge/Tracing/always``).
 public struct RulesCoverage: Sendable {
-    /// What an `allow` has answered.
+    /// The answers of an `allow`.
     public struct Answers: Hashable, Sendable {
         public var allowed = 0
         public var denied = 0
         public var failed = 0
-        /// Queries of which it was not sure.
+        /// The number of queries for which the condition stayed undecided.
         public var undecided = 0
 
         public init() {}
 
-        /// How often it was asked.
+        /// The number of all evaluations.
         public var asked: Int { allowed + denied + failed + undecided }
     }
 
-    /// An `allow` and what it has answered.
+    /// An `allow` with its answers.
     public struct Allow: Sendable {
-        /// Where it begins.
+        /// The start of the `allow`.
         public let position: SourceText.Position
-        /// Its text, on one line.
+        /// The text of the `allow`, on one line.
         public let text: String
         public let answers: Answers
     }
@@ -53,7 +53,7 @@ public struct RulesCoverage: Sendable {
 
     func count(of node: Node) -> ExpressionCount? { expressions[Self.key(node.start..<node.end)] }
 
-    /// Every `allow` of the file, in the order of the text.
+    /// The `allow`s of the file, in the order of the text.
     public var report: [Allow] {
         rules.blocks.flatMap(\.allows).sorted { $0.start < $1.start }.map { allow in
             let position = rules.source.position(at: allow.start)
@@ -63,8 +63,8 @@ public struct RulesCoverage: Sendable {
         }
     }
 
-    /// The operands of `&&`, `||`, `!` and `?:` that were asked and were always the same, and the `allow`s
-    /// that let nobody in: what the run has not tested.
+    /// The parts that the run has not tested: operands of `&&`, `||`, `!` and `?:` that always had
+    /// the same value, and `allow`s that never allowed a request.
     public var untested: [RulesIssue] {
         var issues: [RulesIssue] = []
         for allow in report where allow.answers.allowed == 0 {
@@ -90,7 +90,7 @@ public struct RulesCoverage: Sendable {
         return issues.sorted()
     }
 
-    /// What decides parts of conditions.
+    /// The expressions that decide parts of conditions.
     private var operands: [Node] {
         var found: [Node] = []
         var rest = roots
@@ -103,11 +103,11 @@ public struct RulesCoverage: Sendable {
             }
             rest += node.children
         }
-        // Constants are what their author wants them to be.
+        // Constants are constant by intention.
         return found.filter { if case .constant = $0.operation { false } else { true } }
     }
 
-    /// Conditions, variables and results, in the order of the text.
+    /// The conditions, variables and results, in the order of the text.
     var roots: [Node] {
         let conditions = rules.blocks.flatMap(\.allows).compactMap(\.condition)
         let bodies = rules.functions.flatMap { $0.variables + [$0.result] }
@@ -115,15 +115,15 @@ public struct RulesCoverage: Sendable {
     }
 }
 
-/// The values that one expression had.
+/// The values of an expression.
 struct ExpressionCount: Sendable {
-    /// Different values that are told apart; further ones are only counted.
+    /// The maximum number of different values that are kept. Further values are only counted.
     private static let mostValues = 8
 
     private(set) var values: [(value: Result<RulesValue, RulesFailure>, count: Int)] = []
     private(set) var trues = 0
     private(set) var falses = 0
-    /// How often it had a value that is not in the list.
+    /// The number of evaluations with a value that is not in the list.
     private(set) var others = 0
 
     mutating func note(_ outcome: Result<RulesValue, RulesFailure>) {
@@ -139,7 +139,8 @@ struct ExpressionCount: Sendable {
         }
     }
 
-    /// Large values are not compared: the first of their type stands for all.
+    /// Returns true if the outcomes count as the same. Large values are not compared: the first
+    /// value of their type represents all.
     private static func isSame(
         _ left: Result<RulesValue, RulesFailure>, _ right: Result<RulesValue, RulesFailure>
     ) -> Bool {

@@ -1,7 +1,9 @@
 extension RulesDecision {
-    /// Why the request was refused: a sentence for each `allow` that was tried. Empty when it is allowed.
+    /// Returns the reason for a refusal: a sentence for each `allow` that was tried. Empty if the
+    /// request is allowed.
     ///
-    /// - Parameter trace: Of the same decision: with it, the values that decided are named.
+    /// - Parameter trace: The trace of the same decision. With a trace, the text names the deciding
+    ///   values.
     public func reason(in source: SourceText, trace: RulesTrace? = nil) -> String {
         if isAllowed { return "" }
         if verdicts.isEmpty {
@@ -26,13 +28,13 @@ extension RulesDecision {
         }
     }
 
-    /// What the query could add.
+    /// Returns a sentence with the conditions that would make the query allowed.
     private func lacks(_ verdict: Verdict) -> String {
         if verdict.lacking.isEmpty { return "" }
         return " Add " + verdict.lacking.map(\.swift).joined(separator: " or ") + "."
     }
 
-    /// Production's line for each error: `Error: firestore.rules line [5], column [22]. …`.
+    /// The text of production for each error: `Error: firestore.rules line [5], column [22]. …`.
     public var productionNotes: [String] {
         var notes: [String] = []
         for verdict in verdicts {
@@ -46,10 +48,11 @@ extension RulesDecision {
 }
 
 extension RulesTrace {
-    /// The innermost expression that made the last condition false, with the values in it.
+    /// Returns the innermost expression that made the last condition false, with the values of its
+    /// parts.
     func decider(in source: SourceText) -> String? {
         guard var index = entries.indices.last, entries[index].isFalse else { return nil }
-        // Parts are noted before the whole: what decided stands just before it.
+        // Parts are recorded before the whole, so the deciding part directly precedes the whole.
         while index > 0, entries[index - 1].isFalse { index -= 1 }
         let decider = entries[index]
         let parts = entries[..<index].reversed().prefix { decider.range.contains($0.range) }

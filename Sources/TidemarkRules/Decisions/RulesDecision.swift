@@ -1,13 +1,13 @@
-/// Whether a request is allowed, and why.
+/// The decision about a request, and its reasons.
 public struct RulesDecision: Sendable {
-    /// What one `allow` answered.
+    /// The result of one `allow`.
     public struct Verdict: Sendable {
-        /// Where the `allow` begins.
+        /// The start of the `allow`.
         public let position: SourceText.Position
         public let outcome: Outcome
-        /// The condition as it is written; empty where it allows.
+        /// The text of the condition; empty if the condition allows.
         public let expression: String
-        /// Conditions that would decide, of which the query has none.
+        /// Conditions that the query lacks and that would decide the expression.
         public let lacking: [MissingCondition]
     }
 
@@ -16,15 +16,15 @@ public struct RulesDecision: Sendable {
         /// The condition is false.
         case denied
         case failed(RulesFailure.Cause, at: SourceText.Position)
-        /// A query: not sure for all of its results.
+        /// The condition is not certain for every result of a query.
         case undecided
     }
 
     public let method: RulesMethod
-    /// One for each `allow` of the method in a block that matched, as far as they were tried.
+    /// The results of the tried `allow`s of the method, in matching blocks.
     public let verdicts: [Verdict]
     public let isAllowed: Bool
-    /// What the rules have read, to be handed to the request's next decision.
+    /// The documents that the rules have read. Pass them to the request's next decision.
     public let reads: RulesReads
 }
 
@@ -32,9 +32,9 @@ extension Ruleset {
     /// Decides about a read or a write of one document.
     ///
     /// - Parameters:
-    ///   - documents: Asked for what `get` and the like read.
-    ///   - reads: What the request's rules have read so far.
-    ///   - trace: Told of each expression's value. Costs nothing where it is nil.
+    ///   - documents: Provides the documents for `get` and similar functions.
+    ///   - reads: The documents that the request's rules have read so far.
+    ///   - trace: Records the value of each expression. Costs nothing if nil.
     public func decide(
         _ request: RulesRequest, reading documents: any RulesDocuments,
         reads: RulesReads = RulesReads(), trace: RulesTrace? = nil
@@ -51,7 +51,7 @@ extension Ruleset {
 }
 
 extension Evaluator {
-    /// Tries the `allow`s of all blocks that match, until one is true.
+    /// Tries the `allow`s of all matching blocks until one allows the request.
     mutating func isAllowed(in rules: Ruleset, _ verdicts: inout [RulesDecision.Verdict]) -> Bool {
         for block in rules.blocks {
             guard block.allows.contains(where: { $0.methods.contains(request.method) }),
@@ -72,7 +72,7 @@ extension Evaluator {
     ) -> RulesDecision.Verdict {
         ledger.lacking = []
         let outcome = outcome(of: allow.condition, source)
-        // The text is of interest to those who are refused.
+        // Only a refused caller needs the text.
         var expression = ""
         if case .allowed = outcome {
         } else {

@@ -1,27 +1,29 @@
 public import TidemarkModel
 
-/// What a caller asks to do.
+/// The operation that a caller asks for.
 public enum RulesQuestion: Sendable {
     case get(DocumentPath)
     case list(Query)
-    /// All of them, or none.
+    /// A commit of several writes. All are allowed, or none.
     case write([Mutation])
 }
 
-/// Where a judge finds the documents as they are before a request.
+/// Provides the documents as they were before a request.
 public protocol RulesDatabase {
-    /// - Returns: Nil for a document that does not exist.
+    /// - Returns: The fields; nil if the document does not exist.
     func fields(of document: DocumentPath) throws -> MapValue?
 }
 
-/// Judges what one request of one caller asks: reads, queries, or the writes of a commit.
+/// Judges one request of one caller: reads, queries, or the writes of a commit.
 ///
-/// It sees the documents of a ``RulesDatabase``, and for writes what those before have made of them.
+/// The judge sees the documents of a ``RulesDatabase`` and, for writes, the effects of the writes
+/// before.
 public struct RulesJudge {
-    /// When the values of expressions are kept, which costs time: the server's `isRecorded` says how much.
+    /// Decides when the values of expressions are recorded, which costs time. The server's
+    /// `isRecorded` states how much.
     public enum Tracing: Hashable, Sendable {
         case never
-        /// Only of what is refused: that is evaluated a second time.
+        /// Only refusals are recorded, by a second evaluation.
         case refusals
         case always
     }
@@ -30,17 +32,18 @@ public struct RulesJudge {
     private let base: any RulesDatabase
     private let asker: RulesJudgement.Asker
     private let tracing: Tracing
-    /// What the rules of the request have read so far.
+    /// The documents that the request's rules have read so far.
     public private(set) var reads: RulesReads
 
     /// - Parameters:
     ///   - rules: The rules.
-    ///   - caller: Who asks; nil for nobody.
-    ///   - time: What `request.time` is.
-    ///   - database: As in `(default)`.
+    ///   - caller: The caller; nil if not signed in.
+    ///   - time: The value of `request.time`.
+    ///   - database: The name of the database, for example `(default)`.
     ///   - base: The documents.
-    ///   - operations: How many documents or writes the request has: more than one may read more.
-    ///   - tracing: When the values of expressions are kept.
+    ///   - operations: The number of documents or writes in the request. More than one raises the
+    ///     limit of reads.
+    ///   - tracing: Decides when the values of expressions are recorded.
     public init(
         _ rules: Ruleset, as caller: RulesCaller?, at time: Timestamp,
         in database: String = "(default)", of base: any RulesDatabase, operations: Int = 1,
@@ -53,10 +56,11 @@ public struct RulesJudge {
         reads = RulesReads(operations: operations)
     }
 
-    /// Judges until something is refused.
+    /// Judges the operation up to the first refusal.
     ///
-    /// - Returns: One for each document, query or write that was judged. All but the last are allowed.
-    /// - Throws: What the database throws.
+    /// - Returns: A judgement for each judged document, query or write. Only the last one can be a
+    ///   refusal.
+    /// - Throws: The database's errors.
     public mutating func judge(_ question: RulesQuestion) throws -> [RulesJudgement] {
         switch question {
         case .get(let path): return [try judge(get: path)]
@@ -67,7 +71,7 @@ public struct RulesJudge {
 
     /// Judges the read of one document.
     ///
-    /// - Throws: What the database throws.
+    /// - Throws: The database's errors.
     public mutating func judge(get path: DocumentPath) throws -> RulesJudgement {
         let request = RulesRequest(
             .get, path, in: asker.database, as: asker.caller, at: asker.time,
@@ -75,15 +79,16 @@ public struct RulesJudge {
         return decide(.document(request), after: [:])
     }
 
-    /// Judges a query: whether each document that it can have in its result may be read.
+    /// Judges a query: the rules must allow every possible result.
     public mutating func judge(_ query: Query) -> RulesJudgement {
         decide(.query(query), after: [:])
     }
 
-    /// Judges each write against what those before it made, and what all of them make.
+    /// Judges each write on top of the effects of the writes before it. `getAfter` sees the effects
+    /// of all.
     ///
-    /// - Returns: One for each write, up to the first that is refused.
-    /// - Throws: What the database throws.
+    /// - Returns: A judgement for each write up to the first refusal.
+    /// - Throws: The database's errors.
     public mutating func judge(_ mutations: [Mutation]) throws -> [RulesJudgement] {
         var states: [DocumentPath: MapValue?] = [:]
         var requests: [RulesRequest] = []
@@ -125,8 +130,8 @@ public struct RulesJudge {
 }
 
 extension Mutation {
-    /// What a write asks for, and what it makes of a document. A write that says whether its document
-    /// has to exist is judged as that; another one by what is there.
+    /// Returns the method of a write, and the resulting fields. A precondition about existence
+    /// decides between create and update; without one, the existing document decides.
     fileprivate func asked(
         of before: MapValue?, at time: Timestamp
     ) -> (method: RulesMethod, after: MapValue?) {

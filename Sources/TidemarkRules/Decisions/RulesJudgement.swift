@@ -1,6 +1,7 @@
 import TidemarkModel
 
-/// What rules decided about one read, query or write, with all that is needed to decide again.
+/// The decision of rules about one read, query or write, with everything needed to repeat the
+/// decision.
 public struct RulesJudgement: Sendable {
     struct Asker: Sendable {
         let caller: RulesCaller?
@@ -16,7 +17,7 @@ public struct RulesJudgement: Sendable {
     let subject: Subject
     let asker: Asker
     public let decision: RulesDecision
-    /// The values of the expressions, in the order in which they were known. Empty without a trace.
+    /// The values of the expressions, in the order of evaluation. Empty without a trace.
     public let values: [RulesTrace.Entry]
     private let isTraced: Bool
 
@@ -36,15 +37,15 @@ public struct RulesJudgement: Sendable {
         isTraced = false
     }
 
-    /// The same without the values of its expressions.
+    /// The judgement without the values of its expressions.
     public var untraced: RulesJudgement { RulesJudgement(self) }
 
     public var isAllowed: Bool { decision.isAllowed }
 
-    /// The account that asked; nil for nobody.
+    /// The account of the caller; nil if not signed in.
     public var caller: RulesCaller? { asker.caller }
 
-    /// The document, below the database; of a query the collection.
+    /// The document's path below the database; for a query, the collection.
     public var path: String {
         switch subject {
         case .document(let request): request.documentPath
@@ -54,8 +55,8 @@ public struct RulesJudgement: Sendable {
         }
     }
 
-    /// What `request` was, and `resource`; of a query what all of its results have in common. Nil for
-    /// a `resource` that whoever read it got an error for.
+    /// The values of `request` and `resource`; for a query, the properties that all results share.
+    /// The `resource` is nil if reading it was an error.
     package var variables: (request: RulesValue, resource: RulesValue?) {
         let request =
             switch subject {
@@ -69,25 +70,26 @@ public struct RulesJudgement: Sendable {
         return (.map(request.request), resource)
     }
 
-    /// Why it was refused, with the values that decided where there is a trace. Empty when allowed.
+    /// Returns the reason for a refusal, with the deciding values if there is a trace. Empty if
+    /// allowed.
     public func reason(in source: SourceText) -> String {
         decision.reason(in: source, trace: isTraced ? RulesTrace(values) : nil)
     }
 
-    /// One line for each expression that is no literal: its place, its text, its value.
+    /// Returns a line for each expression that is not a literal: its position, its text, its value.
     public func lines(of source: SourceText) -> [String] { RulesTrace(values).lines(of: source) }
 
-    /// One line for each value that a `debug()` of the rules was given: its place, its text, its value.
+    /// Returns a line for each value passed to `debug()`: its position, its text, its value.
     public func debugLines(of rules: Ruleset) -> [String] {
         if rules.debugCalls.isEmpty { return [] }
         let shown = values.filter { rules.debugCalls.contains($0.range) }
         return RulesTrace(shown).lines(of: rules.source)
     }
 
-    /// Decides the same again under other rules.
+    /// Repeats the decision with other rules.
     ///
-    /// - Parameter base: Asked for documents that the rules did not read the first time; after a commit
-    ///   these are as that left them.
+    /// - Parameter base: Provides documents that the rules did not read the first time. After a
+    ///   commit, these are the documents that the commit left.
     public func again(under rules: Ruleset, reading base: any RulesDatabase) -> RulesDecision {
         let documents = RecordedDocuments(
             reads: decision.reads, base: base, database: asker.database)
@@ -95,7 +97,7 @@ public struct RulesJudgement: Sendable {
             under: rules, asker, reading: documents, reads: RulesReads(operations: 2), trace: nil)
     }
 
-    /// About how many bytes of documents it holds.
+    /// The approximate number of bytes of documents in the judgement.
     public var extent: Int {
         let own =
             switch subject {
@@ -122,7 +124,8 @@ extension RulesJudgement.Subject {
     }
 }
 
-/// Documents as a request's rules have read them; others as they are now.
+/// The documents as the rules of a request have read them. Other documents are read as they are
+/// now.
 private struct RecordedDocuments: RulesDocuments {
     let reads: RulesReads
     let base: any RulesDatabase

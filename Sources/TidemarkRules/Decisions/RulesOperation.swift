@@ -1,17 +1,17 @@
 public import TidemarkModel
 
-/// Who asks, in a test of rules.
+/// A caller in a test of rules.
 public enum RulesPerson: Sendable {
-    /// Somebody who has not signed in.
+    /// A caller who has not signed in.
     case nobody
     case account(uid: String, claims: MapValue)
 
-    /// An account without claims of its own.
+    /// Returns an account without custom claims.
     public static func user(_ uid: String) -> RulesPerson {
         .account(uid: uid, claims: MapValue())
     }
 
-    /// As the rules see them.
+    /// The caller as rules see it; nil if not signed in.
     public var caller: RulesCaller? {
         switch self {
         case .nobody: nil
@@ -20,24 +20,26 @@ public enum RulesPerson: Sendable {
     }
 }
 
-/// What is asked, in a test of rules. Nothing is written.
+/// An operation in a test of rules. The operation writes nothing.
 public enum RulesOperation: Sendable {
     case get(String)
-    /// A query, a listener to one, or an aggregation.
+    /// A query, a listener to a query, or an aggregation.
     case list(Query)
     /// Writes a document that must not exist.
     case create(String, MapValue)
-    /// Writes some fields of a document that must exist. Its keys are field paths, as in `address.city`.
+    /// Writes some fields of a document that must exist. The keys are field paths, for example
+    /// `address.city`.
     case update(String, MapValue)
-    /// Writes a whole document: a create, or an update where it exists.
+    /// Writes a whole document: an update if the document exists, otherwise a create.
     case set(String, MapValue)
     case delete(String)
-    /// Several writes: all of them, or none.
+    /// Several writes. All are allowed, or none.
     case batch([RulesOperation])
-    /// The writes of a commit as they are.
+    /// The mutations of a commit.
     case commit([Mutation])
 
-    /// - Throws: `InvalidPath` for a path that names no document or field, and for a query in a batch.
+    /// - Throws: `InvalidPath` for a path that names no document or field, and for a query in a
+    ///   batch.
     public func question() throws(InvalidPath) -> RulesQuestion {
         switch self {
         case .get(let path): return .get(try DocumentPath(path))
@@ -48,7 +50,7 @@ public enum RulesOperation: Sendable {
 
     private func mutations() throws(InvalidPath) -> [Mutation] {
         switch self {
-        // A commit reads a document by verifying it.
+        // A commit can read a document by verifying it.
         case .get(let path): return [Mutation(path: try DocumentPath(path), .verify)]
         case .list(let query): throw .namesCollection(query.collectionID ?? "")
         case .commit(let mutations): return mutations
@@ -80,7 +82,7 @@ public enum RulesOperation: Sendable {
 }
 
 extension RulesQuestion {
-    /// How many documents or writes it has.
+    /// The number of documents or writes.
     public var operations: Int {
         if case .write(let mutations) = self { mutations.count } else { 1 }
     }

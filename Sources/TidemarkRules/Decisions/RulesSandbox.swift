@@ -10,7 +10,7 @@ public import TidemarkModel
 /// ```
 public struct RulesSandbox: Sendable {
     public let rules: Ruleset
-    /// What `request.time` is.
+    /// The value of `request.time`.
     public var time: Timestamp
     private var documents: [DocumentPath: MapValue] = [:]
 
@@ -24,7 +24,7 @@ public struct RulesSandbox: Sendable {
         self.time = time
     }
 
-    /// The fields of a document; nil where there is none, or the path names none.
+    /// The fields of a document; nil if it does not exist or the path names no document.
     public subscript(path: String) -> MapValue? {
         get { (try? DocumentPath(path)).flatMap { documents[$0] } }
         set {
@@ -33,12 +33,13 @@ public struct RulesSandbox: Sendable {
         }
     }
 
-    /// Whether the rules allow it.
+    /// Returns true if the rules allow the operation.
     public func allows(_ operation: RulesOperation, as person: RulesPerson) -> Bool {
         judge(operation, as: person, tracing: .never)?.isAllowed ?? false
     }
 
-    /// Why the rules refuse it, with the values that decided; nil when they allow it.
+    /// Returns the reason for a refusal with the deciding values; nil if the rules allow the
+    /// operation.
     public func refusal(of operation: RulesOperation, as person: RulesPerson) -> String? {
         guard let judgement = judge(operation, as: person, tracing: .always) else {
             return "The path names no document."
@@ -46,21 +47,21 @@ public struct RulesSandbox: Sendable {
         return judgement.isAllowed ? nil : judgement.reason(in: rules.source)
     }
 
-    /// The value of each expression that was evaluated, in order.
+    /// Returns a line for each evaluated expression with its value, in the order of evaluation.
     public func explanation(of operation: RulesOperation, as person: RulesPerson) -> [String] {
         judge(operation, as: person, tracing: .always)?.lines(of: rules.source) ?? []
     }
 
-    /// The last judgement of those that the operation needs: the refused one, where there is one.
+    /// Returns the last of the judgements that the operation needs; the refusal, if there is one.
     ///
-    /// - Returns: Nil for a path that names no document.
+    /// - Returns: The judgement; nil for a path that names no document.
     private func judge(
         _ operation: RulesOperation, as person: RulesPerson, tracing: RulesJudge.Tracing
     ) -> RulesJudgement? {
         try? judgements(of: operation, as: person, tracing: tracing).last
     }
 
-    /// What the rules decide about each read or write of an operation, up to the first refusal.
+    /// Returns the judgements about each read or write of an operation, up to the first refusal.
     ///
     /// - Throws: `InvalidPath` for a path that names no document.
     package func judgements(

@@ -1,7 +1,7 @@
 import Foundation
 import TidemarkModel
 
-/// A call of a function without a receiver, its arguments evaluated.
+/// A call of a function without a receiver, with evaluated arguments.
 struct BuiltinCall {
     let builtin: Builtin
     let arguments: [RulesValue]
@@ -35,7 +35,7 @@ struct BuiltinCall {
     }
 }
 
-/// Functions that need no receiver, those that read documents aside.
+/// The functions without a receiver, except those that read documents.
 enum BuiltinFunctions {
     static func answer(
         _ call: BuiltinCall, _ node: Node, _ ledger: inout EvaluationLedger
@@ -47,7 +47,7 @@ enum BuiltinFunctions {
         }
         if arguments.contains(where: \.isKnowledge) { return .known(Knowledge()) }
         switch builtin {
-        // The evaluator answers these.
+        // The evaluator handles these functions.
         case .get, .exists, .getAfter, .existsAfter: throw call.wrong("path")
         case .int, .float, .string, .path, .debug: return try convert(call, node)
         case .abs, .ceil, .floor, .round, .sqrt, .pow, .isNaN: return try calculate(call)
@@ -101,7 +101,7 @@ enum BuiltinFunctions {
         }
     }
 
-    /// A value as text: what `string()` and `join` make of it.
+    /// Returns the text of a value, as `string()` and `join` make it.
     static func text(
         of value: RulesValue, _ node: Node, _ nameStart: Int
     ) throws(RulesFailure) -> String {

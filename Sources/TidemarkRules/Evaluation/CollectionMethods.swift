@@ -111,7 +111,7 @@ enum CollectionMethods {
         }
     }
 
-    /// The member at a key or below a list of keys, or else the default.
+    /// Returns the member at a key or at a path of keys; the default if there is none.
     private static func found(_ call: MethodCall, _ map: RulesMap) throws(RulesFailure)
         -> RulesValue
     {

@@ -1,6 +1,6 @@
-// True, false, error, and for queries: not known, which may be any of the three.
+// The logic of true, false and error, and for queries of unknown, which can be any of the three.
 extension Evaluator {
-    /// A boolean; nil where it is not known.
+    /// Evaluates a boolean; nil if it is unknown.
     mutating func condition(_ node: Node) throws(RulesFailure) -> Bool? {
         let value = try evaluate(node)
         switch value {
@@ -15,14 +15,14 @@ extension Evaluator {
         throw RulesFailure(.notBoolean(value.typeName), node)
     }
 
-    /// False where one operand is, whatever the others are.
+    /// Evaluates `&&`: false if one operand is false, whatever the others are.
     mutating func conjunction(
         _ operands: [Node], _ node: Node
     ) throws(RulesFailure) -> RulesValue {
         try join(operands, node, decisive: false)
     }
 
-    /// True where one operand is, whatever the others are.
+    /// Evaluates `||`: true if one operand is true, whatever the others are.
     mutating func disjunction(
         _ operands: [Node], _ node: Node
     ) throws(RulesFailure) -> RulesValue {
@@ -53,6 +53,6 @@ extension Evaluator {
 }
 
 extension RulesFailure.Cause {
-    /// Whether it ends the whole evaluation: no operator absorbs it.
+    /// True if the error ends the whole evaluation. No operator absorbs it.
     var isLimit: Bool { self == .outOfEvaluations || self == .tooComplex }
 }

@@ -1,6 +1,6 @@
 import TidemarkModel
 
-// Functions of the language and of the file.
+// Calls of built-in functions and of the file's functions.
 extension Evaluator {
     mutating func call(
         _ builtin: Builtin, _ arguments: [RulesValue], _ node: Node, _ nameStart: Int

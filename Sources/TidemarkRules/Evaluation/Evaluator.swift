@@ -2,16 +2,16 @@ import TidemarkModel
 
 /// Evaluates the expressions of one request.
 ///
-/// Errors are values of the language: `&&` and `||` absorb them from either side. Swift's typed `throw`
-/// carries them from where they arise to the operator that absorbs them.
+/// Errors are values of the language: `&&` and `||` absorb an error in either operand. A typed
+/// Swift `throw` carries an error to the operator that absorbs it.
 struct Evaluator {
     let functions: [Ruleset.Function]
     let request: RulesRequest
     let documents: any RulesDocuments
     var reads: RulesReads
-    /// What the wildcards of the block stand for.
+    /// The values of the block's wildcards.
     var captures: [RulesValue] = []
-    /// Told of every value, when somebody asks.
+    /// Records every value, if requested.
     let trace: RulesTrace?
     var ledger: EvaluationLedger
 
@@ -19,7 +19,7 @@ struct Evaluator {
     private var base = 0
     private var depth = 0
 
-    /// Levels of expressions and calls that are open at once, which bounds the stack.
+    /// The maximum depth of nested expressions and calls, which bounds the stack.
     private static let mostLevels = 250
 
     init(
@@ -101,7 +101,7 @@ struct Evaluator {
         }
     }
 
-    /// What production charges for an expression itself, its parts aside.
+    /// Returns production's charge for an expression, without its parts.
     private static func price(of operation: Node.Operation) -> Int {
         switch operation {
         case .and(let operands), .or(let operands): operands.count - 1
@@ -161,7 +161,7 @@ struct Evaluator {
         return isKnown ? .path(RulesPath(segments)) : .known(Knowledge())
     }
 
-    /// Calls a function of the file. A variable's error arises where the variable is used.
+    /// Calls a function of the file. The error of a variable arises where the variable is used.
     private mutating func call(
         _ index: Int, _ arguments: [Node], _ node: Node
     ) throws(RulesFailure) -> RulesValue {

@@ -1,28 +1,28 @@
 import TidemarkModel
 
-/// A call of a method, its receiver and arguments evaluated.
+/// A call of a method, with evaluated receiver and arguments.
 struct MethodCall {
     let node: Node
     let method: Method
-    /// Where the method's name stands, in bytes.
+    /// The position of the method's name, in bytes.
     let nameStart: Int
-    /// The first argument, where it is a pattern that is written out.
+    /// The first argument, if it is a pattern literal.
     let pattern: Pattern?
     let receiver: RulesValue
     let arguments: [RulesValue]
 
-    /// As in `set.difference(list)`.
+    /// The types of the call, for example `set.difference(list)`.
     var signature: String {
         let types = arguments.map(\.typeName).joined(separator: ",")
         return "\(receiver.typeName).\(method.rawValue)(\(types))"
     }
 
-    /// The type has no such method.
+    /// The error for a type without this method.
     var notFound: RulesFailure {
         RulesFailure(cause: .functionNotFound(method.rawValue), offset: node.start)
     }
 
-    /// The method takes other arguments.
+    /// Returns the error for arguments of other types than `expected`.
     func wrong(expected: String) -> RulesFailure {
         let expected = "\(receiver.typeName).\(method.rawValue)(\(expected))"
         return RulesFailure(
@@ -40,7 +40,7 @@ struct MethodCall {
         return text
     }
 
-    /// A list, or a set as a list.
+    /// Returns the argument's elements: those of a list or of a set.
     func elements(orList: Bool = true) throws(RulesFailure) -> [RulesValue] {
         guard arguments.count == 1 else { throw wrong(expected: orList ? "list" : "set") }
         switch arguments[0] {
@@ -52,7 +52,7 @@ struct MethodCall {
 }
 
 extension MethodCall {
-    /// What the method answers.
+    /// Returns the result of the method.
     func answer(_ ledger: inout EvaluationLedger) throws(RulesFailure) -> RulesValue {
         if arguments.contains(where: \.isKnowledge) || receiver.isKnowledge {
             return known(&ledger)
@@ -79,7 +79,7 @@ extension MethodCall {
         }
     }
 
-    /// What is sure of a query's results, or nothing.
+    /// Returns the part of the result that is certain for all of a query's results.
     private func known(_ ledger: inout EvaluationLedger) -> RulesValue {
         guard case .known(let knowledge) = receiver else { return .known(Knowledge()) }
         switch (method, arguments.count) {

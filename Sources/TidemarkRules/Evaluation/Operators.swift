@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// Operators with two operands, both evaluated.
+/// The operators with two operands, both evaluated.
 enum Operators {
     static func apply(
         _ symbol: BinaryOperator, _ left: RulesValue, _ right: RulesValue, _ node: Node,
@@ -9,7 +9,7 @@ enum Operators {
         if left.isKnowledge || right.isKnowledge {
             return ProofOperators.judge(symbol, left, right, &ledger)
         }
-        // What is known of parts says nothing of the whole. The keys of a map are known.
+        // Partly known operands leave the result unknown, except that the keys of a map are known.
         if ledger.isProof, symbol != .isIn || !right.isMap,
             left.holdsKnowledge || right.holdsKnowledge
         {
@@ -61,7 +61,7 @@ enum Operators {
         }
     }
 
-    /// A rule bounds the query's limit, and the query has none.
+    /// Notes that a rule bounds the query's limit and the query has no limit.
     private static func noteMissingLimit(
         _ left: RulesValue, _ right: RulesValue, _ node: Node, _ ledger: inout EvaluationLedger
     ) {
@@ -147,7 +147,8 @@ enum Operators {
         }
     }
 
-    /// Whole numbers are divided towards zero, and the remainder has the sign of the first.
+    /// Multiplies, divides or takes the remainder. Integer division truncates, and the remainder
+    /// has the sign of the first operand.
     private static func product(
         _ symbol: BinaryOperator, _ left: RulesValue, _ right: RulesValue, _ node: Node
     ) throws(RulesFailure) -> RulesValue {
@@ -199,7 +200,7 @@ enum Operators {
 extension Timestamp {
     var nanoseconds128: Int128 { Int128(seconds) * 1_000_000_000 + Int128(nanoseconds) }
 
-    /// Nil outside of years 1 to 9999.
+    /// Returns nil outside the years 1 to 9999.
     init?(nanoseconds128 total: Int128) {
         let (quotient, remainder) = total.quotientAndRemainder(dividingBy: 1_000_000_000)
         let borrow: Int128 = remainder < 0 ? 1 : 0

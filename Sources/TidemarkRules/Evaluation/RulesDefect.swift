@@ -1,13 +1,13 @@
 #if TIDEMARK_DEFECTS
-    /// Known mistakes that a test plants, to see them found.
+    /// Known defects that a test plants to prove that they are found.
     enum RulesDefect: Sendable {
-        /// A proof of the first alternative of a filter counts for all.
+        /// Accepts a proof of the first alternative of a filter for all alternatives.
         case firstAlternativeOnly
-        /// What a query is ordered by counts as a number.
+        /// Treats fields in the query's orders as numbers.
         case orderedFieldsAreNumbers
-        /// What no filter speaks of counts as there.
+        /// Treats fields without a filter as existing.
         case missingFieldsThere
-        /// One read more than the limit.
+        /// Allows one read more than the limit.
         case oneReadMore
 
         @TaskLocal static var planted: RulesDefect?

@@ -1,6 +1,7 @@
-/// Where rules read documents: `get`, `exists` and what they see after a commit.
+/// Provides the documents that rules read with `get`, `exists` and their variants for the state
+/// after a commit.
 public protocol RulesDocuments {
-    /// The document as the language shows it, a map of `data`, `id` and `__name__`.
+    /// Returns a document in the language's form: a map of `data`, `id` and `__name__`.
     ///
     /// Called at most once for each path and function in a request.
     func lookUp(_ path: RulesPath, for function: RulesRead) -> RulesLookup
@@ -14,14 +15,14 @@ public enum RulesRead: String, Hashable, Sendable {
 public enum RulesLookup: Sendable {
     case document(RulesMap)
     case missing
-    /// There is nobody to ask: as if the function did not exist.
+    /// Reads are not available: the function behaves as if it did not exist.
     case unavailable
     /// The path names no document of this database.
     case refused(String)
 }
 
 extension RulesMap {
-    /// What the language knows of a document: its fields, its id and its name.
+    /// Returns the language's form of a document: its fields, its id and its name.
     public static func document(_ fields: RulesMap, at path: RulesPath) -> RulesMap {
         RulesMap([
             ("__name__", .path(path)), ("data", .map(fields)),
@@ -30,7 +31,7 @@ extension RulesMap {
     }
 }
 
-/// What the rules of a request have read so far, and how much they may.
+/// The documents that the rules of a request have read, and the limits of further reads.
 public struct RulesReads: Sendable {
     struct Key: Hashable {
         let path: RulesPath
@@ -41,21 +42,22 @@ public struct RulesReads: Sendable {
     private var ofOperation: Set<Key> = []
     private let mostOfRequest: Int
 
-    /// - Parameter operations: How many documents or writes the request has: more than one share 20.
+    /// - Parameter operations: The number of documents or writes in the request. More than one
+    ///   share a limit of 20 reads.
     public init(operations: Int = 1) {
         mostOfRequest =
             operations > 1 ? RulesLimits.readsPerRequest : RulesLimits.readsPerOperation
     }
 
-    /// Documents that were read, each counted once for each function: what is billed.
+    /// The number of billed reads: each document counts once for each function.
     public var count: Int { found.count }
 
-    /// What was read already.
+    /// Returns the result of an earlier read; nil if there was none.
     func known(_ function: RulesRead, _ path: RulesPath) -> RulesLookup? {
         found[Key(path: path, function: function)]
     }
 
-    /// About how many bytes of documents it holds.
+    /// The approximate number of bytes of the read documents.
     var extent: Int {
         found.values.reduce(0) { sum, lookup in
             if case .document(let document) = lookup { sum + document.extent } else { sum + 64 }
@@ -72,7 +74,7 @@ public struct RulesReads: Sendable {
         return RulesLimits.readsPerOperation
     }
 
-    /// What the document is; nil when no more may be read.
+    /// Returns the document; nil if no further read is allowed.
     mutating func answer(
         _ function: RulesRead, _ path: RulesPath, from documents: any RulesDocuments
     ) -> RulesLookup? {

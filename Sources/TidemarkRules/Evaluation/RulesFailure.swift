@@ -1,7 +1,7 @@
-/// Why an expression has no value.
+/// The reason why an expression has no value.
 public struct RulesFailure: Error, Sendable {
     public let cause: Cause
-    /// Its place in the file, in bytes.
+    /// The position in the file, in bytes.
     let offset: Int
 
     init(cause: Cause, offset: Int) {
@@ -9,7 +9,7 @@ public struct RulesFailure: Error, Sendable {
         self.offset = offset
     }
 
-    /// Why `node` has no value.
+    /// Makes the failure of `node`.
     init(_ cause: Cause, _ node: Node) { self.init(cause: cause, offset: node.start) }
 
     public enum Cause: Hashable, Sendable {
@@ -18,18 +18,18 @@ public struct RulesFailure: Error, Sendable {
         case functionNotFound(String)
         case divisionByZero
         case outOfBounds(index: Int64, size: Int)
-        /// As in `set.difference(list)`, and what it should have been.
+        /// The types of a call, for example `set.difference(list)`, and the expected types.
         case unsupported(received: String, expected: String)
-        /// An operand of `&&`, `||`, `!`, `?:` or a condition that is no boolean: its type.
+        /// The type of a non-boolean operand of `&&`, `||`, `!` or `?:`, or of a condition.
         case notBoolean(String)
         case outOfRange(String)
         case badPattern(String)
         case outOfEvaluations
         case tooComplex
-        /// A read of a document that could not be made: the function, the path, why.
+        /// A failed read of a document: the function, the path and the reason.
         case read(String, path: String, reason: String)
 
-        /// Production's sentence, where it has one.
+        /// A sentence for the cause: production's, where it has one.
         public var message: String {
             switch self {
             case .undefinedProperty(let name): "Property \(name) is undefined on object."

@@ -1,22 +1,22 @@
 public import TidemarkModel
 
-/// What rules decide about: one read, one write, or one query.
+/// The subject of a decision: one read, one write, or one query.
 public struct RulesRequest: Sendable {
     public var method: RulesMethod
-    /// The document; for a query, what is known of its results' paths.
+    /// The document's path; for a query, the known parts of its results' paths.
     var path: [PathPattern.Part]
-    /// What `request` is.
+    /// The value of `request`.
     public var request: RulesMap
-    /// What `resource` is.
+    /// The value of `resource`.
     public var resource: Resource
 
     public enum Resource: Sendable {
         case value(RulesValue)
-        /// Whoever reads it gets this error.
+        /// Reading `resource` gives this error.
         case failure(RulesFailure.Cause)
     }
 
-    /// A request in its parts, for those who know what production makes of them.
+    /// Makes a request from its parts, for callers that know production's form of them.
     public init(
         _ method: RulesMethod, at path: RulesPath, request: RulesMap, resource: Resource
     ) {
@@ -26,13 +26,13 @@ public struct RulesRequest: Sendable {
         self.resource = resource
     }
 
-    /// A read or a write of one document.
+    /// Makes the request of a read or a write of one document.
     ///
     /// - Parameters:
-    ///   - database: As in `(default)`.
-    ///   - caller: Who asks; nil for nobody.
-    ///   - before: The document's fields; nil where it does not exist.
-    ///   - after: What a write makes of them; nil for reads and deletes.
+    ///   - database: The name of the database, for example `(default)`.
+    ///   - caller: The caller; nil if not signed in.
+    ///   - before: The document's fields; nil if it does not exist.
+    ///   - after: The fields after a write; nil for reads and deletes.
     public init(
         _ method: RulesMethod, _ document: DocumentPath, in database: String = "(default)",
         as caller: RulesCaller?, at time: Timestamp, before: MapValue?, after: MapValue? = nil
@@ -51,7 +51,7 @@ public struct RulesRequest: Sendable {
 }
 
 extension RulesRequest {
-    /// The document, below the database.
+    /// The document's path below the database.
     var documentPath: String {
         let segments = path.map { part in
             if case .text(let text) = part { text } else { "*" }
@@ -59,17 +59,17 @@ extension RulesRequest {
         return segments.dropFirst(3).joined(separator: "/")
     }
 
-    /// About how many bytes of documents it holds.
+    /// The approximate number of bytes of documents in the request.
     var extent: Int {
         guard case .value(.map(let before)) = resource else { return request.extent }
         return request.extent + before.extent
     }
 }
 
-/// The account that a request comes from.
+/// The account that makes a request.
 public struct RulesCaller: Sendable {
     public let uid: String
-    /// The claims of its token.
+    /// The claims of the account's token.
     public let claims: RulesMap
 
     public init(uid: String, claims: RulesMap) {
@@ -77,7 +77,7 @@ public struct RulesCaller: Sendable {
         self.claims = claims
     }
 
-    /// An account whose token has no claims but those that every token has.
+    /// Makes an account whose token has only the standard claims besides `claims`.
     public init(uid: String, claims: MapValue = MapValue()) {
         var all = claims
         if all["sub"] == nil { all["sub"] = .string(uid) }

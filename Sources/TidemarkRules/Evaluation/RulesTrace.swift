@@ -1,14 +1,15 @@
-/// The values of all expressions of an evaluation, in the order in which they were known.
+/// The values of all expressions of an evaluation, in the order of evaluation.
 ///
 /// Used by one evaluation at a time, on one thread.
 public final class RulesTrace {
     public struct Entry: Sendable {
-        /// Its place in the file, in bytes.
+        /// The position in the file, in bytes.
         let range: Range<Int>
         public let outcome: Result<RulesValue, RulesFailure>
     }
 
-    /// At most as many as a request may evaluate, for each block that matched.
+    /// The recorded values. Their number is bounded by the expressions that a request may evaluate
+    /// for each matching block.
     public private(set) var entries: [Entry] = []
 
     public init() {}
@@ -20,7 +21,7 @@ public final class RulesTrace {
         entries.append(Entry(range: node.start..<node.end, outcome: outcome))
     }
 
-    /// One line for each expression that is no literal: its place, its text, its value.
+    /// Returns a line for each expression that is not a literal: its position, its text, its value.
     public func lines(of source: SourceText) -> [String] {
         entries.compactMap { entry in
             let text = source.excerpt(entry.range)
@@ -32,7 +33,7 @@ public final class RulesTrace {
 }
 
 extension Result where Success == RulesValue, Failure == RulesFailure {
-    /// The value, or what is wrong.
+    /// The value or the error as text.
     public var shown: String {
         switch self {
         case .success(let value): value.description

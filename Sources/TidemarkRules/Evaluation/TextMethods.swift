@@ -62,7 +62,7 @@ enum TextMethods {
         return result
     }
 
-    /// Without blanks at its ends, as Java's `trim` understands them.
+    /// Returns the text without leading and trailing blanks, as Java's `trim` defines them.
     private static func trimmed(_ text: String) -> String {
         var scalars = text.unicodeScalars[...]
         while let first = scalars.first, first.value <= 0x20 { scalars.removeFirst() }
@@ -89,7 +89,7 @@ enum TextMethods {
     }
 }
 
-/// Bytes as text, as production prints them.
+/// The text forms of bytes, as production prints them.
 enum RulesBytes {
     private static let hexDigits = Array("0123456789ABCDEF".utf8)
     private static let base64Digits = Array(
@@ -100,7 +100,7 @@ enum RulesBytes {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    /// With the alphabet for addresses, padded.
+    /// Returns padded base64 with the URL-safe alphabet.
     static func base64(_ bytes: [UInt8]) -> String {
         var result: [UInt8] = []
         for start in stride(from: 0, to: bytes.count, by: 3) {

@@ -1,7 +1,7 @@
 import Foundation
 import TidemarkModel
 
-/// Methods of times, durations and places.
+/// Methods of timestamps, durations and geo points.
 enum TimeMethods {
     static func answer(_ call: MethodCall, _ time: Timestamp) throws(RulesFailure) -> RulesValue {
         let second = Int(time.seconds - CalendarDay(of: time).start)
@@ -62,7 +62,7 @@ enum TimeMethods {
         }
     }
 
-    /// In metres, along the surface of a sphere of the Earth's mean size.
+    /// Returns the distance in metres along the surface of a sphere with the Earth's mean radius.
     private static func distance(from a: GeoPoint, to b: GeoPoint) -> Double {
         let radians = Double.pi / 180
         let (x, y) = (a.latitude * radians, b.latitude * radians)
@@ -75,12 +75,12 @@ enum TimeMethods {
     }
 }
 
-/// A day of the calendar, in UTC, in years 1 to 9999.
+/// A day of the calendar, in UTC, in the years 1 to 9999.
 struct CalendarDay {
     let year: Int
     let month: Int
     let day: Int
-    /// Days since 1970-01-01.
+    /// The number of days since 1970-01-01.
     private let number: Int
 
     init(of time: Timestamp) {
@@ -88,7 +88,7 @@ struct CalendarDay {
         self.init(number: (seconds - (seconds % 86_400 + 86_400) % 86_400) / 86_400)
     }
 
-    /// Nil for a date that the calendar does not have.
+    /// Returns nil for a date that does not exist.
     init?(year: Int64, month: Int64, day: Int64) {
         guard (1...9999).contains(year), (1...12).contains(month), (1...31).contains(day) else {
             return nil
@@ -97,7 +97,7 @@ struct CalendarDay {
         guard Int64(self.day) == day, Int64(self.month) == month else { return nil }
     }
 
-    /// Counted in eras of 400 years that begin in March, so that a leap day is the last of its year.
+    /// Counts in eras of 400 years that begin in March, so a leap day is the last day of its year.
     private init(number: Int) {
         self.number = number
         let shifted = number + 719_468
@@ -119,9 +119,9 @@ struct CalendarDay {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + ofYear - 719_468
     }
 
-    /// Its first second, since 1970.
+    /// The first second of the day, since 1970.
     var start: Int64 { Int64(number) * 86_400 }
-    /// 1 for Monday. 1970 began on a Thursday.
+    /// The day of the week, 1 for Monday. The first day of 1970 was a Thursday.
     var ofWeek: Int { ((number + 3) % 7 + 7) % 7 + 1 }
     var ofYear: Int { number - Self.number(year: year, month: 1, day: 1) + 1 }
 }

@@ -2,7 +2,7 @@ import TidemarkModel
 
 /// Members, elements and slices of values.
 enum ValueAccess {
-    /// `value.name`.
+    /// Evaluates `value.name`.
     static func member(
         _ name: String, of value: RulesValue, _ node: Node, _ ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> RulesValue {
@@ -19,14 +19,14 @@ enum ValueAccess {
         }
     }
 
-    /// A document's lists are converted when they are read.
+    /// Counts the work of converting a document's list when it is read.
     private static func useConversion(
         _ value: RulesValue, _ node: Node, _ ledger: inout EvaluationLedger
     ) throws(RulesFailure) {
         if case .list(let values) = value { try ledger.use(values.count, at: node) }
     }
 
-    /// `value[index]`.
+    /// Evaluates `value[index]`.
     static func element(
         of value: RulesValue, at index: RulesValue, _ node: Node,
         _ ledger: inout EvaluationLedger
@@ -63,8 +63,8 @@ enum ValueAccess {
         return Int(index)
     }
 
-    /// `value[first:second]`. Production asks more of the ends than one would think: the first one must
-    /// be an index even where nothing is taken, and so must the place before the second.
+    /// Evaluates `value[first:second]`. Production's checks are unusually strict: the first end
+    /// must be an index even of an empty slice, and so must the position before the second end.
     static func slice(
         _ value: RulesValue, _ first: RulesValue, _ second: RulesValue, _ node: Node,
         _ ledger: inout EvaluationLedger

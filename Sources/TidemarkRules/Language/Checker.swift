@@ -1,22 +1,22 @@
 import TidemarkModel
 
-/// Resolves the names of a file and finds what is wrong beyond its grammar.
+/// Resolves the names of a file, and finds errors beyond the grammar.
 struct Checker {
     private let source: SourceText
     private(set) var issues: [RulesIssue] = []
     private(set) var blocks: [Ruleset.Block] = []
     private(set) var functions: [Ruleset.Function] = []
-    /// Functions as they are written, with the names that each one sees.
+    /// The functions with the names that are visible in each.
     private var declarations: [(syntax: FunctionSyntax, scope: Scope)] = []
     private var called: Set<Int> = []
     private var version = 1
 
-    /// The names that a place in the file sees, its own before those around it.
+    /// The names visible at a place of the file. Inner names hide outer ones.
     private final class Scope {
         let around: Scope?
-        /// Numbers of functions.
+        /// The numbers of the functions, by name.
         var functions: [ByteString: Int] = [:]
-        /// Captures of the whole path, from the left.
+        /// The captures of the whole path, from left to right.
         let captures: [String]
 
         init(in around: Scope?, captures: [String]) {
@@ -191,7 +191,7 @@ extension Checker {
         }
     }
 
-    /// `{name: value}` means `{'name': value}`.
+    /// Converts the key in `{name: value}`, which means `{'name': value}`.
     private static func key(_ expression: Expression) -> Expression {
         guard case .name(let name) = expression.kind else { return expression }
         return Expression(
@@ -278,7 +278,8 @@ extension Checker {
 // MARK: Calls
 
 extension Checker {
-    /// No function calls itself, over others neither, and no chain of calls is too long.
+    /// Checks that no function calls itself, directly or through others, and that no chain of calls
+    /// is too long.
     private mutating func checkCalls() {
         let callees = functions.map { function in
             Self.callees(of: function.variables + [function.result])
@@ -291,7 +292,7 @@ extension Checker {
                 report(RulesText.recursive, at: functions[index].start)
                 return 0
             }
-            // Far over the limit: what calls this is told of.
+            // The depth is far over the limit: the caller is reported.
             if stack.count > 4 * RulesLimits.callDepth { return 1 }
             stack.append(index)
             let depth = 1 + (callees[index].map(visit).max() ?? 0)
@@ -301,7 +302,7 @@ extension Checker {
         }
         for index in functions.indices {
             let depth = visit(index)
-            // Told once, for the function that is over the limit and not for each above it.
+            // Reports only the first function over the limit, and not each function above it.
             if depth == RulesLimits.callDepth + 1 {
                 report(
                     RulesText.tooDeep(chain(from: index, callees, depths)),

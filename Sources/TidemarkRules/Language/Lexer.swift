@@ -1,16 +1,17 @@
-/// Cuts a rules file into words, one at a time: what a `/` begins is known to the parser alone.
+/// Splits a rules file into tokens, one at a time, because only the parser knows the meaning of a
+/// `/`.
 struct Lexer {
     private let bytes: [UInt8]
-    /// Where the next word is looked for, in bytes.
+    /// The position of the next token, in bytes.
     var offset = 0
-    /// Errors so far, by place.
+    /// The errors so far, by position.
     private(set) var faults: [(offset: Int, message: String)] = []
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     private static let twoByteSymbols: Set<String> = ["&&", "||", "==", "!=", "<=", ">="]
 
-    /// The next word; `.end` at the end, again and again.
+    /// Returns the next token. At the end, each call returns `.end`.
     mutating func next() -> Token {
         while true {
             skipBlanks()
@@ -53,7 +54,7 @@ struct Lexer {
         return Token(kind: kind, text: text, start: start, end: offset)
     }
 
-    /// What belongs to no word, told once for a run of it.
+    /// Skips a run of unknown characters, and reports it once.
     private mutating func skipUnknown(from start: Int) {
         while let byte = peek(), byte >= 0x80 || "#@&|^~`\\".utf8.contains(byte) || byte < 0x20 {
             offset += 1
@@ -63,7 +64,7 @@ struct Lexer {
         fault("token recognition error at: '\(text)'", at: start)
     }
 
-    /// Spaces and comments.
+    /// Skips spaces and comments.
     private mutating func skipBlanks() {
         while let byte = peek() {
             if byte == 0x20 || (0x09...0x0D).contains(byte) {
@@ -134,7 +135,7 @@ struct Lexer {
             contents: contents, start: start, end: offset)
     }
 
-    /// What an escape stands for. An unknown one stands for itself, so that patterns can be written.
+    /// Reads an escape sequence. An unknown escape keeps its character, so patterns can be written.
     private mutating func escape(inBytes: Bool) -> [UInt8] {
         let start = offset
         offset += 1

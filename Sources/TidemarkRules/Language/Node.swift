@@ -1,7 +1,7 @@
-/// An expression whose names are resolved: what is evaluated.
+/// An expression with resolved names, ready for evaluation.
 final class Node: Sendable {
     let operation: Operation
-    /// Its place in the file, in bytes.
+    /// The position in the file, in bytes.
     let start: Int
     let end: Int
 
@@ -15,11 +15,11 @@ final class Node: Sendable {
         case constant(RulesValue)
         /// A parameter or a variable of the function, by its number.
         case local(Int)
-        /// What a wildcard of the path stands for, by its number from the left.
+        /// The value of a wildcard of the path, by its number from the left.
         case capture(Int)
         case request
         case resource
-        /// A name that nothing has.
+        /// An undefined name.
         case unknownName(String)
         case list([Node])
         case map([(key: Node, value: Node)])
@@ -37,7 +37,7 @@ final class Node: Sendable {
         /// A function of the file, by its number.
         case function(Int, [Node])
         case builtin(Builtin, [Node], nameStart: Int)
-        /// With the pattern, where the first argument is one that is written out.
+        /// A method call, with the pattern if the first argument is a literal.
         case method(Node, Method, [Node], Pattern?, nameStart: Int)
         /// A function or method that does not exist.
         case unknownFunction(String, [Node])
@@ -48,7 +48,7 @@ final class Node: Sendable {
         case node(Node)
     }
 
-    /// What may stand behind `is`.
+    /// The types that can follow `is`.
     enum TypeName: String, Sendable, CaseIterable {
         case bool, bytes, float, int, list, latlng, map, number, path, string, timestamp, duration
         case constraint
@@ -56,7 +56,7 @@ final class Node: Sendable {
         case set
     }
 
-    /// The nodes right below, from left to right.
+    /// The direct children, from left to right.
     var children: [Node] {
         switch operation {
         case .constant, .local, .capture, .request, .resource, .unknownName: []
@@ -75,7 +75,7 @@ final class Node: Sendable {
     }
 }
 
-/// Functions that need no receiver.
+/// The functions without a receiver.
 enum Builtin: String, Sendable, CaseIterable {
     case get, exists, getAfter, existsAfter, debug
     case int, float, string, path
@@ -99,7 +99,7 @@ enum Builtin: String, Sendable, CaseIterable {
 
     static let namespaces: Set<String> = ["math", "hashing", "timestamp", "duration", "latlng"]
 
-    /// Whether it reads a document.
+    /// True if the function reads a document.
     var isRead: Bool {
         switch self {
         case .get, .exists, .getAfter, .existsAfter: true
@@ -108,7 +108,7 @@ enum Builtin: String, Sendable, CaseIterable {
     }
 }
 
-/// Methods of values. Which type has which is known at evaluation.
+/// The methods of values. The evaluation checks whether a type has the method.
 enum Method: String, Sendable, CaseIterable {
     case size, lower, upper, trim, split, matches, replace, toUtf8
     case toBase64, toHexString

@@ -63,7 +63,7 @@ extension Parser {
         return service
     }
 
-    /// Statements between braces, those with errors left out.
+    /// Parses the statements between braces, and skips those with errors.
     private mutating func block(
         _ statement: (inout Parser) throws(Unexpected) -> Void
     ) throws(Unexpected) {
@@ -86,7 +86,7 @@ extension Parser {
         if level > RulesLimits.matchLevels {
             throw refuse("Maximum allowed match depth of \(RulesLimits.matchLevels) is reached.")
         }
-        // The word behind `match` is read from its slash on, as one text.
+        // The path after `match` is read as one text from its first slash.
         guard lexerIsAtSlash() else {
             advance()
             throw refuse("Missing '/' before \(current.shown).")

@@ -1,6 +1,6 @@
-// Loosest first: ?: || && ==,!= comparisons,in,is +,- *,/,% unary postfix.
+// The precedence, lowest first: ?: || && ==,!= comparisons,in,is +,- *,/,% unary postfix.
 extension Parser {
-    /// As many levels as an expression may have, with some to spare for what is refused later.
+    /// The maximum depth of an expression, plus a margin for expressions that are rejected later.
     private static let mostOpenLevels = RulesLimits.expressionLevels + 20
 
     mutating func expression() throws(Unexpected) -> Expression {
@@ -27,7 +27,8 @@ extension Parser {
         try chain("&&") { (parser: inout Parser) throws(Unexpected) in try parser.binary(level: 0) }
     }
 
-    /// Operands of one operator. Each but the first is a level of its own, from the left.
+    /// Parses the operands of one operator. From the left, each operand after the first adds a
+    /// level.
     private mutating func chain(
         _ symbol: String, _ operand: (inout Parser) throws(Unexpected) -> Expression
     ) throws(Unexpected) -> Expression {
@@ -47,7 +48,8 @@ extension Parser {
         ["==", "!="], ["<", "<=", ">", ">=", "in", "is"], ["+", "-"], ["*", "/", "%"],
     ]
 
-    /// Operators of one level, from the left; those that bind closer are its operands.
+    /// Parses the left-associative operators of one level. Operators of higher precedence are their
+    /// operands.
     private mutating func binary(level: Int) throws(Unexpected) -> Expression {
         if level == Self.levels.count { return try unary() }
         var left = try binary(level: level + 1)
@@ -81,7 +83,8 @@ extension Parser {
         let start = current.start
         if current.isSymbol("-"), case let minus = current {
             advance()
-            // The smallest integer is one word: without its sign it would be too large.
+            // The smallest integer is parsed together with its sign, because without it the number
+            // would be too large.
             if current.kind == .integer, current.start == minus.end,
                 let value = Int64("-" + current.text)
             {
@@ -207,7 +210,7 @@ extension Parser {
         if takeSymbol("(") {
             let inner = try expression()
             try expectSymbol(")")
-            // A level of its own, and no operator: errors point at what stands inside.
+            // Parentheses add a level but no operator. Errors refer to the expression inside.
             let whole = make(inner.kind, from: inner.start, depth: inner.depth + 1)
             return Expression(
                 kind: whole.kind, start: inner.start, end: inner.end, depth: whole.depth)
@@ -234,7 +237,8 @@ extension Parser {
         return make(.map(entries), from: start, depth: depth + 1)
     }
 
-    /// A node of the tree. One that is too deep is refused and replaced, so that no tree is deeper.
+    /// Makes a node of the tree. Rejects and replaces a node that is too deep, which bounds the
+    /// depth of every tree.
     private mutating func make(
         _ kind: Expression.Kind, from start: Int, depth: Int
     ) -> Expression {

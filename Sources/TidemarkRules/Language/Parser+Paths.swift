@@ -1,5 +1,5 @@
 extension Parser {
-    /// The path behind `match`, read from its first slash on. The current word is `match`.
+    /// Parses the path after `match`, from its first slash. The current token is `match`.
     mutating func pattern() throws(Unexpected) -> [PatternSegment] {
         _ = skipToSlash()
         var segments: [PatternSegment] = []
@@ -27,7 +27,7 @@ extension Parser {
         return lexer.peek() != nil
     }
 
-    /// `{name}` or `{name=**}`; leaves the lexer behind its brace.
+    /// Parses `{name}` or `{name=**}`. Leaves the lexer after the closing brace.
     private mutating func wildcard() throws(Unexpected) -> PatternSegment {
         advance()
         guard current.kind == .name else {
@@ -46,7 +46,7 @@ extension Parser {
         return isMany ? .many(name) : .one(name)
     }
 
-    /// A path in an expression. The current word is its first slash.
+    /// Parses a path in an expression. The current token is its first slash.
     mutating func pathLiteral() throws(Unexpected) -> [Expression.PathPart] {
         lexer.offset = current.start
         var parts: [Expression.PathPart] = []
@@ -74,7 +74,7 @@ extension Parser {
         return parts
     }
 
-    /// Letters, digits and what ids may hold beside them; `(default)` too.
+    /// Reads a literal segment: letters, digits and the other characters of ids, or `(default)`.
     private mutating func segmentText() -> String? {
         let start = lexer.offset
         let database = Array("(default)".utf8)

@@ -1,15 +1,15 @@
-/// Makes a tree of a file's words. Goes on behind an error, so that all are found at once.
+/// Parses a file into a tree. Continues after an error, so that all errors are found in one pass.
 struct Parser {
     let source: SourceText
     var lexer: Lexer
     var current: Token
-    /// Where the word before the current one ends.
+    /// The end of the token before the current one.
     var lastEnd = 0
     private(set) var issues: [RulesIssue] = []
-    /// Parentheses, calls and the like that are open; bounds this code's own recursion.
+    /// The number of open parentheses, calls and so on. Bounds the parser's own recursion.
     var openLevels = 0
 
-    /// A word that does not belong where it stands. Ends a statement; the next one is read again.
+    /// The error for an unexpected token. Ends a statement; parsing continues with the next one.
     struct Unexpected: Error {}
 
     init(_ source: SourceText) {
@@ -18,7 +18,7 @@ struct Parser {
         current = lexer.next()
     }
 
-    /// The tree, and what is wrong with the file. The tree of a wrong file holds what was understood.
+    /// Returns the tree and the errors. With errors, the tree holds the valid parts.
     static func parse(_ source: SourceText) -> (FileSyntax, [RulesIssue]) {
         var parser = Parser(source)
         let file = parser.file()
@@ -29,7 +29,7 @@ struct Parser {
     }
 
     mutating func report(_ message: String, at offset: Int) {
-        // A file that is none at all has an error at each word: the first ones do.
+        // A text that is not a rules file has an error at each token; the first errors suffice.
         guard issues.count < 200 else { return }
         issues.append(RulesIssue(.error, at: source.position(at: offset), message))
     }
@@ -73,7 +73,7 @@ struct Parser {
         return Unexpected()
     }
 
-    /// Skips to behind the statement that has an error: its `;`, or the block it opened.
+    /// Skips the statement that has an error: to after its `;`, or after the block that it opened.
     mutating func recover() {
         var depth = 0
         while current.kind != .end {

@@ -1,31 +1,31 @@
 import TidemarkModel
 
-/// The path of a `match` block, from the service down.
+/// The full path of a `match` block, from the service down.
 struct PathPattern: Sendable {
     let segments: [PatternSegment]
-    /// How many segments `{name=**}` stands for at least: one in version 1, none in version 2.
+    /// The minimum number of segments of `{name=**}`: one in version 1, none in version 2.
     let fewest: Int
 
-    /// A segment of a path, or what is known of those that a query's results have.
+    /// A segment of a path, or a placeholder for unknown segments of a query's results.
     enum Part: Sendable {
         case text(String)
-        /// One segment, another in each result.
+        /// One segment, which can differ between results.
         case anyOne
-        /// Any number of segments, none included.
+        /// Any number of segments, including none.
         case anyNumber
     }
 
-    /// What the wildcards stand for, from left to right.
+    /// Returns the values of the wildcards, from left to right.
     ///
-    /// - Parameter path: Whole, from `databases` on.
-    /// - Returns: Nil where the pattern does not fit; for a path of a query, where it does not fit every
-    ///   path of that form.
+    /// - Parameter path: The whole path, starting with `databases`.
+    /// - Returns: The values; nil if the pattern does not match. For a query's path, the pattern
+    ///   must match every path of that form.
     func captures(of path: [Part]) -> [RulesValue]? {
         var captures: [RulesValue] = []
         return fits(segments[...], path[...], &captures) ? captures : nil
     }
 
-    /// Whether it fits every path that `other` fits.
+    /// Returns true if this pattern matches every path that `other` matches.
     func covers(_ other: PathPattern) -> Bool {
         let path = other.segments.map { segment -> Part in
             switch segment {
@@ -37,13 +37,13 @@ struct PathPattern: Sendable {
         return captures(of: path) != nil
     }
 
-    /// Whether it fits the path of any document.
+    /// True if the pattern can match the path of a document.
     var fitsDocuments: Bool {
         let isOfMany = segments.contains { if case .many = $0 { true } else { false } }
         guard segments.count > 3 else { return isOfMany }
         for (index, name) in [(0, "databases"), (2, "documents")] {
             if case .literal(let text) = segments[index], text != name { return false }
-            // What a recursive wildcard before it takes is not known.
+            // The number of segments that a recursive wildcard takes is unknown.
             if case .many = segments[index] { return true }
         }
         return isOfMany || segments.count % 2 == 1
@@ -74,7 +74,8 @@ struct PathPattern: Sendable {
         }
     }
 
-    /// As many segments as leave enough for the rest of the pattern, the most first.
+    /// Matches a recursive wildcard. Tries the largest number of segments first, and leaves enough
+    /// for the rest of the pattern.
     private func fitsMany(
         _ rest: ArraySlice<PatternSegment>, _ path: ArraySlice<Part>,
         _ captures: inout [RulesValue]

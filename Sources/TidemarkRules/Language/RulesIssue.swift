@@ -1,15 +1,15 @@
-/// Something that is wrong with a rules file, or that its author should know.
+/// An error in a rules file, or a warning for its author.
 public struct RulesIssue: Hashable, Sendable, Comparable, CustomStringConvertible {
     public enum Severity: String, Hashable, Sendable {
         /// The file cannot be used.
         case error
-        /// The file can be used; what is said is likely not meant.
+        /// The file can be used, but probably does not do what its author intended.
         case warning
     }
 
     public let severity: Severity
     public let position: SourceText.Position
-    /// One sentence. Where production has a text for it, that text.
+    /// A sentence: production's text, where it has one.
     public let message: String
 
     init(_ severity: Severity, at position: SourceText.Position, _ message: String) {
@@ -22,11 +22,11 @@ public struct RulesIssue: Hashable, Sendable, Comparable, CustomStringConvertibl
         left.position < right.position
     }
 
-    /// As production prints it: `L4:14 Unexpected '}'.`
+    /// The form in which production prints an issue: `L4:14 Unexpected '}'.`
     public var description: String { "L\(position) \(message)" }
 }
 
-/// Why a file is no rules: every error in it, in the order of the text. Never empty.
+/// The errors of an invalid rules file, in the order of the text. Never empty.
 public struct InvalidRules: Error, Hashable, Sendable, CustomStringConvertible {
     public let issues: [RulesIssue]
 
@@ -40,26 +40,30 @@ public struct InvalidRules: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What production accepts of a file and of an evaluation. Where its documents and its answers differ,
-/// its answers count.
+/// Production's limits for a file and an evaluation. Where the documentation and production's
+/// answers differ, the answers count.
 public enum RulesLimits {
-    /// Bytes of a file.
+    /// The maximum size of a file in bytes.
     public static let sourceBytes = 256 * 1024
-    /// Levels of an expression: each operator, call and pair of parentheses is one.
+    /// The maximum depth of an expression: each operator, call and pair of parentheses is a level.
     static let expressionLevels = 98
-    /// `match` inside `match`.
+    /// The maximum nesting of `match`.
     static let matchLevels = 10
     static let pathSegments = 100
     static let captures = 20
-    /// Functions that call one another. 20 are documented, 21 accepted.
+    /// The maximum length of a chain of function calls. The documentation says 20; production
+    /// accepts 21.
     static let callDepth = 21
-    /// `let` in one function. 10 are documented, 11 accepted.
+    /// The maximum number of `let`s in a function. The documentation says 10; production accepts
+    /// 11.
     static let variables = 11
     static let arguments = 7
-    /// Expressions that one request may evaluate.
+    /// The maximum number of expressions that a request can evaluate.
     public static let evaluations = 1_000
-    /// Documents that the rules of one request, or of one operation of several, may read.
+    /// The maximum number of documents that rules can read for a single-operation request, and for
+    /// each operation of a larger one.
     public static let readsPerOperation = 10
-    /// Documents that the rules of a batch, a transaction or a read of several documents may read.
+    /// The maximum number of documents that rules can read for a batch, a transaction or a read of
+    /// several documents.
     public static let readsPerRequest = 20
 }

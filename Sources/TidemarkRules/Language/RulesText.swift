@@ -1,4 +1,4 @@
-/// Sentences of production that more than one place needs.
+/// Sentences of production that are used in several places.
 enum RulesText {
     static let tooComplex = "Expression is too complex to evaluate safely."
     static let recursive = "Recursive call is not allowed."

@@ -1,20 +1,20 @@
-/// A rules file that was read and found right: what decides about requests.
+/// A valid rules file, which decides about requests.
 ///
-/// A value: cheap to copy, safe to share. Reading one takes time in proportion to the file.
+/// A value: cheap to copy, safe to share. Parsing takes linear time.
 public struct Ruleset: Sendable {
     public let source: SourceText
-    /// `1` or `2`.
+    /// The rules version, `1` or `2`.
     public let version: Int
-    /// What the file's author should know, in the order of the text.
+    /// The warnings for the file's author, in the order of the text.
     public let warnings: [RulesIssue]
     let blocks: [Block]
     let functions: [Function]
-    /// The places of its `debug()` calls, in bytes.
+    /// The ranges of the `debug()` calls, in bytes.
     let debugCalls: Set<Range<Int>>
 
-    /// Reads a file.
+    /// Parses a file.
     ///
-    /// - Throws: ``InvalidRules`` with every error in it.
+    /// - Throws: ``InvalidRules`` with every error of the file.
     public init(_ text: String) throws(InvalidRules) {
         let source = SourceText(text)
         guard source.bytes.count <= RulesLimits.sourceBytes else {
@@ -50,7 +50,7 @@ public struct Ruleset: Sendable {
         return found
     }
 
-    /// A `match` block with its whole path, from the service down.
+    /// A `match` block with its full path, from the service down.
     struct Block: Sendable {
         let pattern: PathPattern
         let allows: [Allow]
@@ -59,7 +59,7 @@ public struct Ruleset: Sendable {
 
     struct Allow: Sendable {
         let methods: [RulesMethod]
-        /// Nil for an `allow` that needs nothing.
+        /// The condition; nil for an unconditional `allow`.
         let condition: Node?
         let conditionStart: Int
         let start: Int

@@ -1,4 +1,4 @@
-/// The text of a rules file, and where its lines begin.
+/// The text of a rules file, and the starts of its lines.
 public struct SourceText: Sendable {
     public let text: String
     let bytes: [UInt8]
@@ -14,7 +14,8 @@ public struct SourceText: Sendable {
             }
     }
 
-    /// A place in the file, as production counts it: lines and columns from 1, columns in characters.
+    /// A position in the file, as production counts it: lines and columns from 1, columns in
+    /// characters.
     public struct Position: Hashable, Sendable, Comparable, CustomStringConvertible {
         public let line: Int
         public let column: Int
@@ -31,7 +32,7 @@ public struct SourceText: Sendable {
         public var description: String { "\(line):\(column)" }
     }
 
-    /// - Parameter offset: In bytes; behind the end counts as the end.
+    /// - Parameter offset: The offset in bytes. An offset after the end counts as the end.
     public func position(at offset: Int) -> Position {
         let offset = min(max(offset, 0), bytes.count)
         var (low, high) = (0, lineStarts.count)
@@ -39,12 +40,12 @@ public struct SourceText: Sendable {
             let middle = (low + high) / 2
             if lineStarts[middle] <= offset { low = middle } else { high = middle }
         }
-        // A byte that continues a character is no character of its own.
+        // A UTF-8 continuation byte does not start a character.
         let column = bytes[lineStarts[low]..<offset].count { $0 & 0xC0 != 0x80 }
         return Position(line: low + 1, column: column + 1)
     }
 
-    /// The text between two places, on one line.
+    /// Returns the text of a range on one line.
     public func excerpt(_ range: Range<Int>) -> String {
         let range = range.clamped(to: 0..<bytes.count)
         let words = bytes[range].split { $0 == 0x20 || (0x09...0x0D).contains($0) }

@@ -1,10 +1,10 @@
-/// An expression as it is written.
+/// An expression of the syntax tree, with unresolved names.
 struct Expression: Sendable {
     let kind: Kind
-    /// Where its first word begins, in bytes.
+    /// The start of the expression's first token, in bytes.
     let start: Int
     let end: Int
-    /// Levels below and with this one.
+    /// The number of levels, including this one.
     let depth: Int
 
     indirect enum Kind: Sendable {
@@ -23,9 +23,9 @@ struct Expression: Sendable {
         case member(Expression, String)
         case index(Expression, Expression)
         case slice(Expression, Expression, Expression)
-        /// `f(a)`.
+        /// A function call, `f(a)`.
         case call(String, [Expression])
-        /// `receiver.f(a)`, with the place of `f`.
+        /// A method call, `receiver.f(a)`, with the position of `f`.
         case method(Expression, String, [Expression], nameStart: Int)
     }
 
@@ -35,7 +35,7 @@ struct Expression: Sendable {
     }
 }
 
-/// Operators whose operands are both needed.
+/// Operators that need both operands.
 enum BinaryOperator: String, Sendable {
     case equal = "=="
     case notEqual = "!="
@@ -51,11 +51,11 @@ enum BinaryOperator: String, Sendable {
     case remainder = "%"
 }
 
-/// What a request does with a document. `read` and `write` stand for several.
+/// The operation of a request on a document. `read` and `write` each mean several.
 public enum RulesMethod: String, Hashable, Sendable, CaseIterable {
     case get, list, create, update, delete
 
-    /// The methods that a word behind `allow` names.
+    /// Returns the methods that a word after `allow` means.
     static func named(_ word: String) -> [RulesMethod]? {
         switch word {
         case "read": [.get, .list]
@@ -65,12 +65,12 @@ public enum RulesMethod: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What stands between two slashes behind `match`.
+/// A segment of a path after `match`.
 enum PatternSegment: Hashable, Sendable {
     case literal(String)
-    /// `{name}`.
+    /// A wildcard `{name}`.
     case one(String)
-    /// `{name=**}`.
+    /// A recursive wildcard `{name=**}`.
     case many(String)
 
     var captured: String? {
@@ -83,9 +83,9 @@ enum PatternSegment: Hashable, Sendable {
 
 struct AllowSyntax: Sendable {
     let methods: [RulesMethod]
-    /// Nil for an `allow` without `if`.
+    /// The condition; nil for an `allow` without `if`.
     let condition: Expression?
-    /// Where the condition begins, its parentheses included.
+    /// The start of the condition, including its parentheses.
     let conditionStart: Int
     let start: Int
     let end: Int
@@ -107,7 +107,7 @@ struct MatchSyntax: Sendable {
     let start: Int
 }
 
-/// A file as it is written.
+/// The syntax tree of a file.
 struct FileSyntax: Sendable {
     var version = 1
     var functions: [FunctionSyntax] = []

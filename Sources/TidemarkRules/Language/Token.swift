@@ -1,4 +1,4 @@
-/// A word of a rules file.
+/// A token of a rules file.
 struct Token: Sendable {
     enum Kind: Hashable, Sendable {
         case name
@@ -12,18 +12,18 @@ struct Token: Sendable {
     }
 
     let kind: Kind
-    /// The word as it stands in the file; the contents of a string, its escapes resolved.
+    /// The text of the token in the file; for a string, its contents with resolved escapes.
     let text: String
-    /// Bytes of a `b'…'` literal.
+    /// The bytes of a `b'…'` literal.
     var contents: [UInt8] = []
-    /// In bytes.
+    /// The start of the token in the file, in bytes.
     let start: Int
     let end: Int
 
     func isSymbol(_ symbol: String) -> Bool { kind == .symbol && text == symbol }
     func isWord(_ word: String) -> Bool { kind == .name && text == word }
 
-    /// As errors name it.
+    /// The token's name in errors.
     var shown: String {
         switch kind {
         case .end: "end of file"

@@ -1,10 +1,10 @@
-/// Sets of characters that have a name in RE2's syntax.
+/// The named character sets of RE2's syntax.
 enum NamedSets {
     static let digits = ScalarSet(ranges: [0x30...0x39])
     static let spaces = ScalarSet(ranges: [0x09...0x0A, 0x0C...0x0D, 0x20...0x20])
     static let words = ScalarSet(ranges: [0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A])
 
-    /// `\d`, `\S` and the like.
+    /// Returns the set of a Perl class such as `\d` or `\S`.
     static func perl(_ letter: Unicode.Scalar) -> ScalarSet? {
         var set: ScalarSet
         switch letter {
@@ -17,7 +17,7 @@ enum NamedSets {
         return set
     }
 
-    /// `[:alpha:]` and the like, of ASCII alone.
+    /// Returns the set of a POSIX class such as `[:alpha:]`, for ASCII only.
     static func posix(_ name: String) -> ScalarSet? {
         let ranges: [ClosedRange<UInt32>]
         switch name {
@@ -46,7 +46,7 @@ enum NamedSets {
         "Cc", "Cf", "Cs", "Co",
     ]
 
-    /// The blocks in which most letters of a script lie. Scripts that are not here are refused.
+    /// The blocks that contain most letters of a script. Other scripts are rejected.
     private static let scripts: [String: [ClosedRange<UInt32>]] = [
         "Latin": [
             0x41...0x5A, 0x61...0x7A, 0xAA...0xAA, 0xBA...0xBA, 0xC0...0xD6, 0xD8...0xF6,
@@ -77,7 +77,7 @@ enum NamedSets {
         ],
     ]
 
-    /// `\p{name}`.
+    /// Returns the set of `\p{name}`.
     static func unicode(_ name: String) -> ScalarSet? {
         if name == "Any" { return ScalarSet(ranges: [0...0x10FFFF]) }
         if categories.contains(name) { return ScalarSet(categories: [name]) }

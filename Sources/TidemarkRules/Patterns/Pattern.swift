@@ -1,31 +1,32 @@
-/// A regular expression with RE2's syntax.
+/// A regular expression in RE2's syntax.
 ///
-/// Matching takes time in proportion to the text and to the pattern, whatever both are: the states of an
-/// automaton are followed side by side, and nothing is tried twice.
+/// Matching takes time proportional to the text and to the pattern, for any text and pattern: it
+/// follows all states of an automaton in parallel and never backtracks.
 public struct Pattern: Sendable {
     let program: PatternProgram
 
-    /// - Throws: ``InvalidPattern`` for what RE2 does not know, look-around and back-references among it,
-    ///   and for patterns that are too large.
+    /// - Throws: ``InvalidPattern`` if RE2 does not support the pattern, for example look-around
+    ///   and back-references, or if the pattern is too large.
     public init(_ text: String) throws(InvalidPattern) {
         var parser = PatternParser(text)
         let tree = try parser.parse()
         program = try PatternProgram(tree, groups: parser.groups)
     }
 
-    /// Whether it matches the whole text.
+    /// Matches the whole text.
     ///
-    /// - Parameter steps: What is left of the steps that may be taken; fewer after the call.
-    /// - Returns: Nil when the steps did not suffice.
+    /// - Parameter steps: The number of remaining steps. The call decreases it.
+    /// - Returns: True if the pattern matches; nil if the steps did not suffice.
     func matchesWhole(_ text: String, steps: inout Int) -> Bool? {
         var machine = PatternMachine(program, Array(text.unicodeScalars), keepsGroups: false)
         let match = machine.match(from: 0, isWhole: true, steps: &steps)
         return steps < 0 ? nil : match != nil
     }
 
-    /// The text with each match replaced. `$1` in the replacement is the first group, `$0` the match.
+    /// Replaces each match in the text. In the replacement, `$0` is the match and `$1` the first
+    /// group.
     ///
-    /// - Returns: Nil when the steps did not suffice.
+    /// - Returns: The text; nil if the steps did not suffice.
     func replacing(in text: String, with replacement: String, steps: inout Int) -> String? {
         let scalars = Array(text.unicodeScalars)
         let parts = Self.parts(of: replacement)
@@ -51,9 +52,9 @@ public struct Pattern: Sendable {
         return String(result)
     }
 
-    /// The parts between the matches; empty ones at the end are left out.
+    /// Returns the parts between the matches, without empty parts at the end.
     ///
-    /// - Returns: Nil when the steps did not suffice.
+    /// - Returns: The parts; nil if the steps did not suffice.
     func splitting(_ text: String, steps: inout Int) -> [String]? {
         let scalars = Array(text.unicodeScalars)
         func part(_ range: Range<Int>) -> String {
@@ -64,7 +65,7 @@ public struct Pattern: Sendable {
         var result: [String] = []
         var end = 0
         let isDone = forEachMatch(in: scalars, steps: &steps) { groups, _ in
-            // A match of nothing at the start leaves no empty part before it.
+            // An empty match at the start makes no empty part before it.
             if groups[1] == 0 { return }
             if groups[0] == groups[1], groups[0] == scalars.count { return }
             result.append(part(end..<groups[0]))
@@ -115,7 +116,7 @@ public struct Pattern: Sendable {
     }
 }
 
-/// Why a text is no pattern.
+/// The reason why a text is not a valid pattern.
 public struct InvalidPattern: Error, Hashable, Sendable {
     public let message: String
 }

@@ -1,13 +1,14 @@
-/// Follows all ways through a program at once, one character after the other (Thompson, Pike).
+/// Follows all paths through a program in parallel, one character at a time (Thompson, Pike).
 struct PatternMachine {
     private let program: [PatternProgram.Instruction]
     private let text: [Unicode.Scalar]
     private let slots: Int
-    /// Where an instruction was last reached, so that no place has it twice.
+    /// The round in which each instruction was last reached, so that each is visited once per
+    /// position.
     private var reached: [Int]
     private var round = 0
 
-    /// The next instruction of one way through the program, and what its groups hold so far.
+    /// A path through the program: its next instruction, and the positions of its groups so far.
     private struct Way {
         let instruction: Int
         var groups: [Int]
@@ -20,20 +21,23 @@ struct PatternMachine {
         reached = [Int](repeating: -1, count: program.instructions.count)
     }
 
-    /// The leftmost match from a place on, as places of its groups, -1 for those that took no part.
+    /// Returns the positions of the groups of the leftmost match at or after `start`; -1 for groups
+    /// that did not take part.
     ///
     /// - Parameters:
-    ///   - isWhole: Whether it must begin at the place and end with the text; the places are then none.
-    ///   - steps: Counted down; below zero the search has ended without an answer.
+    ///   - isWhole: True if the match must begin at `start` and end with the text. The result then
+    ///     has no positions.
+    ///   - steps: The remaining steps. A negative number means that the search ended without a
+    ///     result.
     mutating func match(from start: Int, isWhole: Bool, steps: inout Int) -> [Int]? {
-        // Preferred ways first.
+        // The paths, in the order of preference.
         var current: [Way] = []
         var following: [Way] = []
         var found: [Int]?
         var place = start
         round += 1
         while true {
-            // A new way begins at each place, behind those that began before.
+            // A new path begins at each position, with a lower preference than earlier paths.
             if found == nil, place == start || !isWhole {
                 let groups = [Int](repeating: -1, count: slots)
                 follow(Way(instruction: 0, groups: groups), at: place, into: &current, &steps)
@@ -55,7 +59,7 @@ struct PatternMachine {
                     continue
                 case .split, .jump, .save, .boundary: continue
                 }
-                // What is less preferred than a match is of no interest.
+                // Paths with a lower preference than a match are dropped.
                 break
             }
             swap(&current, &following)
@@ -64,7 +68,7 @@ struct PatternMachine {
         }
     }
 
-    /// Adds a way and all that it leads to without a character, preferred ones first.
+    /// Adds a path and all paths that it reaches without a character, in the order of preference.
     private mutating func follow(
         _ way: Way, at place: Int, into list: inout [Way], _ steps: inout Int
     ) {

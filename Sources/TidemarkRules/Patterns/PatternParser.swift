@@ -1,7 +1,7 @@
-/// Reads a pattern: https://github.com/google/re2/wiki/Syntax.
+/// Parses a pattern: https://github.com/google/re2/wiki/Syntax.
 struct PatternParser {
     private var rest: Substring.UnicodeScalarView
-    /// Groups so far that capture.
+    /// The number of capturing groups so far.
     private(set) var groups = 0
     private var flags = Flags()
     private var depth = 0
@@ -13,7 +13,7 @@ struct PatternParser {
         var isUngreedy = false
     }
 
-    /// As in RE2.
+    /// The limit of RE2.
     private static let mostRepeats = 1_000
     private static let mostLevels = 100
 
@@ -84,7 +84,7 @@ struct PatternParser {
         return .repetition(operand, least: least, most: most, isGreedy: isGreedy)
     }
 
-    /// How often what stands before is repeated; nil where nothing says so.
+    /// Parses a repetition; nil if there is none.
     private mutating func count() throws(InvalidPattern) -> (Int, Int?)? {
         if take("*") { return (0, nil) }
         if take("+") { return (1, nil) }
@@ -95,7 +95,7 @@ struct PatternParser {
         guard let least = copy.decimal() else { return nil }
         var most: Int? = least
         if copy.take(",") { most = copy.decimal() }
-        // Braces around something else stand for themselves.
+        // Other braces are literal characters.
         guard copy.take("}") else { return nil }
         self = copy
         if least > Self.mostRepeats || most ?? 0 > Self.mostRepeats || most ?? least < least {
@@ -113,7 +113,7 @@ struct PatternParser {
         return number
     }
 
-    /// Nil for what is nothing, as `(?i)`.
+    /// Returns nil for syntax that matches nothing itself, such as `(?i)`.
     private mutating func atom() throws(InvalidPattern) -> PatternTree? {
         let scalar = try next()
         switch scalar {
@@ -191,7 +191,7 @@ struct PatternParser {
         }
     }
 
-    /// `\d`, `\p{L}`. The backslash is read.
+    /// Parses a class such as `\d` or `\p{L}`, after its backslash.
     private mutating func escapedSet() throws(InvalidPattern) -> ScalarSet? {
         guard let letter = rest.first else { return nil }
         if let set = NamedSets.perl(letter) {
@@ -221,7 +221,7 @@ struct PatternParser {
         return set
     }
 
-    /// One character behind a backslash.
+    /// Parses a character after a backslash.
     private mutating func escaped() throws(InvalidPattern) -> Unicode.Scalar {
         let scalar = try next()
         switch scalar {
@@ -241,7 +241,7 @@ struct PatternParser {
         }
     }
 
-    /// `\0`, `\012`, `\123`; a single digit but zero would be a back-reference.
+    /// Parses `\0`, `\012` or `\123`. A single digit except zero would be a back-reference.
     private mutating func octal(_ first: Unicode.Scalar) throws(InvalidPattern) -> Unicode.Scalar {
         var value = first.value - 0x30
         var digits = 1
@@ -272,7 +272,7 @@ struct PatternParser {
         return scalar
     }
 
-    /// What stands in brackets. The first one is read.
+    /// Parses the contents of brackets, after the opening bracket.
     private mutating func brackets() throws(InvalidPattern) -> ScalarSet {
         var set = ScalarSet(ignoresCase: flags.ignoresCase)
         set.isNegated = take("^")

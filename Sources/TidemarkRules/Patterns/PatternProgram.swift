@@ -1,11 +1,12 @@
-/// A pattern as instructions for ``PatternMachine``.
+/// A pattern compiled into instructions for ``PatternMachine``.
 struct PatternProgram: Sendable {
     enum Instruction: Sendable {
         case set(ScalarSet)
-        /// Goes on at both, the first one preferred.
+        /// Continues at both instructions, preferring the first.
         case split(Int, Int)
         case jump(Int)
-        /// Notes the place: even numbers where a group begins, odd ones where it ends.
+        /// Records the position: in an even slot at the start of a group, in an odd slot at its
+        /// end.
         case save(Int)
         case boundary(PatternTree.Boundary)
         case match
@@ -14,7 +15,8 @@ struct PatternProgram: Sendable {
     private(set) var instructions: [Instruction] = []
     let groups: Int
 
-    /// Far above what a person writes, and little enough to follow side by side.
+    /// The maximum number of instructions: far more than hand-written patterns need, and few enough
+    /// to follow in parallel.
     static let mostInstructions = 10_000
 
     init(_ tree: PatternTree, groups: Int) throws(InvalidPattern) {

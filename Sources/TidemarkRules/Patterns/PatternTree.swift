@@ -1,10 +1,10 @@
-/// A pattern as it is written.
+/// The syntax tree of a pattern.
 indirect enum PatternTree: Sendable {
     case nothing
     case set(ScalarSet)
     case sequence([PatternTree])
     case choice([PatternTree])
-    /// `most` is nil for any number.
+    /// A repetition. `most` is nil for no maximum.
     case repetition(PatternTree, least: Int, most: Int?, isGreedy: Bool)
     case group(PatternTree, number: Int)
     case boundary(Boundary)
@@ -18,9 +18,10 @@ indirect enum PatternTree: Sendable {
 struct ScalarSet: Sendable {
     var isNegated = false
     var ranges: [ClosedRange<UInt32>] = []
-    /// Sets inside it: `\pL`, `\W`, `[:^alpha:]`.
+    /// Nested sets, such as `\pL`, `\W` or `[:^alpha:]`.
     var members: [ScalarSet] = []
-    /// General categories, as in `Lu`; `L` is all that begin so.
+    /// General categories, for example `Lu`. A single letter such as `L` means all categories that
+    /// begin with it.
     var categories: [String] = []
     var ignoresCase = false
 
@@ -46,7 +47,7 @@ struct ScalarSet: Sendable {
 }
 
 extension Unicode.Scalar {
-    /// The same letter in the other case, where it has one.
+    /// The same letter in the other cases; empty if there is none.
     fileprivate var otherCases: [Unicode.Scalar] {
         if isASCII {
             let letter = value | 0x20
@@ -64,7 +65,7 @@ extension Unicode.Scalar {
 }
 
 extension Unicode.GeneralCategory {
-    /// As Unicode abbreviates it.
+    /// Unicode's abbreviation of the category.
     var letters: String {
         switch self {
         case .uppercaseLetter: "Lu"

@@ -1,35 +1,35 @@
 import TidemarkModel
 
-/// What a query tells of a value in every one of its results.
+/// The properties of a value that are certain for all results of a query.
 ///
-/// All that stands here is sure. What does not stand here may be so or not; a value that is not sure to
-/// be there may be missing.
+/// Properties that are not stated may hold or not. A value that is not certain to exist may be
+/// missing.
 public struct Knowledge: Sendable {
-    /// A class of types whose values are compared with one another.
+    /// A group of types whose values can be compared with each other.
     enum Kind: Hashable, Sendable {
         case boolean, number, string, bytes, timestamp, latlng, path, list, map
     }
 
-    /// An end of the values that are possible.
+    /// A bound of the possible values.
     struct Bound: Sendable {
         let value: RulesValue
         let isIncluded: Bool
     }
 
-    /// Whether it is all of a document's fields.
+    /// True if the value is the map of a document's fields.
     var isDocument = false
-    /// Where it stands in the documents; nil for what is worked out or lies elsewhere.
+    /// The field of the documents; nil for computed values and values from elsewhere.
     var field: FieldPath?
     var kind: Kind?
-    /// Whether the field is there, in every result.
+    /// True if every result has the field.
     var isThere = false
     var isNotNull = false
     var lower: Bound?
     var upper: Bound?
     var excluded: [RulesValue] = []
-    /// Elements of a list.
+    /// Known elements of a list.
     var elements: [RulesValue] = []
-    /// Members of a map that are sure to be there, or of which something is known.
+    /// Members of a map that certainly exist, or about which something is known.
     var members: [(key: String, value: RulesValue)] = []
 }
 
@@ -45,7 +45,7 @@ extension Knowledge {
         members.first { $0.key.hasSameBytes(as: name) }?.value
     }
 
-    /// What is known of a member: nothing, where nothing else is.
+    /// Returns the knowledge of a member; empty knowledge if there is none.
     func memberOrUnknown(_ name: String) -> RulesValue {
         if let member = member(name) { return member }
         var unknown = Knowledge()
@@ -56,7 +56,7 @@ extension Knowledge {
         return .known(unknown)
     }
 
-    /// Whether it is sure to have a member of that name.
+    /// Returns true if the map certainly has a member with that name.
     func hasMember(_ name: String) -> Bool {
         switch member(name) {
         case .known(let knowledge)?: return knowledge.isThere
@@ -69,7 +69,8 @@ extension Knowledge {
         }
     }
 
-    /// Whether every possible value is `value`, or none is; nil where neither is sure.
+    /// Returns true if every possible value equals `value`, false if none does, and nil if neither
+    /// is certain.
     func equals(_ value: RulesValue) -> Bool? {
         guard isThere else { return nil }
         if case .null = value { return isNotNull ? false : nil }
@@ -101,9 +102,10 @@ extension Knowledge {
         return false
     }
 
-    /// Whether `value < other` for every possible value, or for none; nil where neither is sure.
+    /// Returns true if `value < other` for every possible value, false if for none, and nil if
+    /// neither is certain.
     ///
-    /// - Parameter orEqual: `<=` instead.
+    /// - Parameter orEqual: True to test `<=` instead.
     func isBelow(_ other: RulesValue, orEqual: Bool) -> Bool? {
         guard isThere, let kind, kind == other.kind, !other.isNaN else { return nil }
         if let upper, let order = RulesValue.order(upper.value, other) {
@@ -123,7 +125,8 @@ extension Knowledge {
 }
 
 extension RulesValue {
-    /// The class of types that it is compared within; nil for null and what documents do not hold.
+    /// The group of types with which the value can be compared; nil for null and for types that
+    /// documents cannot hold.
     var kind: Knowledge.Kind? {
         switch self {
         case .boolean: .boolean
@@ -147,7 +150,7 @@ extension RulesValue {
         if case .map = self { true } else { false }
     }
 
-    /// Whether it is, or has among its elements, what differs between results.
+    /// True if the value or one of its elements differs between results.
     var holdsKnowledge: Bool {
         switch self {
         case .known: true
@@ -157,7 +160,7 @@ extension RulesValue {
         }
     }
 
-    /// Whether it is of the type that stands behind `is`; nil where that is not known.
+    /// Returns true if the value has the type after `is`; nil if that is not known.
     func isOf(_ type: Node.TypeName) -> Bool? {
         if case .known(let knowledge) = self { return knowledge.isOf(type) }
         return switch type {

@@ -7,15 +7,16 @@ public struct MissingCondition: Hashable, Sendable {
 
     enum Test: Hashable, Sendable {
         case isTrue
-        /// `isEqualTo`, `isLessThan` and so on, with the value as it is written in Swift.
+        /// A comparison, by its Swift label such as `isEqualTo` or `isLessThan`, and the value as
+        /// Swift text.
         case compared(String, String)
         case contains(String)
         case limit(String)
-        /// The field is there: an order by it says so.
+        /// The field exists. An order by the field guarantees it.
         case isThere
     }
 
-    /// As a Swift app writes it.
+    /// The condition as Swift code of an app.
     public var swift: String {
         let field = "\"\(field)\""
         return switch test {
@@ -29,7 +30,7 @@ public struct MissingCondition: Hashable, Sendable {
 }
 
 extension EvaluationLedger {
-    /// Notes what the query would have needed to say.
+    /// Records a condition that the query lacks.
     mutating func lack(_ knowledge: Knowledge, _ test: MissingCondition.Test) {
         guard let field = knowledge.field, lacking.count < 20 else { return }
         let condition = MissingCondition(field: field.encoded, test: test)
@@ -51,9 +52,9 @@ extension EvaluationLedger {
     }
 }
 
-/// Values as Swift writes them.
+/// Swift literals of values.
 enum SwiftLiteral {
-    /// Nil for what has no literal there.
+    /// Returns nil for a value without a literal.
     static func text(of value: RulesValue) -> String? {
         switch value {
         case .null: return "nil"

@@ -1,6 +1,6 @@
 /// Operators on values that differ between a query's results.
 enum ProofOperators {
-    /// An operation on something that differs between a query's results.
+    /// Evaluates an operation on values that differ between a query's results.
     static func judge(
         _ symbol: BinaryOperator, _ left: RulesValue, _ right: RulesValue,
         _ ledger: inout EvaluationLedger
@@ -55,7 +55,7 @@ enum ProofOperators {
 }
 
 extension BinaryOperator {
-    /// The operator that says the same with its operands exchanged.
+    /// The operator with the same meaning after the operands are exchanged.
     var mirrored: BinaryOperator? {
         switch self {
         case .equal, .notEqual: self

@@ -1,12 +1,12 @@
 import TidemarkModel
 
-/// What is sure of each document that one conjunction of a query's filter lets through.
+/// The facts about each document that matches one conjunction of a query's filter.
 struct QueryFacts {
-    /// The document's name, where the query gives it.
+    /// The document's name, if the query fixes it.
     private(set) var name: ReferenceValue?
     private var root = Tree()
 
-    /// A field and those inside it.
+    /// A field and the fields inside it.
     fileprivate struct Tree {
         var exact: RulesValue?
         var knowledge = Knowledge()
@@ -21,8 +21,8 @@ struct QueryFacts {
     }
 
     /// - Parameters:
-    ///   - conjunction: Comparisons that hold for every document in question.
-    ///   - query: Its orders and cursors say something too.
+    ///   - conjunction: Comparisons that hold for every such document.
+    ///   - query: The query, whose orders and cursors are facts too.
     init(_ conjunction: [Filter], of query: Query) {
         for filter in conjunction {
             switch filter {
@@ -45,7 +45,7 @@ struct QueryFacts {
         noteCursors(of: query, orders)
     }
 
-    /// `resource.data`.
+    /// The value of `resource.data`.
     var data: RulesValue {
         var knowledge = Self.knowledge(of: root, at: nil)
         knowledge.kind = .map
@@ -108,7 +108,8 @@ extension QueryFacts {
             case .arrayContainsAny: tree.knowledge.kind = .list
             case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
                 tree.noteRange(operation, RulesValue(operand))
-            // Alternatives are conjunctions of their own; here there were too many.
+            // Alternatives normally become conjunctions of their own; here there were too many of
+            // them.
             case .isIn: break
             }
         }
@@ -128,7 +129,7 @@ extension QueryFacts {
 }
 
 extension QueryFacts.Tree {
-    /// A query takes `3` and `3.0` for the same, and the language does not everywhere.
+    /// Notes an equality. A query treats `3` and `3.0` as equal; the language does not always.
     fileprivate mutating func noteEqual(_ operand: Value) {
         let value = RulesValue(operand)
         switch operand {
@@ -168,7 +169,8 @@ extension Value {
         }
     }
 
-    /// Whether it is a number or holds one: what equals it may be written in another way.
+    /// True if the value is or contains a number, because an equal value can then have another
+    /// type.
     fileprivate var holdsNumbers: Bool {
         switch self {
         case .integer, .double, .vector: true
@@ -182,13 +184,14 @@ extension Value {
 // MARK: Cursors
 
 extension QueryFacts {
-    /// Cursors bound the first field of the order, across all types: two of one type leave that type
-    /// alone, and one of the type that a filter asks for bounds it.
+    /// Notes the cursors, which bound the first order field across all types. Two cursors of the
+    /// same type exclude all other types. A cursor of the type that a filter requires bounds that
+    /// type.
     private mutating func noteCursors(of query: Query, _ orders: [Order]) {
         guard let order = orders.first, !order.field.isDocumentID else { return }
         func bound(_ cursor: Cursor?, isStart: Bool) -> Knowledge.Bound? {
             guard let cursor, let value = cursor.values.first, !value.isNaN else { return nil }
-            // With more values, rows that equal the first one lie on both sides.
+            // If the cursor has more values, rows that equal the first value lie on both sides.
             let isIncluded = cursor.values.count > 1 || cursor.before == isStart
             return Knowledge.Bound(value: RulesValue(value), isIncluded: isIncluded)
         }

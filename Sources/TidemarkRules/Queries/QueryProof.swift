@@ -1,18 +1,19 @@
 public import TidemarkModel
 
 extension Ruleset {
-    /// More conjunctions than any query of production has; beyond, only what holds for all counts.
+    /// The maximum number of conjunctions, more than any query of production has. Beyond it, only
+    /// facts that hold for all results count.
     private static let mostConjunctions = 512
 
-    /// Decides about a query, an aggregation or a listen: whether each document that it can have in its
-    /// result is allowed, whatever the database holds.
+    /// Decides about a query, an aggregation or a listen: whether every possible result is allowed,
+    /// whatever the database contains.
     ///
-    /// No document is looked at but those that `get` and the like read. What the query does not say
-    /// enough about is refused, and the verdict says which conditions are missing.
+    /// Only documents for `get` and similar functions are read. A query that does not prove the
+    /// condition is refused, and the verdict names the missing conditions.
     ///
     /// - Parameters:
-    ///   - caller: Who asks; nil for nobody.
-    ///   - reads: What the request's rules have read so far.
+    ///   - caller: The caller; nil if not signed in.
+    ///   - reads: The documents that the request's rules have read so far.
     public func decide(
         _ query: Query, in database: String = "(default)", as caller: RulesCaller?,
         at time: Timestamp, reading documents: any RulesDocuments,
@@ -40,7 +41,7 @@ extension Ruleset {
         return RulesDecision(method: .list, verdicts: verdicts, isAllowed: true, reads: reads)
     }
 
-    /// The filter as alternatives, of which each result fulfils one.
+    /// Returns the filter as alternatives. Each result matches at least one.
     fileprivate static func conjunctions(of filter: Filter?) -> [[Filter]] {
         guard let filter, !filter.isVacuous else { return [[]] }
         if let all = filter.disjunctiveNormalForm(limit: mostConjunctions) {
@@ -49,7 +50,7 @@ extension Ruleset {
         return [sure(filter)]
     }
 
-    /// The comparisons that hold for every result.
+    /// Returns the comparisons that hold for every result.
     private static func sure(_ filter: Filter) -> [Filter] {
         switch filter {
         case .field, .unary: [filter]
@@ -60,13 +61,13 @@ extension Ruleset {
 }
 
 extension RulesRequest {
-    /// A request for all results of a query, with what its first alternative says of them.
+    /// Makes a request for all results of a query, with the facts of its first alternative.
     init(_ query: Query, in database: String, as caller: RulesCaller?, at time: Timestamp) {
         let conjunction = Ruleset.conjunctions(of: query.filter)[0]
         self.init(query, QueryFacts(conjunction, of: query), in: database, as: caller, at: time)
     }
 
-    /// A request for all documents that `facts` allows.
+    /// Makes a request for all documents that `facts` permits.
     init(
         _ query: Query, _ facts: QueryFacts, in database: String, as caller: RulesCaller?,
         at time: Timestamp
@@ -98,7 +99,7 @@ extension RulesRequest {
 }
 
 extension Query {
-    /// What is known of the paths of its results.
+    /// Returns the known parts of the results' paths.
     fileprivate func pathParts(in database: String) -> [PathPattern.Part] {
         var parts: [PathPattern.Part] = [.text("databases"), .text(database), .text("documents")]
         parts += (parent?.segments ?? []).map { .text($0) }

@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// Digests of bytes. They tell contents apart, and protect nothing here.
+/// Digests of bytes. They identify contents, and are not used for security here.
 enum Digests {
     static func digest(_ builtin: Builtin, of bytes: [UInt8]) -> [UInt8] {
         switch builtin {
@@ -25,7 +25,7 @@ enum Digests {
     }
 }
 
-/// FIPS 180-4.
+/// The SHA-256 digest of FIPS 180-4.
 enum SHA256 {
     static func digest(_ message: [UInt8]) -> [UInt8] {
         var state: [UInt32] = [

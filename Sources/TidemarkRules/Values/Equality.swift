@@ -1,10 +1,10 @@
 import TidemarkModel
 
 extension RulesValue {
-    /// `==` of the language: false for other types, except that `1 == 1.0`. Inside lists and maps that
-    /// is false too, as in production.
+    /// The language's `==`: false for different types, except that `1 == 1.0`. Inside lists and
+    /// maps, `1` and `1.0` differ, as in production.
     ///
-    /// - Parameter inside: Whether the values are elements or members that are compared with their lists.
+    /// - Parameter inside: True if the values are elements or members of compared lists or maps.
     func equals(_ other: RulesValue, inside: Bool = false) -> Bool {
         switch (self, other) {
         case (.null, .null): true
@@ -36,7 +36,7 @@ extension RulesValue {
         }
     }
 
-    /// Whether `list` has every element of `wanted`. Takes time in proportion to both.
+    /// Returns true if `list` contains every element of `wanted`. Takes time proportional to both.
     static func containsAll(_ list: [RulesValue], of wanted: [RulesValue]) -> Bool {
         if list.count * wanted.count <= 64 {
             return wanted.allSatisfy { element in list.contains { $0.equals(element) } }
@@ -50,14 +50,14 @@ extension RulesValue {
         return wanted.contains { elements.contains(RulesElement($0)) }
     }
 
-    /// The elements, each once, in their order.
+    /// Returns the elements in order, without duplicates.
     static func unique(_ list: [RulesValue]) -> [RulesValue] {
         var seen: Set<RulesElement> = []
         return list.filter { seen.insert(RulesElement($0)).inserted }
     }
 }
 
-/// A value as an element of a set: equal and hashed as `==` of the language compares.
+/// A value as an element of a set, compared and hashed like the language's `==`.
 struct RulesElement: Hashable {
     let value: RulesValue
 
@@ -78,7 +78,7 @@ struct RulesElement: Hashable {
         case .list(let values):
             hasher.combine(values.count)
             for value in values { hash(value, into: &hasher) }
-        // Its elements have no order.
+        // A set's elements have no order, so only their number is hashed.
         case .set(let values): hasher.combine(values.count)
         case .map(let map):
             for (key, value) in map.entries {
@@ -96,7 +96,7 @@ struct RulesElement: Hashable {
 }
 
 extension RulesValue {
-    /// The order of two values of one class that has one; nil for all others. NaN has no place.
+    /// Returns the order of two values; nil if their types have no common order. NaN has no order.
     static func order(_ left: RulesValue, _ right: RulesValue) -> Comparison? {
         switch (left, right) {
         case (.integer(let a), .integer(let b)): return Comparison(a, b)
@@ -110,7 +110,7 @@ extension RulesValue {
         }
     }
 
-    /// A number as a document holds it.
+    /// The number as a document stores it.
     private var stored: Value {
         switch self {
         case .integer(let value): .integer(value)

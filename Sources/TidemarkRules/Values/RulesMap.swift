@@ -1,12 +1,12 @@
 public import TidemarkModel
 
-/// A map from names to values, in the order of the names' bytes.
+/// A map from names to values, in the byte order of the names.
 ///
-/// Of a document it keeps the fields as they are, and converts one when it is asked for.
+/// A map of a document keeps the stored fields, and converts a field when it is read.
 public struct RulesMap: Sendable {
     private enum Storage: Sendable {
         case fields(MapValue)
-        /// In order, no key twice.
+        /// The entries in order, without duplicate keys.
         case entries([(key: String, value: RulesValue)])
     }
 
@@ -14,7 +14,7 @@ public struct RulesMap: Sendable {
 
     public init(_ fields: MapValue) { storage = .fields(fields) }
 
-    /// Later values of a key replace earlier ones.
+    /// Makes a map of pairs. Later values of a key replace earlier ones.
     public init(_ pairs: [(key: String, value: RulesValue)]) {
         var entries: [(key: String, value: RulesValue)] = []
         entries.reserveCapacity(pairs.count)
@@ -65,12 +65,12 @@ public struct RulesMap: Sendable {
         }
     }
 
-    /// The entries, unless it is of a document: those are as they are stored.
+    /// The entries; empty for a map of a document, which keeps its stored fields.
     var entriesMade: [(key: String, value: RulesValue)] {
         if case .entries(let entries) = storage { entries } else { [] }
     }
 
-    /// About how many bytes it holds.
+    /// The approximate size in bytes.
     var extent: Int {
         switch storage {
         case .fields(let fields): fields.storageSize

@@ -1,7 +1,7 @@
 import TidemarkModel
 
 extension RulesValue: CustomStringConvertible {
-    /// As the language writes it; long ones are cut.
+    /// The value in the language's syntax. Long values are shortened.
     public var description: String { shown(depth: 0) }
 
     private func shown(depth: Int) -> String {
@@ -28,7 +28,7 @@ extension RulesValue: CustomStringConvertible {
         }
     }
 
-    /// As Java prints it, which production does.
+    /// Returns Java's text of a number, which production prints.
     static func shown(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Infinity" : "Infinity" }

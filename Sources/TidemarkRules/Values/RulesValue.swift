@@ -10,19 +10,19 @@ public enum RulesValue: Sendable {
     case bytes([UInt8])
     case list([RulesValue])
     case map(RulesMap)
-    /// No element twice.
+    /// A set without duplicate elements.
     case set([RulesValue])
     case timestamp(Timestamp)
     case duration(RulesDuration)
     case latlng(GeoPoint)
     case path(RulesPath)
-    /// What `a.diff(b)` answers.
+    /// The result of `a.diff(b)`.
     indirect case difference(MapDifference)
-    /// What is known of a value that a query's results have, each another: only in proofs.
+    /// The known properties of a value that differs between a query's results. Only in proofs.
     indirect case known(Knowledge)
 }
 
-/// The segments of a path, as in `/databases/(default)/documents/rooms/blue`.
+/// The segments of a path, for example `/databases/(default)/documents/rooms/blue`.
 public struct RulesPath: Hashable, Sendable, CustomStringConvertible {
     public let segments: [String]
 
@@ -43,7 +43,7 @@ public struct RulesPath: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { "/" + segments.joined(separator: "/") }
 
-    /// The document of `database` that it names; nil where it names none.
+    /// Returns the document of `database` that the path names; nil if it names none.
     public func document(in database: String) -> DocumentPath? {
         guard segments.count > 4, segments[0] == "databases",
             segments[1].hasSameBytes(as: database), segments[2] == "documents"
@@ -52,16 +52,16 @@ public struct RulesPath: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A length of time, of either sign, to the nanosecond.
+/// A positive or negative length of time, in nanoseconds.
 public struct RulesDuration: Hashable, Sendable, Comparable {
-    /// Whole seconds, towards zero.
+    /// The whole seconds, rounded towards zero.
     public let seconds: Int64
-    /// What is left, of the same sign as the whole: `-999_999_999 ... 999_999_999`.
+    /// The rest, with the same sign: `-999_999_999 ... 999_999_999`.
     public let nanoseconds: Int32
 
     static let most: Int64 = 315_576_000_000
 
-    /// Nil for more than 10,000 years.
+    /// Returns nil for more than 10,000 years.
     init?(total: Int128) {
         let (seconds, rest) = total.quotientAndRemainder(dividingBy: 1_000_000_000)
         guard seconds.magnitude <= Self.most else { return nil }
@@ -74,9 +74,10 @@ public struct RulesDuration: Hashable, Sendable, Comparable {
     public static func < (left: Self, right: Self) -> Bool { left.total < right.total }
 }
 
-/// The keys of two maps, by what became of them.
+/// The difference of two maps, as lists of keys.
 public struct MapDifference: Sendable {
-    /// In `before` alone, in `after` alone, in both with other values, in both with the same.
+    /// The keys in `before` only, in `after` only, in both with different values, and in both with
+    /// equal values.
     let removed, added, changed, unchanged: [RulesValue]
 
     init(from before: RulesMap, to after: RulesMap) {
@@ -100,7 +101,7 @@ public struct MapDifference: Sendable {
 }
 
 extension RulesValue {
-    /// The value of a document's field.
+    /// Converts the value of a document's field.
     public init(_ value: Value) {
         switch value {
         case .null: self = .null
@@ -120,7 +121,7 @@ extension RulesValue {
         }
     }
 
-    /// The name of its type, as errors print it.
+    /// The name of the type in errors.
     public var typeName: String {
         switch self {
         case .null: "null"
@@ -149,7 +150,7 @@ extension RulesValue {
         }
     }
 
-    /// About how much a look at all of it costs.
+    /// The approximate cost of visiting the whole value.
     var extent: Int {
         switch self {
         case .string(let text): 1 + text.utf8.count / 16
