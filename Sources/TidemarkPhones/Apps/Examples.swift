@@ -5,7 +5,7 @@ import HomesCore
 import MessagesCore
 import StampsCore
 
-/// The apps that can be shown.
+/// The example apps that can be shown.
 package enum Examples {
     package static let all: [Example] = [.stamps, .chats, .health, .messages, .homes]
 
@@ -13,7 +13,7 @@ package enum Examples {
 }
 
 extension Example {
-    /// Its `firestore.rules`, as they are deployed.
+    /// The example's deployed `firestore.rules`.
     package var rules: String {
         guard let rules = ExampleRules(rawValue: name) else {
             preconditionFailure("\(name) has no rules")
@@ -22,7 +22,7 @@ extension Example {
     }
 }
 
-/// Which of an example's two apps.
+/// The version of an example app: before or after Tidemark.
 package enum PhoneSide: String, Codable, CaseIterable, Sendable {
     case before, after
 }

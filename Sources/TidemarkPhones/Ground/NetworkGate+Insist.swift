@@ -2,8 +2,8 @@ package import TidemarkHTTP
 package import TidemarkServer
 
 extension NetworkGate {
-    /// Plays another network. One that refuses gives its port up, and somebody else may have it for a
-    /// moment: it is asked for again, for ten seconds.
+    /// Switches to another network. A gate that refuses connections gives up its port, which
+    /// another process may take for a moment. So the function retries for ten seconds.
     package func insist(on network: NetworkProfile) async throws {
         for _ in 0..<40 {
             do { return try await play(network) } catch {

@@ -3,11 +3,11 @@ import Foundation
 import TidemarkApp
 
 extension PhoneUser {
-    /// Makes the account, as on another device.
+    /// Creates the account, as if on another device.
     ///
     /// - Parameters:
-    ///   - accounts: `HOST:PORT`.
-    ///   - secrets: A folder of its own for what that device keeps.
+    ///   - accounts: The address `HOST:PORT` of the accounts server.
+    ///   - secrets: A folder for that device's credentials.
     /// - Returns: The account's id.
     package func signUp(at accounts: String, secrets: String) async throws -> String {
         let desk = Accounts(

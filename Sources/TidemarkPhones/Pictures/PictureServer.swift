@@ -4,26 +4,26 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// Pictures on a port of this machine: with tags, whole or from where they are asked for, and with what
-/// goes wrong on the way. Says by label what it was asked and what it sent.
+/// Serves pictures on a port of this machine: with tags, whole or from an offset, and with
+/// simulated faults. Counts requests and sent bytes by label.
 package final class PictureServer: Sendable {
-    /// What one label asked for.
+    /// The counts for one label.
     package struct Served: Sendable {
         package var requests = 0
-        /// Answers that were whole, or the whole rest.
+        /// The number of complete answers, including complete remainders.
         package var whole = 0
-        /// Of bodies.
+        /// The number of bytes of bodies.
         package var bytes = 0
     }
 
-    /// What becomes of a request.
+    /// The treatment of a request.
     private enum Fate { case served, brokenOff, refused, hungUp }
 
     private let pictures: [[UInt8]]
     private let served = Mutex<[String: Served]>([:])
     private let channel = Mutex<(any Channel)?>(nil)
 
-    /// - Parameter pictures: JPEGs. There is one under every number, again and again.
+    /// - Parameter pictures: The JPEG files. Every number has a picture; the files repeat.
     package init(_ pictures: [[UInt8]]) {
         precondition(!pictures.isEmpty)
         self.pictures = pictures
@@ -48,12 +48,12 @@ package final class PictureServer: Sendable {
 
     package func served(_ label: String) -> Served { served.withLock { $0[label] ?? Served() } }
 
-    /// How many bytes so many pictures are, each once.
+    /// Returns the total size of the first `count` pictures in bytes.
     package func bytes(of count: Int) -> Int {
         (0..<count).reduce(0) { $0 + pictures[$1 % pictures.count].count }
     }
 
-    /// `/LABEL/NUMBER`, or `/LABEL/failing/NUMBER`.
+    /// Answers `/LABEL/NUMBER` or `/LABEL/failing/NUMBER`.
     fileprivate func answer(_ request: HTTPRequestHead) -> PictureReply {
         let parts = request.uri.split(separator: "/").map(String.init)
         guard parts.count >= 2, let number = parts.last.flatMap({ Int($0) }), number >= 0 else {
@@ -82,8 +82,9 @@ package final class PictureServer: Sendable {
         return reply
     }
 
-    /// Of every ten requests of a label three fail: the first in the middle of its body, the second with
-    /// 503, the sixth before it is answered. In that order, and not by dice.
+    /// Returns the treatment of the next request of a label. Of every ten requests three fail, in a
+    /// fixed order: the first in the middle of its body, the second with 503, the sixth before it
+    /// is answered.
     private func fate(_ label: String) -> Fate {
         switch served.withLock({ $0[label]?.requests ?? 0 }) % 10 {
         case 0: .brokenOff
@@ -116,7 +117,8 @@ private struct PictureReply {
     var status: HTTPResponseStatus
     var fields: [(String, String)] = []
     var body: ArraySlice<UInt8> = []
-    /// So much of the body, and then the connection is cut; -1 for not even a head.
+    /// The number of bytes of the body to send before the connection is cut; -1 to send not even
+    /// the head.
     var sends: Int?
 }
 

@@ -1,7 +1,7 @@
 import TidemarkImages
 
 extension PictureServer {
-    /// One of small photographs, as a list shows them; each is some kilobytes.
+    /// Returns a server of small photographs for a list. Each file has some kilobytes.
     package static func ofSmallPictures() throws -> PictureServer {
         let size = PictureSize(width: 80, height: 60)
         return PictureServer(

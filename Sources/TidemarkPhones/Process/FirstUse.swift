@@ -1,8 +1,8 @@
 package import ExampleKit
 
-/// A use of a phone on a good network, the first or another: until its first screen is complete.
+/// Runs an example app on a healthy network until its first screen is complete.
 package enum FirstUse {
-    /// - Returns: Whether it was complete before the patience was at its end.
+    /// - Returns: True if the screen was complete before `patience` ended.
     @discardableResult package static func play(
         _ example: Example, _ side: PhoneSide, _ settings: PhoneSettings, clock: Double = 0,
         patience: Duration

@@ -5,8 +5,8 @@ import Foundation
 import Synchronization
 import TidemarkApp
 
-/// One phone of a show or a demo, in a process of its own: an app that tells its screens on standard output, and is
-/// told what to do on standard input.
+/// A phone of a show or a demo in its own process: an app that reports its screens on standard
+/// output and takes orders from standard input.
 package struct PhoneCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "phone", abstract: "One phone of a show or a demo.", shouldDisplay: false)
@@ -40,7 +40,7 @@ package struct PhoneCommand: AsyncParsableCommand {
             group.addTask { await Self.tell(phone, since: start) }
             group.addTask {
                 for await order in orders { await Self.obey(order, phone, ahead) }
-                // The parent has said so, or is gone.
+                // The parent has sent the order to close, or has ended.
                 await phone.close()
             }
             await group.next()
@@ -48,7 +48,8 @@ package struct PhoneCommand: AsyncParsableCommand {
         }
     }
 
-    /// Tells each step of a sign-up, and ends the process there as a system does that needs the memory.
+    /// Reports each step of a sign-up, and kills the process at the chosen step, as a system does
+    /// that needs memory.
     private func probe() -> @Sendable (String) -> Void {
         let count = Mutex(0)
         return { [killAt] name in
@@ -88,11 +89,11 @@ package struct PhoneCommand: AsyncParsableCommand {
         }
     }
 
-    /// Until the parent says that it is enough, or is gone.
+    /// Returns the orders until the parent sends `close` or ends.
     private static func orders() -> AsyncStream<PhoneOrder> {
         let (orders, input) = AsyncStream.makeStream(
             of: PhoneOrder.self, bufferingPolicy: .bufferingNewest(64))
-        // On a thread of its own: it waits for the pipe, as no task may.
+        // The blocking read of the pipe needs its own thread, because tasks must not block.
         DispatchQueue(label: "tidemark.phone.orders").async {
             var cutter = LineCutter()
             while let data = PipeReading.next(of: .standardInput) {
@@ -109,7 +110,7 @@ package struct PhoneCommand: AsyncParsableCommand {
     }
 }
 
-/// How far a phone's clock is ahead, in seconds.
+/// The time by which a phone's clock is ahead, in seconds.
 private final class PhoneClock: Sendable {
     let seconds: Mutex<Double>
 

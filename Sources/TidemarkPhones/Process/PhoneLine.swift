@@ -1,51 +1,51 @@
 package import ExampleKit
 package import Foundation
 
-/// What a phone's process is told, a line of JSON each.
+/// The orders to a phone's process, one line of JSON each.
 package enum PhoneOrder: Codable, Equatable, Sendable {
     case tap(id: String, text: String)
     case networkIsBack
-    /// Seconds that the clock is ahead.
+    /// Sets the time by which the clock is ahead, in seconds.
     case clock(Double)
     case close
 }
 
-/// What a phone's process says, a line of JSON each.
+/// The reports of a phone's process, one line of JSON each.
 package enum PhoneNews: Codable, Equatable, Sendable {
-    /// The app's `init` begins, so many milliseconds after its process was asked for.
+    /// The app's `init` begins, with the milliseconds since the process was requested.
     case begins(Double)
-    /// With the milliseconds since its process was asked for.
+    /// A screen, with the milliseconds since the process was requested.
     case screen(Screen, Double)
     case plan([String])
-    /// A step of a sign-up, by its name.
+    /// A step of a sign-up, with its name.
     case reached(String)
 }
 
-/// Lines of JSON on a pipe.
+/// Encodes and decodes lines of JSON on a pipe.
 package enum JSONLine {
-    /// A longer line is no line of ours.
+    /// The maximum length of a line in bytes. A longer line is not from this program.
     static let maxBytes = 4 << 20
 
     package static func encode(_ value: some Encodable) -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
-        // Texts and numbers: there is nothing in them that JSON cannot say.
+        // Encoding cannot fail, because there are only texts and numbers.
         return ((try? encoder.encode(value)) ?? Data()) + Data("\n".utf8)
     }
 
-    /// Nil for what is no value of that type.
+    /// Returns nil if the line is not a value of that type.
     package static func decode<Value: Decodable>(_ type: Value.Type, _ line: Data) -> Value? {
         try? JSONDecoder().decode(type, from: line)
     }
 }
 
-/// Cuts what arrives into lines.
+/// Splits received bytes into lines.
 package struct LineCutter {
     private var rest = Data()
 
     package init() {}
 
-    /// - Returns: The lines that are whole now, without their ends; nil when one is too long.
+    /// - Returns: The complete lines without their line ends; nil if a line is too long.
     package mutating func add(_ data: Data) -> [Data]? {
         rest += data
         var lines: [Data] = []
@@ -57,15 +57,15 @@ package struct LineCutter {
     }
 }
 
-/// Reading of a pipe, on a thread that may wait.
+/// Reads a pipe, on a thread that may block.
 enum PipeReading {
-    /// What is written next; nil when the writer is gone, or the pipe broken.
+    /// Returns the next bytes; nil if the writer has ended or the pipe is broken.
     static func next(of handle: FileHandle) -> Data? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = read(handle.fileDescriptor, &buffer, buffer.count)
             if count > 0 { return Data(buffer[..<count]) }
-            // A signal is no end.
+            // A signal interrupted the read, which is repeated.
             if count < 0, errno == EINTR { continue }
             return nil
         }

@@ -3,31 +3,31 @@ package import ExampleKit
 import Foundation
 import Synchronization
 
-/// The parent's hold on a phone's process.
+/// The parent's handle of a phone's process.
 package final class PhoneProcess: Sendable {
     private struct Life {
         var hasStarted = false
         var isKilled = false
-        /// How it ended; nil while it goes on.
+        /// The way in which the process ended; nil while it runs.
         var ending: String?
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// A phone that was killed does not read its orders; that is no reason for its parent to end.
+    /// Ignores SIGPIPE: writing to a killed phone must not end its parent.
     private static let ignoresBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
 
     private let process = Process()
     private let input = Pipe()
-    /// Whether it runs an app, and no script of a test.
+    /// False for a script of a test.
     private let isPhone: Bool
     private let life = Mutex(Life())
     private let writing = DispatchQueue(label: "tidemark.phone.orders")
 
-    /// This executable, told to be a phone.
+    /// Makes a process of this executable that plays a phone.
     ///
     /// - Parameters:
-    ///   - clock: Seconds that its clock is ahead.
-    ///   - killAt: The step of a sign-up at which it kills itself; 0 for none.
+    ///   - clock: The time by which the phone's clock is ahead, in seconds.
+    ///   - killAt: The step of a sign-up at which the process kills itself; 0 for none.
     package convenience init(
         _ app: String, _ side: PhoneSide, _ settings: PhoneSettings, clock: Double = 0,
         killAt: Int = 0
@@ -42,8 +42,8 @@ package final class PhoneProcess: Sendable {
     }
 
     /// - Parameters:
-    ///   - executable: What is to run.
-    ///   - arguments: Behind its name.
+    ///   - executable: The program to run.
+    ///   - arguments: The arguments of the program.
     init(_ executable: URL?, _ arguments: [String], isPhone: Bool = false) {
         self.isPhone = isPhone
         _ = Self.ignoresBrokenPipes
@@ -53,13 +53,15 @@ package final class PhoneProcess: Sendable {
         process.standardError = FileHandle.nullDevice
     }
 
-    /// Begins it. What it says comes until it has ended; nothing, if it is killed before it begins.
+    /// Starts the process and returns its reports until it ends. There are none if the process is
+    /// killed before it starts.
     ///
-    /// - Parameter former: The process that had the same files: as on a phone, the app is not launched
-    ///   again before that has ended. A process that dies holds the locks of its files for a moment more.
+    /// - Parameter former: The previous process with the same files. As on a phone, the app starts
+    ///   only after that process has ended, because a dying process still holds its file locks for
+    ///   a moment.
     package func start(after former: PhoneProcess? = nil) async throws -> AsyncStream<PhoneNews> {
         await former?.ended()
-        // A slow reader skips to the newest: of screens and plans only the last counts.
+        // A slow reader skips to the newest reports, because only the last screen and plan matter.
         let (news, sink) = AsyncStream.makeStream(
             of: PhoneNews.self, bufferingPolicy: .bufferingNewest(64))
         let isWanted = life.withLock { life in
@@ -90,7 +92,7 @@ package final class PhoneProcess: Sendable {
             var cutter = LineCutter()
             while let data = PipeReading.next(of: descriptor) {
                 guard let lines = cutter.add(data) else {
-                    // What it says is no line of ours.
+                    // The output is not from a phone.
                     kill9()
                     break
                 }
@@ -115,7 +117,7 @@ package final class PhoneProcess: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Returns when it has ended.
+    /// Returns when the process has ended.
     package func ended() async {
         await withCheckedContinuation { continuation in
             let isOver = life.withLock { life in
@@ -126,23 +128,23 @@ package final class PhoneProcess: Sendable {
         }
     }
 
-    /// How it ended; nil while it goes on.
+    /// The way in which the process ended; nil while it runs.
     package var ending: String? { life.withLock(\.ending) }
 
     package func tell(_ order: PhoneOrder) {
-        // A process that is gone does not read, and the pipe says so with an error.
+        // Writing to the pipe of an ended process fails, which is ignored.
         writing.async { [input] in
             try? input.fileHandleForWriting.write(contentsOf: JSONLine.encode(order))
         }
     }
 
-    /// At once, as a system does that needs the memory.
+    /// Kills the process without warning, as a system does that needs memory.
     package func kill9() {
         let hasStarted = life.withLock { life in
             life.isKilled = true
             return life.hasStarted
         }
-        // One that has not begun ends in `start`, behind the former one.
+        // A process that has not started ends in `start`, after the previous one.
         if hasStarted, process.isRunning { kill(process.processIdentifier, SIGKILL) }
     }
 }

@@ -1,8 +1,9 @@
 package import ExampleKit
 
-/// One use of an app: its process from its launch to its end, and what it showed meanwhile.
+/// One use of an app: its process from launch to end, and the screens that it showed.
 package struct PhoneUse: Sendable {
-    /// A screen, and how many milliseconds after its process was asked for it was there.
+    /// A screen, with the time in milliseconds from the request of the process until the screen was
+    /// shown.
     package struct Sight: Sendable {
         package let screen: Screen
         package let ms: Double
@@ -10,37 +11,37 @@ package struct PhoneUse: Sendable {
         package init(_ screen: Screen, _ ms: Double) { (self.screen, self.ms) = (screen, ms) }
     }
 
-    /// What the person does, having seen a screen.
+    /// The user's next action after a screen.
     package enum Next: Sendable {
         case wait
         case tap(String, text: String = "")
-        /// Ends the app in good order.
+        /// Ends the app normally.
         case close
-        /// As `kill -9`.
+        /// Kills the app, like `kill -9`.
         case kill
-        /// The same, when they have looked at it for so long.
+        /// Kills the app after the user has looked at the screen for this time.
         case killAfter(Duration)
     }
 
-    /// When the app's `init` began, in milliseconds; what is before it, the system and the program took to
-    /// start. Nil where it never did.
+    /// The time in milliseconds until the app's `init` began, which the system and the program took
+    /// to start; nil if it never began.
     package var begins: Double?
     package var sights: [Sight] = []
-    /// The steps of a sign-up, by their names.
+    /// The names of the reached steps of a sign-up.
     package var reached: [String] = []
-    /// Whether the person ended it, and not the lack of time.
+    /// True if the user ended the app; false if the time ran out.
     package var isFinished = false
 
     package init() {}
 
-    /// Plays it, and returns when its process has ended.
+    /// Plays the use, and returns when its process has ended.
     ///
     /// - Parameters:
     ///   - app: The example's name.
-    ///   - clock: Seconds that the phone's clock is ahead.
+    ///   - clock: The time by which the phone's clock is ahead, in seconds.
     ///   - killAt: The step of a sign-up at which the process kills itself; 0 for none.
-    ///   - patience: How long it may take; then it is killed.
-    ///   - next: Asked after each screen.
+    ///   - patience: The maximum duration, after which the process is killed.
+    ///   - next: Returns the user's next action after each screen.
     package static func play(
         _ app: String, _ side: PhoneSide, _ settings: PhoneSettings, clock: Double = 0,
         killAt: Int = 0, patience: Duration, next: (PhoneUse) -> Next
@@ -88,7 +89,7 @@ package struct PhoneUse: Sendable {
         isFinished = true
     }
 
-    /// When the first screen was there of which this holds; nil for never.
+    /// Returns the time of the first screen for which `holds` is true; nil if there was none.
     package func first(_ holds: (Screen) -> Bool) -> Double? {
         sights.first { holds($0.screen) }?.ms
     }
