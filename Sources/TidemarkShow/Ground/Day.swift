@@ -5,18 +5,18 @@ import TidemarkPhones
 import TidemarkRules
 import TidemarkServer
 
-/// One day of one app: a town for each phone, and where the phones keep what they have.
+/// One day of one app: a simulated project for each phone, and the folders with the phones' data.
 struct Day: Sendable {
     let example: Example
-    /// Counts the days, so that none finds what another has left.
+    /// The number of the day, which keeps the data of days apart.
     let number: Int
     let folder: URL
     let start: Timestamp
     private(set) var towns: [PhoneSide: Town] = [:]
 
-    /// Makes the towns: accounts where the app has them, and what is on the server.
+    /// Sets up the projects: accounts if the app uses them, and the data on the server.
     ///
-    /// - Parameter startsIn: Seconds that the server's clock is ahead.
+    /// - Parameter startsIn: The time by which the server's clock is ahead, in seconds.
     init(
         _ example: Example, number: Int, startsIn: Double, in root: URL, on ground: ShowGround
     ) async throws {
@@ -54,7 +54,7 @@ struct Day: Sendable {
 
     func settings(_ side: PhoneSide, _ ground: ShowGround) -> PhoneSettings {
         let places = ground.places(side)
-        // There is one for each side.
+        // Every side has a project.
         let town = towns[side]!
         var settings = PhoneSettings(
             folder: folder.appendingPathComponent(side.rawValue).path, project: project(side),
@@ -64,9 +64,9 @@ struct Day: Sendable {
         return settings
     }
 
-    /// Beside a full read.
+    /// Compares a screen with a full read.
     ///
-    /// - Parameter ahead: Seconds that the phones' clock is ahead.
+    /// - Parameter ahead: The time by which the phones' clock is ahead, in seconds.
     func compare(
         _ side: PhoneSide, _ screen: Screen?, ahead: Double
     ) async throws -> PhoneState.Comparison {

@@ -9,15 +9,16 @@ import TidemarkRules
 import TidemarkServer
 import TidemarkWire
 
-/// What both phones are on: one server with accounts and a meter, and a network for each phone.
+/// The environment of both phones: one server with accounts and a meter, and a network for each
+/// phone.
 final class ShowGround: Sendable {
-    /// Of a phone's ways out.
+    /// The network connections of a phone.
     private struct Ways: Sendable {
         let gates: [NetworkGate]
         let places: Places
     }
 
-    /// `HOST:PORT` of each, as a phone finds them.
+    /// The addresses `HOST:PORT` that a phone uses.
     struct Places: Sendable {
         let firestore, accounts, pictures: String
     }
@@ -27,7 +28,7 @@ final class ShowGround: Sendable {
     private let recorded: RecordedTransport
     private let accounts: AccountsServer
     private let pictures: PictureServer
-    /// `HOST:PORT`, past all networks.
+    /// The address `HOST:PORT` that bypasses all simulated networks.
     let firestorePlace: String
     let accountsPlace: String
     private let ways: [PhoneSide: Ways]
@@ -92,17 +93,17 @@ final class ShowGround: Sendable {
 
     private enum Opened { case firestore(Int), accounts(Int) }
 
-    /// There is one for each side.
+    /// Returns the addresses of a phone. Every side has addresses.
     func places(_ side: PhoneSide) -> Places { ways[side]!.places }
 
-    /// Plays a network for both phones.
+    /// Simulates a network for both phones.
     ///
-    /// - Parameter labels: Of the phones, so that calls of others are spared.
+    /// - Parameter labels: The labels of the phones. Calls with other labels are not affected.
     func play(_ network: Network, isAirplane: Bool, labels: [String]) async throws {
         let profile =
             isAirplane
             ? NetworkProfile.refuse : NetworkProfile(rawValue: network.rawValue) ?? .healthy
-        // The rules first: what is reset at the gate begins again under them.
+        // Sets the rules first, because a call that the gate resets starts again under them.
         try faulty.order(
             labels.flatMap { label in
                 profile.rules.map { rule in
@@ -114,12 +115,13 @@ final class ShowGround: Sendable {
         for gate in ways.values.flatMap(\.gates) { try await gate.insist(on: profile) }
     }
 
-    /// Puts the rules of an app in force for all phones. Who is past all networks is an administrator.
+    /// Activates an app's rules for all phones. A caller that bypasses the networks is an
+    /// administrator.
     func obey(_ rules: String) throws(InvalidRules) {
         server.setRules(RulesSettings(try Ruleset(rules)))
     }
 
-    /// - Parameter seconds: Ahead of the machine's clock.
+    /// - Parameter seconds: The time by which the clock is ahead of the machine's clock.
     func setClock(ahead seconds: Double) throws {
         try server.setClock(Timestamp(microseconds: Self.now() + Int64(seconds * 1_000_000)))
     }
@@ -128,7 +130,7 @@ final class ShowGround: Sendable {
         server.meter().first { $0.label == label }?.reads ?? 0
     }
 
-    /// The calls of a phone since a time in microseconds, the newest 1,000, oldest first.
+    /// Returns the newest 1,000 calls of a phone since a time in microseconds, oldest first.
     func calls(_ label: String, since began: Int64) -> [PhoneState.Call] {
         let entries = recorded.read { log in
             log.newest(1_000) { $0.label == label && $0.began >= began }
@@ -142,7 +144,7 @@ final class ShowGround: Sendable {
         }
     }
 
-    /// Microseconds since 1970.
+    /// Returns the microseconds since 1970.
     static func now() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
 
     func close() async {

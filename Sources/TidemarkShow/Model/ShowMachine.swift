@@ -1,29 +1,29 @@
 import ExampleKit
 import TidemarkPhones
 
-/// What happens in a show.
+/// An event of a show.
 enum ShowEvent: Equatable, Sendable {
     case ordered(ShowOrder)
-    /// The day before is played, and the day begins.
+    /// The day before has been played, and the day begins.
     case prepared
     case preparing(String)
     case failed(String)
-    /// Of the process of this launch.
+    /// A report from the process of this launch.
     case news(PhoneSide, launch: Int, PhoneNews)
     case ended(PhoneSide, launch: Int, String)
     case measured(PhoneSide, reads: Int, bytes: Int, calls: [PhoneState.Call])
     case compared(PhoneSide, PhoneState.Comparison)
-    /// Other people have done this many things more.
+    /// Other people have made this number of further changes.
     case written(Int)
     case said(String)
-    /// A scene has been there long enough to be read.
+    /// A scene has been visible long enough to be read.
     case beatRead(Int)
     case beatOver(Int)
 }
 
-/// What is to be done.
+/// An action that the machine requests.
 enum ShowEffect: Equatable, Sendable {
-    /// Ends all, and plays the day before.
+    /// Ends everything, and plays the day before.
     case prepare(String)
     case launch(PhoneSide, launch: Int)
     case kill(PhoneSide)
@@ -32,24 +32,25 @@ enum ShowEffect: Equatable, Sendable {
     case others(Int)
     case rate(Int)
     case secondDevice(String)
-    /// In seconds, in all.
+    /// Sets the total time by which the clock is ahead, in seconds.
     case setClock(Double)
     case startBeat(Int, seconds: Double)
     case compare
 }
 
-/// The show's decisions: orders and events in, effects out. No clock, no process, no socket.
+/// The decisions of a show: takes orders and events, and returns effects. Uses no clock, process or
+/// socket.
 struct ShowMachine: Equatable, Sendable {
-    /// A scene stays for as long at the least, so that its caption can be read.
+    /// The minimum duration of a scene in seconds, so that its caption can be read.
     static let readingTime = 2.5
 
     private(set) var state: ShowState
     /// The scenes of the app's story.
     private var script: [Beat]
     private var playsWhenReady = false
-    /// What the story's good network is.
+    /// The network that the story uses as its good network.
     private var good = Network.healthy
-    /// Whether the scene that is played can be read by now.
+    /// True if the current scene has been visible long enough to be read.
     private var isRead = false
 
     init(_ state: ShowState, _ script: [Beat]) {
@@ -104,7 +105,7 @@ struct ShowMachine: Equatable, Sendable {
         }
     }
 
-    /// Another app, whose day before is to be played.
+    /// Switches to another app. Its day before is played next.
     mutating func change(to app: ShowState.App, _ script: [Beat]) {
         self.script = script
         let old = state
@@ -191,7 +192,7 @@ struct ShowMachine: Equatable, Sendable {
         if state.network == network, state.isAirplane == isAirplane { return [] }
         (state.network, state.isAirplane) = (network, isAirplane)
         var effects = [ShowEffect.network(network, isAirplane: isAirplane)]
-        // What a phone's system tells of: an interface that has become usable.
+        // Phones learn about a usable network interface from their system.
         if !isAirplane, network != .refused, network != .blackhole {
             effects += running.map { .tell($0, .networkIsBack) }
         }
@@ -219,7 +220,7 @@ struct ShowMachine: Equatable, Sendable {
             if screen.hasContent, state[side].firstContent.last == .some(nil) {
                 state[side].firstContent[state[side].firstContent.count - 1] = milliseconds
             }
-            // The table at the end is of what is shown now.
+            // The final table describes the screens that are visible now.
             return state.story?.isOver == true ? [.compare] : advanceIfSeen()
         }
     }
@@ -252,7 +253,7 @@ struct ShowMachine: Equatable, Sendable {
         }
     }
 
-    /// Goes on when both phones show what the scene waits for.
+    /// Continues with the next scene if both phones show the expected content.
     private mutating func advanceIfSeen() -> [ShowEffect] {
         guard isRead, let story = state.story, !story.isOver, let sight = script[story.beat].until
         else { return [] }
@@ -260,7 +261,7 @@ struct ShowMachine: Equatable, Sendable {
             guard let screen = state[side].screen else { return false }
             switch sight {
             case .content: return screen.hasContent
-            // The old app does not say how old its content is.
+            // The old app does not report the age of its content.
             case .fresh: return screen.state == .fresh || screen.state == .quiet
             }
         }

@@ -1,7 +1,7 @@
 import ExampleKit
 import TidemarkPhones
 
-/// What the person at the page asks for.
+/// An order from the page.
 enum ShowOrder: Equatable, Sendable {
     case app(String)
     case launch(PhoneSide)
@@ -14,13 +14,13 @@ enum ShowOrder: Equatable, Sendable {
     case secondDevice(String)
     case turnClock(Double)
     case users(Int)
-    /// The story; this network is its good one.
+    /// Plays the story with this network as its good network.
     case play(on: Network)
     case stop
     case compare
 }
 
-/// An order as the page sends it.
+/// An order in the page's encoding.
 struct OrderForm: Codable, Equatable, Sendable {
     var order: String
     var side: PhoneSide?
@@ -39,10 +39,10 @@ struct OrderForm: Codable, Equatable, Sendable {
         self.number = number
     }
 
-    /// Typed text beyond this is refused.
+    /// The maximum length of typed text in bytes.
     static let maxText = 2_000
 
-    /// - Throws: What is wrong with it, in a sentence.
+    /// - Throws: A sentence that explains the error.
     func parsed() throws(OrderError) -> ShowOrder {
         switch order {
         case "app": return .app(try named(id))

@@ -13,15 +13,15 @@ extension Example {
     }
 }
 
-/// All that the page shows, as a value: it is drawn from nothing else, kept in a recording, and compared in
-/// tests.
+/// The complete state of the page, as a value. The page is drawn only from it, a recording stores
+/// it, and tests compare it.
 struct ShowState: Codable, Equatable, Sendable {
     struct App: Codable, Equatable, Sendable {
         var name: String
         var title: String
         var problem: String
         var promise: String
-        /// What the person can do on their second device.
+        /// The actions available on the user's second device.
         var acts: [Named] = []
     }
 
@@ -31,15 +31,15 @@ struct ShowState: Codable, Equatable, Sendable {
     }
 
     enum Stage: Codable, Equatable, Sendable {
-        /// The day before is being played; with what is done now.
+        /// The day before is being played; the text describes the current step.
         case preparing(String)
         case ready
-        /// With what went wrong.
+        /// The preparation failed; the text describes the error.
         case failed(String)
     }
 
     struct Story: Codable, Equatable, Sendable {
-        /// From 0.
+        /// The index of the scene, from 0.
         var beat: Int
         var count: Int
         var caption: String
@@ -47,23 +47,23 @@ struct ShowState: Codable, Equatable, Sendable {
     }
 
     var app: App
-    /// All there are.
+    /// The available apps.
     var apps: [Named]
     var stage = Stage.preparing("The server starts.")
     var phones = PhoneSide.allCases.map(PhoneState.init)
     var network = Network.healthy
     var isAirplane = false
-    /// What other people do a minute.
+    /// The number of changes that other people make per minute.
     var rate = 0
-    /// What they have done.
+    /// The number of changes that other people have made.
     var written = 0
-    /// Seconds that the clock was turned forward.
+    /// The time in seconds by which the clock was moved forward.
     var clock = 0.0
-    /// For whom a month's cost is told.
+    /// The number of users for whom the monthly cost is shown.
     var users = 10_000
     var story: Story?
     var message: String?
-    /// Whether it is played back.
+    /// True if the state comes from a recording.
     var isRecording = false
 
     subscript(side: PhoneSide) -> PhoneState {
@@ -71,68 +71,70 @@ struct ShowState: Codable, Equatable, Sendable {
         set { phones[side == .before ? 0 : 1] = newValue }
     }
 
-    /// Of the reads that were billed so far, as one day of one user.
+    /// Returns the monthly cost in US dollars, if the reads so far were those of each user on each
+    /// day.
     func monthlyDollars(_ side: PhoneSide, price: Double) -> Double {
         Double(self[side].reads * users * 30) / 100_000 * price
     }
 }
 
-/// One phone.
+/// The state of one phone.
 struct PhoneState: Codable, Equatable, Sendable {
     enum Life: Codable, Equatable, Sendable {
         case off
         case running
-        /// With what ended it.
+        /// The process ended; the text describes the reason.
         case dead(String)
     }
 
-    /// A call or stream that the server has seen.
+    /// A call or stream that the server has received.
     struct Call: Codable, Equatable, Sendable {
         var id: Int
         var method: String
         var asked: String
-        /// Seconds since the day began.
+        /// The start of the call, in seconds since the day began.
         var start: Double
-        /// Nil while it goes on.
+        /// The duration in seconds; nil while the call is in progress.
         var seconds: Double?
         var reads: Int
         var bytes: Int
-        /// `OK`, or the status; nil while it goes on.
+        /// `OK` or another status; nil while the call is in progress.
         var outcome: String?
     }
 
-    /// The first screen beside a full read.
+    /// A comparison of the first screen with a full read.
     struct Comparison: Codable, Equatable, Sendable {
-        /// Documents of a full read.
+        /// The number of documents in a full read.
         var count: Int
-        /// That the phone does not show.
+        /// The number of documents that the phone should show and does not.
         var missing: Int
-        /// That it shows, and a full read does not.
+        /// The number of documents that the phone shows and that are not in a full read.
         var extra: Int
     }
 
-    /// Launches whose figures are kept.
+    /// The maximum number of launches whose figures are kept.
     static let maxLaunches = 200
 
     let side: PhoneSide
     var life = Life.off
     var screen: Screen?
-    /// How often it was opened on this day; also names the process of the newest launch.
+    /// The number of launches on this day, which also identifies the process of the newest launch.
     var launches = 0
-    /// Milliseconds from each launch to the first content; nil where there was none before its end.
+    /// The milliseconds from each launch to the first content; nil if the launch ended before it
+    /// showed any.
     var firstContent: [Double?] = []
     var reads = 0
     var bytes = 0
-    /// The newest last.
+    /// The calls, newest last.
     var calls: [Call] = []
     var plan: [String] = []
     var comparison: Comparison?
 
     init(_ side: PhoneSide) { self.side = side }
 
-    /// Of all launches with content, the slowest.
+    /// The longest time to the first content among all launches.
     var slowest: Double? { firstContent.compactMap { $0 }.max() }
-    /// Launches that were ended before they showed anything.
+    /// The number of launches that ended before they showed anything.
     var blank: Int {
         let isOpen = life == .running
         return (isOpen ? firstContent.dropLast() : firstContent[...]).count { $0 == nil }

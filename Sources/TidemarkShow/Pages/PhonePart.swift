@@ -2,7 +2,7 @@ import ExampleKit
 import TidemarkConsole
 import TidemarkPhones
 
-/// One phone, with what is known of it below.
+/// A phone with its figures below.
 enum PhonePart {
     static func html(_ state: ShowState, _ side: PhoneSide) -> HTML {
         let phone = state[side]
@@ -141,7 +141,7 @@ enum ScreenPart {
         }
     }
 
-    /// A form whose text comes with its order: of a search at each change.
+    /// Returns a form that sends its text as an order. A search sends it at each change.
     private static func field(
         _ control: Control, _ side: PhoneSide, _ placeholder: String, button: String?
     ) -> HTML {
@@ -164,7 +164,7 @@ enum ScreenPart {
 }
 
 extension Tag {
-    /// A small heading within a phone.
+    /// Returns a small heading within a phone.
     fileprivate static func h4(_ text: String) -> HTML {
         Tag.p(.class("heading")) { Tag.bdi { text } }
     }

@@ -2,7 +2,7 @@ import ExampleKit
 import TidemarkConsole
 import TidemarkPhones
 
-/// A row of a screen.
+/// A row of a screen as HTML.
 enum RowPart {
     static func html(_ row: Row, _ side: PhoneSide) -> HTML {
         Tag.li(.class(classes(row))) {
@@ -53,7 +53,7 @@ enum RowPart {
         }
     }
 
-    /// The oldest first, the highest as high as the drawing.
+    /// Draws bars, oldest first. The highest bar fills the drawing.
     private static func bars(_ values: [Double]) -> HTML {
         let (width, height) = (Double(max(1, values.count)) * 10, 36.0)
         let top = max(values.max() ?? 0, .leastNonzeroMagnitude)

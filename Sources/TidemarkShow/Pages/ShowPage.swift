@@ -4,12 +4,12 @@ import Tidemark
 import TidemarkConsole
 import TidemarkPhones
 
-/// The page: a pure function of a show's state. Its parts are sent again when they change.
+/// The page, a pure function of a show's state. A part is sent again when it changes.
 enum ShowPage {
-    /// The journeys' price of 100,000 reads.
+    /// The price of 100,000 reads that the journeys use, in US dollars.
     static let price = ReadPrices.journeys.per100000
 
-    /// The parts by their ids, in the page's order.
+    /// Returns the parts with their ids, in the page's order.
     static func parts(_ state: ShowState) -> [(id: String, html: HTML)] {
         [
             ("story", StoryPart.html(state)),
@@ -21,7 +21,7 @@ enum ShowPage {
         ]
     }
 
-    /// The parts as the page's script takes them: their HTML by their ids.
+    /// Returns the parts for the page's script: their HTML by id.
     static func json(_ state: ShowState) -> String {
         var texts: [String: String] = [:]
         for part in parts(state) { texts[part.id] = part.html.rendered }
@@ -62,7 +62,7 @@ enum ShowPage {
     }
 }
 
-/// What sends an order.
+/// A button that sends an order.
 enum Button {
     static func order(
         _ title: String, _ form: OrderForm, id: String, class names: String = "",
@@ -85,7 +85,7 @@ enum Button {
     }
 }
 
-/// Figures as a person reads them.
+/// Figures in a readable form.
 enum Words {
     static func milliseconds(_ value: Double) -> String {
         value < 1_000
@@ -107,7 +107,7 @@ enum Words {
                 ? String(format: "$%.2f", value) : String(format: "$%.4f", value)
     }
 
-    /// With a comma between thousands.
+    /// Returns the number with commas between thousands.
     static func count(_ value: Int) -> String {
         var digits = Array(String(abs(value)))
         var index = digits.count - 3

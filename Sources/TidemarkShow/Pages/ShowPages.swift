@@ -3,10 +3,10 @@ import TidemarkConsole
 import TidemarkHTTP
 import TidemarkPhones
 
-/// The show's pages: the page itself, its parts as they change, and its orders.
+/// The show's HTTP pages: the page itself, its changed parts, and its orders.
 struct ShowPages: WebPages {
     let source: any ShowSource
-    /// At most ten times a second.
+    /// The minimum time between two updates.
     private static let pause = Duration.milliseconds(100)
     private static let maxOrderBytes = 16_384
 

@@ -2,7 +2,7 @@ import ExampleKit
 import TidemarkConsole
 import TidemarkPhones
 
-/// What is shown, and the story that plays by itself.
+/// The introduction of the app, and the automatic story.
 enum StoryPart {
     @HTMLBuilder static func html(_ state: ShowState) -> HTML {
         Tag.section(.id("story"), .class("story"), .label("Story")) {

@@ -1,9 +1,9 @@
 import TidemarkConsole
 import TidemarkPhones
 
-/// The calls of both phones over the last minute, and what they asked.
+/// The calls of both phones in the last minute, with their requests.
 enum TimelinePart {
-    /// Seconds that are drawn.
+    /// The duration that is drawn, in seconds.
     static let span = 60.0
     private static let rows = 12
 
@@ -24,7 +24,8 @@ enum TimelinePart {
         }
     }
 
-    /// Each call is a bar from its begin to its end; calls at the same time are below each other.
+    /// Draws each call as a bar from its start to its end. Concurrent calls are drawn below each
+    /// other.
     private static func lane(_ phone: PhoneState, until end: Double) -> HTML {
         let (width, height) = (600.0, Double(rows) * 5)
         let scale = width / span
@@ -47,7 +48,8 @@ enum TimelinePart {
         }
     }
 
-    /// The first row in which nothing else is at that time; the last where all are taken.
+    /// Assigns each call to the first row that is free at its start, or to the last row if none is
+    /// free.
     static func placed(_ calls: [PhoneState.Call]) -> [(row: Int, call: PhoneState.Call)] {
         var ends = Array(repeating: -Double.infinity, count: rows)
         return calls.map { call in

@@ -2,7 +2,7 @@ import ExampleKit
 import TidemarkConsole
 import TidemarkPhones
 
-/// Everything outside the phones: network, other people, the second device, the clock.
+/// The controls outside the phones: network, other people, the second device, the clock.
 enum WorldPart {
     static func html(_ state: ShowState) -> HTML {
         Tag.section(.id("world"), .class("card"), .label("World")) {
@@ -54,7 +54,7 @@ enum WorldPart {
     }
 }
 
-/// What both phones have cost.
+/// The costs of both phones.
 enum FiguresPart {
     static func html(_ state: ShowState) -> HTML {
         Tag.section(.id("figures"), .class("card"), .label("Figures")) {

@@ -2,16 +2,16 @@ import Foundation
 import Synchronization
 import TidemarkPhones
 
-/// One state of a show, and when it was.
+/// A state of a show and its time.
 struct Moment: Codable, Equatable, Sendable {
-    /// Seconds since the show began.
+    /// The seconds since the show began.
     var at: Double
     var state: ShowState
 }
 
-/// Keeps a show in a file: a line of JSON for each state.
+/// Records a show in a file, one line of JSON per state.
 final class Recorder: Sendable {
-    /// A recording ends here; the show goes on.
+    /// The maximum size of a recording in bytes. The show continues after it.
     static let maxBytes = 256 << 20
 
     private struct State {
@@ -22,7 +22,7 @@ final class Recorder: Sendable {
     private let start = ContinuousClock.now
     private let state: Mutex<State>
 
-    /// - Throws: When the file cannot be made.
+    /// - Throws: An error if the file cannot be created.
     init(_ path: String) throws {
         guard FileManager.default.createFile(atPath: path, contents: nil),
             let file = FileHandle(forWritingAtPath: path)
@@ -43,18 +43,18 @@ final class Recorder: Sendable {
     func close() { state.withLock { try? $0.file.take()?.close() } }
 }
 
-/// A show that was kept: each reader sees it from its beginning.
+/// A recorded show. Each reader sees it from the beginning.
 struct Playback: ShowSource {
     let moments: [Moment]
 
-    /// - Throws: A sentence, when the file is none of ours.
+    /// - Throws: A sentence if the file is not a recording.
     init(_ path: String) throws(OrderError) {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw OrderError("There is no recording \(path).")
         }
         var moments: [Moment] = []
         for line in data.split(separator: UInt8(ascii: "\n")) {
-            // The last line of a show that was killed may be cut.
+            // The last line is incomplete if the show was killed.
             guard let moment = JSONLine.decode(Moment.self, Data(line)) else { break }
             moments.append(moment)
         }

@@ -3,28 +3,28 @@ import Foundation
 import Tidemark
 import TidemarkPhones
 
-/// Where the page's states come from, and where its orders go: a show, or a recording of one.
+/// The source of the page's states and the receiver of its orders: a show or a recording.
 protocol ShowSource: Sendable {
     func current() async -> ShowState
-    /// The state now and as it changes. A slow reader skips to the newest.
+    /// Returns the current state and its changes. A slow reader skips to the newest state.
     func states() async -> AsyncStream<ShowState>
     func order(_ order: ShowOrder) async throws(OrderError)
 }
 
-/// Performs what a ``ShowMachine`` decides: processes, networks, other people, timers.
+/// Executes the effects of a ``ShowMachine``: processes, networks, other people, timers.
 actor Show: ShowSource {
-    /// Between two looks at the meter.
+    /// The interval between two readings of the meter.
     private static let measuring = Duration.milliseconds(250)
-    /// The night between the first use of the phones and the day.
+    /// The time in seconds between the first use of the phones and the day.
     private static let night = 43_200.0
-    /// Seconds that the clock is ahead when a day before begins: no earlier than the server's last one
-    /// ended, because its clock does not go back.
+    /// The time in seconds by which the clock is ahead when a day before begins. Not before the end
+    /// of the server's last day, because the server's clock cannot be set back.
     private var dawn = 0.0
-    /// The furthest that the clock was ahead.
+    /// The maximum time by which the clock was ahead, in seconds.
     private var furthest = 0.0
-    /// Of the first use of both phones.
+    /// The time limit for the first use of both phones.
     private static let firstUse = Duration.seconds(20)
-    /// Calls of each phone that are drawn.
+    /// The maximum number of calls of each phone that are drawn.
     private static let maxCalls = 60
 
     private let ground: ShowGround
@@ -34,9 +34,9 @@ actor Show: ShowSource {
     private var day: Day?
     private var days = 0
     private var phones: [PhoneSide: PhoneProcess] = [:]
-    /// Killed, and perhaps not gone yet.
+    /// Killed processes that may not have ended yet.
     private var dying: [PhoneSide: PhoneProcess] = [:]
-    /// What was billed before the day began.
+    /// The number of reads billed before the day began.
     private var baseline: [PhoneSide: Int] = [:]
     private var dayBegan: Int64 = 0
     private var tasks: [Task<Void, Never>] = []
@@ -144,10 +144,10 @@ actor Show: ShowSource {
         }
     }
 
-    /// Seconds that the clock is ahead when the day begins.
+    /// The time in seconds by which the clock is ahead when the day begins.
     private var morning: Double { dawn + Self.night }
 
-    /// Seconds that the phones' clock is ahead.
+    /// The time in seconds by which the phones' clock is ahead.
     private var ahead: Double { morning + machine.state.clock }
 
     private func setClock(ahead seconds: Double) throws {
@@ -157,7 +157,7 @@ actor Show: ShowSource {
 
     private var labels: [String] { day.map { day in PhoneSide.allCases.map(day.label) } ?? [] }
 
-    /// What fails is said on the page.
+    /// Runs a task in the background, and shows its error on the page.
     private func inBackground(_ body: @escaping @Sendable (Show) async throws -> Void) {
         tasks.append(
             Task { [weak self] in
@@ -166,7 +166,7 @@ actor Show: ShowSource {
                     await self.send(.said("\(error)"))
                 }
             })
-        // What has ended is not kept for ever.
+        // Forgets old tasks, most of which have ended, to bound the list.
         if tasks.count > 500 { tasks.removeSubrange(1..<250) }
     }
 
@@ -181,7 +181,7 @@ actor Show: ShowSource {
         }
     }
 
-    /// A scene of a day that is over is not heard.
+    /// Sends an event of a scene, unless its day is over.
     private func beat(_ event: ShowEvent, of number: Int) { if days == number { send(event) } }
 
     // MARK: Phones
@@ -190,7 +190,7 @@ actor Show: ShowSource {
         guard let day else { return }
         let phone = PhoneProcess(
             day.example.name, side, day.settings(side, ground), clock: ahead)
-        // One that has ended by itself is still there.
+        // The handle of a process that has ended is still stored.
         let former = phones.updateValue(phone, forKey: side) ?? dying.removeValue(forKey: side)
         let number = days
         inBackground { show in
@@ -200,7 +200,7 @@ actor Show: ShowSource {
                 return
             }
             for await told in news { await show.heard(told, side, launch, of: number) }
-            // Nil where the show ends before it.
+            // Nil if the show ends before the process.
             if let ending = phone.ending { await show.ended(side, launch, ending, of: number) }
         }
     }
@@ -262,7 +262,7 @@ actor Show: ShowSource {
         }
     }
 
-    /// Of a screen that changes all the time.
+    /// The maximum number of comparisons of a screen that keeps changing.
     private static let mostComparisons = 5
 
     private func compare() {
@@ -270,7 +270,7 @@ actor Show: ShowSource {
         let number = days
         for side in PhoneSide.allCases {
             inBackground { show in
-                // A screen that has changed meanwhile is compared again.
+                // Repeats the comparison if the screen has changed since.
                 for _ in 0..<Self.mostComparisons {
                     let screen = await show.current()[side].screen
                     let comparison = try await day.compare(side, screen, ahead: show.ahead)

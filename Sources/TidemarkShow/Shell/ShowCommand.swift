@@ -7,7 +7,7 @@ import TidemarkPhones
 import TidemarkServer
 import UnixSignals
 
-/// `tidemark show`: two phones play the same day in a browser.
+/// The command `tidemark show`: two phones play the same day in a browser.
 public struct ShowCommand: AsyncParsableCommand {
     public static let configuration = CommandConfiguration(
         commandName: "show",
@@ -85,7 +85,7 @@ public struct ShowCommand: AsyncParsableCommand {
                 try await pages.run { port in
                     let address = "http://127.0.0.1:\(port)"
                     FileHandle.standardOutput.write(Data("ready \(address)\n".utf8))
-                    // Where there is no browser, the address is printed already.
+                    // Without a browser, the user can open the printed address.
                     if !quiet { try? Browser.open(address) }
                 }
             }
