@@ -1,52 +1,54 @@
 import Foundation
 import Synchronization
 
-/// One SQLite file (or memory) of documents and their index entries, with room for its users'
-/// tables.
+/// A SQLite file (or memory) with documents and their index entries, and with room for the tables
+/// of its users.
 ///
-/// Synchronous: a call returns when its work is done. One writer; calls from several threads wait
-/// for each other, and a call from inside another traps. The file is this process's alone while it
-/// is open: who opens it a second time is told ``StoreError/locked`` at once.
+/// The store is synchronous: a call returns when its work is done. There is one writer. Calls from
+/// several threads wait for each other, and a call from inside another traps. While the file is
+/// open, it belongs to this process: opening it a second time throws ``StoreError/locked``
+/// immediately.
 package final class DocumentStore: Sendable {
     package enum Location: Hashable, Sendable {
         case memory
-        /// The file's path. Its folder is made when it is missing.
+        /// The path of a file. A missing folder is created.
         case file(String)
     }
 
-    /// What a transaction survives once it has returned.
+    /// The events that a transaction survives after it has returned.
     package enum Durability: Hashable, Sendable {
-        /// The kill of this process.
+        /// A kill of this process.
         case process
-        /// The loss of power too: the journal is synced to disk. Milliseconds instead of
+        /// A loss of power: the journal is synced to disk. Takes milliseconds instead of
         /// microseconds.
         case disk
     }
 
-    /// When an index that a query wished for is made.
+    /// The time at which an index that a query requested is built.
     package enum IndexBuilding: Hashable, Sendable {
-        /// After the transaction of the query, by documents in proportion to those it scanned, and
-        /// the rest after the next ones.
+        /// After the query's transaction, in proportion to the documents that the query scanned;
+        /// the rest after the next transactions.
         case afterTransactions
-        /// Only by ``DocumentStore/buildWantedIndexes(slice:)``.
+        /// Only when ``DocumentStore/buildWantedIndexes(slice:)`` is called.
         case onRequest
     }
 
-    /// Lets a test make the disk fail. Asked in every labelled transaction when its work is done and
-    /// before it is committed, so that everything around the failure is the real thing.
+    /// Lets a test make the disk fail. Called in every labelled transaction, after its work and
+    /// before its commit, so that only the failure is simulated.
     package typealias Fault = @Sendable (_ label: String) -> StoreError?
 
-    /// What a store takes of memory and time.
+    /// The memory and time that a store uses.
     package struct Tuning: Hashable, Sendable {
-        /// Pages of 4 KiB in SQLite's log that are worth moving into the file, when nobody waits:
-        /// ``DocumentStore/hasLongLog``.
+        /// The length of SQLite's log, in pages of 4 KiB, from which it is worth moving into the
+        /// file when no caller waits: ``DocumentStore/hasLongLog``.
         package var logPages: Int
-        /// Pages after which a commit moves them, and takes that much longer.
+        /// The length in pages from which a commit moves the log, which makes the commit slower.
         package var longestLog: Int
-        /// How much of the file is kept in memory.
+        /// The size of the page cache in KiB.
         package var cacheKibibytes: Int
 
-        /// - Parameter longestLog: Nil for as soon as it is long.
+        /// - Parameter longestLog: The length from which a commit moves the log; nil for
+        ///   `logPages`.
         package init(logPages: Int = 4_000, longestLog: Int? = nil, cacheKibibytes: Int = 8_000) {
             precondition(logPages > 0 && cacheKibibytes > 0)
             self.logPages = logPages
@@ -63,10 +65,11 @@ package final class DocumentStore: Sendable {
     private let fault: Fault?
     private let logPages: Int
 
-    /// - Parameter migrations: The schema of the caller's own tables, after the store's. A file
-    /// that   has seen other steps than these counts as newer.
-    /// - Parameter key: Gives the key that the file is encrypted with; nil for one that is not.
-    /// - Throws: ``StoreError``, having changed nothing.
+    /// - Parameters:
+    ///   - migrations: The schema of the caller's own tables, after the store's. A file with other
+    ///     steps than these counts as newer.
+    ///   - key: Provides the key of an encrypted file; nil if the file is not encrypted.
+    /// - Throws: ``StoreError``. Nothing is changed then.
     package init(
         _ location: Location, migrations: [StoreMigration] = [],
         indexBuilding: IndexBuilding = .afterTransactions, tuning: Tuning = Tuning(),
@@ -81,7 +84,7 @@ package final class DocumentStore: Sendable {
 
     deinit { connection.finalize() }
 
-    /// Traps when it is called from inside itself.
+    /// Runs `body` under the lock. A nested call traps.
     private func exclusively<T, E>(_ body: () throws(E) -> T) throws(E) -> T {
         var result: Result<T, E>?
         inUse.withLock { _ in
@@ -90,7 +93,7 @@ package final class DocumentStore: Sendable {
         return try result!.get()
     }
 
-    /// Ends the use of the file. Later calls throw; closing twice does nothing.
+    /// Closes the file. Later calls throw; closing twice has no effect.
     package func close() throws(StoreError) {
         try exclusively { () throws(StoreError) in
             connection.close()
@@ -102,7 +105,7 @@ package final class DocumentStore: Sendable {
 // MARK: - Files
 
 extension DocumentStore {
-    /// The databases whose paths begin so.
+    /// Returns the databases whose paths begin with `prefix`.
     package static func files(beginningWith prefix: String) -> [String] {
         let url = URL(fileURLWithPath: prefix)
         let folder = url.deletingLastPathComponent().path
@@ -112,8 +115,8 @@ extension DocumentStore {
         }.map { folder + "/" + $0 }
     }
 
-    /// Moves a damaged file, with all that lies beside it, out of the way; one that was set aside before
-    /// gives way. Nobody may have it open.
+    /// Moves a damaged file and the files beside it away, and replaces a file moved away earlier.
+    /// No process may have the file open.
     package static func setAside(_ path: String) throws(StoreError) {
         try erase(path + ".damaged")
         for suffix in ["", "-wal", "-shm", "-journal"]
@@ -125,16 +128,16 @@ extension DocumentStore {
         }
     }
 
-    /// The rows of a query that can be read of a damaged file, up to the first that cannot.
+    /// Returns the readable rows of a query on a damaged file, up to the first unreadable row.
     ///
-    /// - Throws: Where the key of an encrypted file cannot be given now.
+    /// - Throws: An error if the key of an encrypted file is not available now.
     package static func salvage(
         _ sql: String, from path: String, key: StoreKeySource? = nil
     ) throws(StoreError) -> [[SQLValue]] {
         try StoreFile.salvage(sql, from: path, key: key)
     }
 
-    /// Deletes a file and all that lies beside it. Nobody may have it open.
+    /// Deletes a file and the files beside it. No process may have the file open.
     package static func erase(_ path: String) throws(StoreError) {
         for suffix in ["", "-wal", "-shm", "-journal"]
         where FileManager.default.fileExists(atPath: path + suffix) {
@@ -148,10 +151,10 @@ extension DocumentStore {
 // MARK: - Transactions
 
 extension DocumentStore {
-    /// Runs `body` in one transaction: all of it happens, or nothing when it throws.
+    /// Runs `body` in one transaction: all of its effects happen, or none if it throws.
     ///
-    /// - Parameter label: What the transaction is for, as a ``Fault`` is asked about it.
-    /// - Throws: What `body` throws, or ``StoreError``.
+    /// - Parameter label: The purpose of the transaction, which is passed to a ``Fault``.
+    /// - Throws: The error of `body`, or ``StoreError``.
     package func write<T>(
         _ durability: Durability = .process, label: String = "",
         _ body: (StoreTransaction) throws -> T
@@ -161,8 +164,8 @@ extension DocumentStore {
         return result!
     }
 
-    /// As ``write(_:label:_:)``, for who makes many small ones: what a function of another module returns
-    /// costs a search for its type each time.
+    /// Like ``write(_:label:_:)``, for callers with many small transactions. A generic result from
+    /// another module would cost a type look-up each time.
     package func writing(
         _ durability: Durability, _ label: String, _ body: (StoreTransaction) throws -> Void
     ) throws {
@@ -180,9 +183,9 @@ extension DocumentStore {
         }
     }
 
-    /// Runs `body` on one consistent state. Writing in it throws.
+    /// Runs `body` on one consistent state. Writing throws.
     ///
-    /// - Throws: What `body` throws, or ``StoreError``.
+    /// - Throws: The error of `body`, or ``StoreError``.
     package func read<T>(
         label: String = "", _ body: (StoreTransaction) throws -> T
     ) throws -> T {
@@ -191,9 +194,9 @@ extension DocumentStore {
         return result!
     }
 
-    /// As ``read(label:_:)``, in the manner of ``writing(_:_:_:)``.
+    /// Like ``read(label:_:)``, without a generic result, as ``writing(_:_:_:)``.
     package func reading(_ label: String, _ body: (StoreTransaction) throws -> Void) throws {
-        // Nobody else can write while the queue is held, so the state stands still by itself.
+        // The lock excludes other writers, so the state does not change.
         try exclusively {
             try connection.requireOpen()
             try body(StoreTransaction(connection: connection))
@@ -202,16 +205,16 @@ extension DocumentStore {
         }
     }
 
-    /// How long SQLite's log is, in pages of 4 KiB.
+    /// The length of SQLite's log, in pages of 4 KiB.
     package var pagesInLog: Int {
         exclusively { connection.pagesInLog }
     }
 
-    /// Whether it is time for ``moveLog()``.
+    /// True if ``moveLog()`` is worthwhile.
     package var hasLongLog: Bool { pagesInLog >= logPages }
 
-    /// Moves the log into the file, for an idle moment: some milliseconds for a thousand pages, and until
-    /// the disk has them.
+    /// Moves the log into the file, at an idle moment. Takes some milliseconds per thousand pages,
+    /// and waits for the disk.
     package func moveLog() {
         exclusively {
             if (try? connection.requireOpen()) != nil { connection.moveLog() }
@@ -226,7 +229,7 @@ extension DocumentStore {
         }
     }
 
-    /// Whether ``buildWantedIndexes(slice:)`` may have something to do.
+    /// True if ``buildWantedIndexes(slice:)`` may have work.
     package var wantsIndexes: Bool {
         exclusively { IndexBuilder(connection: connection).isWanted }
     }
@@ -235,15 +238,15 @@ extension DocumentStore {
         if indexBuilding == .afterTransactions { IndexBuilder(connection: connection).settle() }
     }
 
-    /// Goes on making the indexes that queries wished for, by at most `slice` steps: reading a
-    /// document is one, and writing its entry another. A long log is moved into the file instead, so
-    /// that no call does both.
+    /// Continues building requested indexes, by at most `slice` steps: reading a document is a
+    /// step, and writing its entry is another. If the log is long, moves it into the file instead,
+    /// so that no call does both.
     ///
-    /// For an idle moment: some 1 to 2 µs a step, and what sorting the numbers of 50,000 documents takes, which is
-    /// a slice of its own where `isOver` asks for it.
+    /// For an idle moment: a step takes 1 to 2 µs. Sorting the numbers of 50,000 documents takes
+    /// longer, and is a separate slice if `isOver` asks for it.
     ///
-    /// - Parameter isOver: Asked after every hundred steps: true ends the slice.
-    /// - Returns: Whether there is more to do.
+    /// - Parameter isOver: Called after every hundred steps; returns true to end the slice.
+    /// - Returns: True if there is more work.
     package func buildWantedIndexes(
         slice: Int = 500, isOver: @escaping () -> Bool = { false }
     ) throws(StoreError) -> Bool {

@@ -1,33 +1,31 @@
 import Foundation
 import GRDBSQLite
 
-/// The one connection to the file, with its compiled statements and what is remembered of its
-/// tables.
+/// The only connection to the file, with its compiled statements and the caches of its tables.
 ///
-/// Statements go to SQLite directly: a point read costs a few microseconds, of which a general row and
-/// argument type would be most.
-// @unchecked: everything mutable is touched only inside the queue of the store, one thread at a
-// time.
+/// The code calls SQLite directly: a point read costs a few microseconds, and a general row and
+/// argument type would cost more than the rest.
+// @unchecked: all mutable state is used only under the store's lock, by one thread at a time.
 final class Connection: @unchecked Sendable {
     private let handle: OpaquePointer
     private let own = OwnSQL.allCases.map { _ in StatementPool() }
     private var others = StatementTable()
     private var isSynced = false
     private(set) var isWriting = false
-    /// Whether commits move a log that has become long; else who commits sees to it.
+    /// True if a commit moves a long log into the file; false if the caller of the commit does so.
     var movesLog = true
 
     let catalog = Catalog()
     let indexing = IndexingState()
-    /// Scans that are under way.
+    /// The scans in progress.
     var watches = DocumentWatches()
     let figures = BlockFigures()
 
     private var isClosed = false
-    /// Of the log, which could not be moved into the file and would grow for ever.
+    /// The damage of a log that could not be moved into the file and would grow without bound.
     private var damage: StoreError?
 
-    /// What the log may grow to.
+    /// The maximum length of the log in pages.
     private let longestLog: Int
     private let log = LogLength()
 
@@ -47,21 +45,21 @@ final class Connection: @unchecked Sendable {
         if let damage { throw damage }
     }
 
-    /// Finalizes all statements, which keep the connection from closing.
+    /// Finalizes all statements, because open statements prevent closing the connection.
     func finalize() {
         for pool in own { pool.empty() }
         others.forget()
     }
 
-    /// Whether the last insertion, update or deletion met any row.
+    /// True if the last insertion, update or deletion affected a row.
     var hasChangedRows: Bool { sqlite3_changes(handle) > 0 }
     var lastInsertedRowID: Int64 { sqlite3_last_insert_rowid(handle) }
 
-    /// The error of the call that just failed.
+    /// Returns the error of the last failed call.
     func failure() -> StoreError {
         let code = sqlite3_extended_errcode(handle)
         let systemCode = sqlite3_system_errno(handle)
-        // A quota is a full disk too, though not to SQLite.
+        // SQLite does not know disk quotas, but an exceeded quota is a full disk.
         if code & 0xFF == SQLITE_IOERR, systemCode == EDQUOT { return .full }
         return StoreError(
             code: code, detail: String(cString: sqlite3_errmsg(handle)), systemCode: systemCode)
@@ -99,7 +97,7 @@ extension Connection {
         return PreparedStatement(handle: compiled, pool: pool, connection: self)
     }
 
-    /// One statement of the store, with integers as arguments, run to its end.
+    /// Runs a statement of the store to its end, with integer arguments.
     func run(_ sql: OwnSQL, _ arguments: Int64...) throws(StoreError) {
         let statement = try statement(sql)
         defer { statement.release() }
@@ -115,7 +113,7 @@ extension Connection {
 // MARK: - Transactions
 
 extension Connection {
-    /// - Parameter synced: Whether the commit reaches the disk before it returns.
+    /// - Parameter synced: True if the commit must be on disk before it returns.
     func begin(synced: Bool) throws(StoreError) {
         try requireOpen()
         precondition(!isWriting)
@@ -137,11 +135,11 @@ extension Connection {
         if movesLog, log.pages >= longestLog { moveLog() }
     }
 
-    /// How many pages wait to be moved into the file.
+    /// The number of pages in the log that are not in the file.
     var pagesInLog: Int { log.pages }
 
-    /// Moves the log into the file. What fails is tried again after a later commit; of a log that is
-    /// damaged, every later use of the store says so.
+    /// Moves the log into the file. A failure is retried after a later commit. A damaged log makes
+    /// every later use of the store fail.
     func moveLog() {
         let code = sqlite3_wal_checkpoint_v2(
             handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
@@ -150,9 +148,9 @@ extension Connection {
         damage = failure()
     }
 
-    /// Undoes the transaction, and forgets what was remembered of its state.
+    /// Rolls the transaction back, and clears the caches of its state.
     func rollback() {
-        // SQLite has rolled back by itself after some errors.
+        // SQLite rolls back automatically after some errors.
         if sqlite3_get_autocommit(handle) == 0 { try? run(.rollback) }
         isWriting = false
         forget()
@@ -176,7 +174,7 @@ extension Connection {
     func restore(_ snapshot: StoreSnapshot) throws(StoreError) {
         try requireOpen()
         precondition(!isWriting)
-        // Compiled statements hold on to the pages they were compiled for.
+        // Compiled statements hold the pages for which they were compiled.
         finalize()
         defer {
             forget()

@@ -2,17 +2,18 @@ import GRDBSQLite
 import Synchronization
 import TidemarkSystem
 
-/// The system's layer under SQLite, but that a database's file is an ``OpenDatabase`` and its log an
-/// ``OpenLog`` (Decisions/0022, 0033), or with a key a ``SealedDatabase`` and a ``SealedLog`` (0063).
-/// Every other file is the system's alone.
+/// The system's file layer under SQLite with two changes: a database file is an ``OpenDatabase``
+/// and its log an ``OpenLog`` (Decisions/0022, 0033), or with a key a ``SealedDatabase`` and a
+/// ``SealedLog`` (0063). All other files are handled by the system.
 enum FileLayer {
-    /// Of the database that is being opened; nil for one that is not encrypted.
+    /// The key of the database that is being opened; nil if it is not encrypted.
     @TaskLocal static var key: (any StoreKey)?
 
-    /// To open a database by, over the system's layer; nil where that is somebody else's.
+    /// The name of this layer over the system's layer, for opening a database; nil if the default
+    /// layer is not SQLite's own.
     static var name: UnsafePointer<CChar>? { overSystem?.pointee.zName }
 
-    /// As ``name``, over a layer that a test has registered.
+    /// Returns the name of this layer over a layer that a test has registered.
     static func name(over base: String) -> UnsafePointer<CChar>? {
         overOthers.withLock { layers in
             if layers[base] == nil { layers[base] = sqlite3_vfs_find(base).flatMap(Layer.register) }
@@ -20,8 +21,8 @@ enum FileLayer {
         }
     }
 
-    // The functions of SQLite's own layers for Unix may be called with a copy of their record. Written
-    // once, before anybody has it.
+    // SQLite's own layers for Unix can be called with a copy of their record. This value is written
+    // once, before its first use.
     nonisolated(unsafe) private static let overSystem: UnsafePointer<sqlite3_vfs>? = {
         guard let system = sqlite3_vfs_find(nil), let name = system.pointee.zName,
             strncmp(name, "unix", 4) == 0
@@ -32,9 +33,9 @@ enum FileLayer {
     private static let overOthers = Mutex<[String: Layer]>([:])
 }
 
-/// A layer as SQLite knows it, for as long as the process lives: its record, and behind it whose files
-/// it opens.
-// @unchecked: written before anybody has it, and never again.
+/// A registered file layer, which exists as long as the process: its record, followed by a pointer
+/// to the layer below.
+// @unchecked: written before its first use and never changed.
 private struct Layer: @unchecked Sendable {
     typealias Record = UnsafeMutablePointer<sqlite3_vfs>
 
@@ -83,7 +84,7 @@ private struct Layer: @unchecked Sendable {
         } else {
             return base.pointee.xOpen(base, name, file, flags, outFlags)
         }
-        // Without methods it is not open, and nobody closes it.
+        // A file without methods is not open, so SQLite does not close it.
         file.pointee.pMethods = nil
         let inner = LayeredFile.inner(file)
         let code = base.pointee.xOpen(base, name, inner, flags, outFlags)
@@ -91,11 +92,12 @@ private struct Layer: @unchecked Sendable {
         return code
     }
 
-    /// A log is encrypted as its database is. Nil where that has lost what its cipher is made from.
+    /// Returns the function that begins a log: encrypted if its database is. Returns nil if the
+    /// database has lost the salt of its cipher.
     private static func beginLog(
         _ name: UnsafePointer<CChar>?
     ) -> ((LayeredFile.File) -> Void)? {
-        // SQLite's own answer to the name that it gave.
+        // SQLite finds the database file by the name that it passed.
         guard let database = sqlite3_database_file_object(name), SealedDatabase.isOne(database)
         else { return OpenLog.begin }
         return SealedDatabase.cipher(of: database).map { cipher in

@@ -1,20 +1,21 @@
 import GRDBSQLite
 
-/// An open file of ours in memory that SQLite gives: a record of ours, which begins with SQLite's, and
-/// behind it the file as the layer below has it.
+/// A file opened by this layer, in memory that SQLite provides: this layer's record, which begins
+/// with SQLite's record, followed by the file of the layer below.
 enum LayeredFile {
     typealias File = UnsafeMutablePointer<sqlite3_file>
     typealias Methods = UnsafeMutablePointer<sqlite3_io_methods>
 
-    /// As far as the record below has to be aligned.
+    /// The offset of the file below, rounded up to its alignment.
     static let sizeBeforeFile =
         (max(
             MemoryLayout<OpenLog>.size, MemoryLayout<OpenDatabase>.size,
             MemoryLayout<SealedLog>.size, MemoryLayout<SealedDatabase>.size) + 15) & ~15
 
-    /// `SQLITE_IOERR_DATA`, which is a macro: what was read is not what was written.
+    /// `SQLITE_IOERR_DATA`, which is a macro: the data read differs from the data written.
     static let damaged = SQLITE_IOERR | 32 << 8
-    /// `SQLITE_IOERR_SHORT_READ`, which is a macro: the file ends before, and the rest is zeros.
+    /// `SQLITE_IOERR_SHORT_READ`, which is a macro: the file ends within the range, and the rest
+    /// reads as zeros.
     static let shortRead = SQLITE_IOERR | 2 << 8
     /// `SQLITE_IOERR_READ` and `SQLITE_IOERR_WRITE`, which are macros.
     static let (failedRead, failedWrite) = (SQLITE_IOERR | 1 << 8, SQLITE_IOERR | 3 << 8)
@@ -24,7 +25,7 @@ enum LayeredFile {
             .assumingMemoryBound(to: sqlite3_file.self)
     }
 
-    /// The open file of a connection; nil where it is not ours.
+    /// Returns the open file of a connection; nil if it was not opened by this layer.
     static func ofDatabase(_ handle: OpaquePointer) -> File? {
         var found: File?
         let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &found)
@@ -37,10 +38,11 @@ enum LayeredFile {
         inner(file).pointee.pMethods.pointee
     }
 
-    /// Methods that only pass on, to be changed; close, read, write, truncate and sync are missing.
+    /// Returns methods that forward every call. The caller replaces close, read, write, truncate
+    /// and sync, which are missing.
     ///
-    /// Of version 1, without shared and mapped memory: a store has its file alone, and what SQLite read
-    /// from mapped memory nobody would compare.
+    /// The methods have version 1, without shared and mapped memory: a store is the only user of
+    /// its file, and reads from mapped memory would bypass the checksums.
     static func passingOn() -> Methods {
         let methods = Methods.allocate(capacity: 1)
         methods.initialize(to: sqlite3_io_methods())
@@ -64,7 +66,8 @@ enum LayeredFile {
             LayeredFile.below(file).xSectorSize(LayeredFile.inner(file))
         }
         methods.pointee.xDeviceCharacteristics = { file in
-            // Not `SQLITE_IOCAP_SUBPAGE_READ`, which older headers do not have: pages are compared whole.
+            // Clears `SQLITE_IOCAP_SUBPAGE_READ`, which older headers lack, because whole pages are
+            // compared.
             LayeredFile.below(file).xDeviceCharacteristics(LayeredFile.inner(file)) & ~0x8000
         }
         return methods

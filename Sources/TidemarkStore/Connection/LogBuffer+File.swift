@@ -1,8 +1,8 @@
 import GRDBSQLite
 
 extension LogBuffer {
-    /// Writes what is kept to the file below `file`. What could not be written is not kept: SQLite does
-    /// the transaction anew.
+    /// Writes the buffered bytes to the file below `file`. If the write fails, the bytes are
+    /// dropped, because SQLite repeats the transaction.
     ///
     /// - Returns: SQLite's code.
     mutating func flush(to file: LayeredFile.File) -> Int32 {
@@ -14,7 +14,7 @@ extension LogBuffer {
         }
     }
 
-    /// Keeps what is appended, or writes it behind all that is kept.
+    /// Buffers appended bytes, or writes them after everything buffered.
     ///
     /// - Returns: SQLite's code.
     mutating func append(

@@ -1,24 +1,27 @@
-/// What a transaction appends to SQLite's log, gathered until it ends or there is no more room.
+/// Collects the bytes that a transaction appends to SQLite's log until the transaction ends or the
+/// buffer is full.
 ///
-/// SQLite hands each changed page to the system with two calls, of its header and of the page: 1,700 for
-/// 500 documents in a large cache. Here the same bytes go in pieces of up to 128 KB.
+/// SQLite passes each changed page to the system with two calls, for the header and the page: 1,700
+/// calls for 500 documents in a large cache. The buffer writes the same bytes in pieces of up to
+/// 128 KB.
 ///
-/// A transaction is in the log when the last of its pages is: that one is never kept back.
+/// A transaction is in the log once its last page is, and the last page is never held back.
 struct LogBuffer: Equatable {
     enum Step: Equatable {
         case kept
-        /// All that is kept is to be written: this is the last of it.
+        /// Write the buffered bytes, which now include the last page of the transaction.
         case complete
-        /// What is kept is to be written and forgotten, and then this, which is not kept.
+        /// Write and drop the buffered bytes, and then write the new bytes, which are not buffered.
         case refused
     }
 
-    /// SQLite's layer for Unix cuts a count to 17 bits, and of 128 KB nothing would be left.
+    /// SQLite's layer for Unix truncates a count to 17 bits, so exactly 128 KB would become 0.
     static let capacity = 128 * 1_024 - 1
-    /// Bytes, of the log and of each page in it (sqlite.org/fileformat2.html, 4.1).
+    /// The sizes in bytes of the log's header and of each page's header
+    /// (sqlite.org/fileformat2.html, 4.1).
     private static let (logHeader, pageHeader) = (32, 24)
 
-    /// Where in the file they belong.
+    /// The position of the buffered bytes in the file.
     private(set) var offset: Int64 = 0
     private(set) var bytes: [UInt8] = []
     private var isLastPage = false
@@ -30,7 +33,7 @@ struct LogBuffer: Equatable {
     mutating func add(_ new: UnsafeRawBufferPointer, at place: Int64) -> Step {
         let header = Self.header(new)
         if isEmpty {
-            // One that ends a transaction may be an old one corrected, with no page to follow.
+            // A header that ends a transaction may correct an old one, with no page after it.
             guard header == .ofLog || header == .ofPage(isLast: false) else { return .refused }
             bytes.reserveCapacity(Self.capacity)
             offset = place
@@ -44,11 +47,12 @@ struct LogBuffer: Equatable {
 
     private enum Header: Equatable { case ofLog, ofPage(isLast: Bool) }
 
-    /// Nil for a page, which has 512 bytes at least.
+    /// Returns nil for a page, which has at least 512 bytes.
     private static func header(_ bytes: UnsafeRawBufferPointer) -> Header? {
         switch bytes.count {
         case logHeader: .ofLog
-        // The last of a transaction says how many pages the file has after it, others say 0.
+        // The header of a transaction's last page holds the number of pages of the file; other
+        // headers hold 0.
         case pageHeader: .ofPage(isLast: bytes[4..<8].contains { $0 != 0 })
         default: nil
         }

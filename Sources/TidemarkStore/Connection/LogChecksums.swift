@@ -1,21 +1,23 @@
-/// The checksums of the pages in SQLite's log, in memory, as they were written or, in a log that a killed
-/// process has left, as SQLite read and checked them when it opened the file.
+/// The checksums of the pages in SQLite's log, in memory. They were computed when the pages were
+/// written, or when SQLite read and checked a log left by a killed process.
 ///
-/// The log has sums of its own on disk. SQLite looks at them once, at the start, and trusts the disk
-/// from then on: a page that is read for a query, or to be moved into the file, is compared here.
+/// The log has its own checksums on disk, but SQLite checks them only when it opens the log, and
+/// trusts the disk afterwards. These checksums verify each page that is read for a query or for
+/// moving it into the file.
 ///
-/// 8 bytes for each page that the log has had since it was begun.
+/// They use 8 bytes for each page written to the log since its beginning.
 struct LogChecksums {
-    /// Bytes, of the log and of each page in it (sqlite.org/fileformat2.html, 4.1).
+    /// The sizes in bytes of the log's header and of each page's header
+    /// (sqlite.org/fileformat2.html, 4.1).
     private static let (logHeader, pageHeader) = (32, 24)
-    /// More are given back when the log begins anew.
+    /// The maximum capacity that is kept when the log begins again.
     private static let keptAtMost = 65_536
 
     private var pageSize = 0
-    /// By the place in the log; 0 for a page of which none is known.
+    /// The checksums by position in the log; 0 for an unknown page.
     private var sums: [UInt64] = []
 
-    /// To be called with what is written.
+    /// Records bytes that are written.
     mutating func note(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
         if offset == 0 {
             pageSize = 0
@@ -36,9 +38,9 @@ struct LogChecksums {
         }
     }
 
-    /// To be called with what was read.
+    /// Verifies bytes that were read.
     ///
-    /// - Returns: False for a page that is not what was written.
+    /// - Returns: False if a page differs from the page that was written.
     mutating func accepts(_ bytes: UnsafeRawBufferPointer, at offset: Int64) -> Bool {
         if let place = pagePlace(bytes.count, offset) { return holds(bytes, place) }
         // A page with its header: SQLite opens a log, or corrects the headers of a transaction.
@@ -60,7 +62,7 @@ struct LogChecksums {
         max(1, PageChecksum.of(page, number: UInt64(place)))
     }
 
-    /// Nil for what is no whole page.
+    /// Returns the position of a page; nil if the bytes are not a whole page.
     private func pagePlace(_ size: Int, _ offset: Int64) -> Int? {
         guard size >= 512, size & (size - 1) == 0, pageSize == 0 || size == pageSize else {
             return nil
@@ -75,7 +77,7 @@ struct LogChecksums {
         sums[place] = sum
     }
 
-    /// A part of a page was written, as SQLite does where the disk has large sectors.
+    /// Forgets pages that were written in part, as SQLite does on disks with large sectors.
     private mutating func forget(from start: Int64, to end: Int64) {
         guard pageSize > 0 else { return sums.removeAll() }
         let length = pageSize + Self.pageHeader

@@ -1,8 +1,8 @@
 import GRDBSQLite
 
-/// How long SQLite's log was after the last commit. In the place of SQLite's own rule for moving it into
-/// the file, which knows no moment at which nobody waits.
-// A class, because SQLite is given its address; the connection keeps it for as long as it lives.
+/// The length of SQLite's log after the last commit. Replaces SQLite's own rule for moving the log
+/// into the file, which does not know when no caller waits.
+// A class, because SQLite gets its address. The connection keeps the object alive.
 final class LogLength {
     var pages = 0
 

@@ -1,26 +1,26 @@
 import GRDBSQLite
 
-/// An open database file: each page gets a ``PageChecksum`` when it is written, and is compared when it is
-/// read.
+/// An open database file. Each page gets a ``PageChecksum`` when it is written, which is verified
+/// when the page is read.
 ///
-/// The sum lies in the last eight bytes, which SQLite leaves free in a file that was made so
-/// (``reserve(in:)``). A file from before, without them, is read and written as it is.
+/// The checksum is in the last eight bytes of a page, which SQLite leaves free in a file that was
+/// created so (``reserve(in:)``). An older file without checksums is read and written unchanged.
 struct OpenDatabase {
     typealias File = LayeredFile.File
 
-    /// First, because SQLite looks for a file's methods there.
+    /// The first property, because SQLite expects a file's methods there.
     private var base: sqlite3_file
     private var verifies = StoreLayer.verifiesPages
-    /// Nil until page 1 is there.
+    /// The format of the file; nil before page 1 exists.
     private var format: Format?
-    /// How long the file is, where that is known.
+    /// The length of the file, if known.
     private var end: Int64?
-    /// What a page is written from.
+    /// The buffer from which a page is written.
     private let scratch: UnsafeMutableRawBufferPointer
 
     private static let longestPage = 65_536
 
-    /// Makes the record of a file that is open below.
+    /// Makes the record of a file that the layer below has opened.
     static func begin(_ file: File) {
         let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: longestPage, alignment: 8)
         database(file).initialize(
@@ -41,7 +41,7 @@ struct OpenDatabase {
     private static func inner(_ file: File?) -> File { LayeredFile.inner(file) }
     private static func below(_ file: File?) -> sqlite3_io_methods { LayeredFile.below(file) }
 
-    // Written once, before anybody has it.
+    // Written once, before its first use.
     nonisolated(unsafe) private static let methods: UnsafePointer<sqlite3_io_methods> = {
         let methods = LayeredFile.passingOn()
         methods.pointee.xClose = { file in
@@ -75,16 +75,16 @@ struct OpenDatabase {
 // MARK: - What a connection asks of it
 
 extension OpenDatabase {
-    /// No operation of SQLite's.
+    /// The code of this layer's file control, which SQLite does not use.
     static let verification: Int32 = 0x7469_6465
 
-    /// Has a database that is about to be made keep room for the sums.
+    /// Makes a new database reserve space for the checksums in each page.
     static func reserve(in handle: OpaquePointer) {
         var count = Int32(PageChecksum.size)
         sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &count)
     }
 
-    /// Whether damaged pages are refused, as they are unless this says otherwise.
+    /// Sets whether damaged pages are rejected. By default they are.
     static func verify(_ verifies: Bool, in handle: OpaquePointer) {
         var argument: Int32 = verifies ? 1 : 0
         sqlite3_file_control(handle, "main", verification, &argument)
@@ -99,7 +99,7 @@ extension OpenDatabase {
         var hasChecksums: Bool
     }
 
-    /// Looks for the format in the file, where it is not known yet.
+    /// Reads the format from the file, if it is not known yet.
     private static func learn(_ file: File?) -> Int32 {
         let database = database(file)
         if database.pointee.format != nil { return SQLITE_OK }
@@ -112,8 +112,8 @@ extension OpenDatabase {
         return code == LayeredFile.shortRead ? SQLITE_OK : code
     }
 
-    /// The byte that says how much of each page is free may be what is damaged: with the right one there,
-    /// the sum would be right.
+    /// Determines the format from page 1. The byte that states the reserved space may itself be
+    /// damaged; in that case the checksum is valid once the byte is corrected.
     private static func learn(
         _ file: File?, from page: UnsafeMutableRawBufferPointer, _ size: Int
     ) {
@@ -126,7 +126,7 @@ extension OpenDatabase {
         database(file).pointee.format = Format(pageSize: size, hasChecksums: hasChecksums)
     }
 
-    /// Nil for what is no database.
+    /// Returns the page size; nil if the file is not a database.
     private static func pageSize(_ header: UnsafeRawBufferPointer) -> Int? {
         guard header.starts(with: "SQLite format 3\0".utf8) else { return nil }
         let size = Int(header[16]) << 8 | Int(header[17])
@@ -134,13 +134,13 @@ extension OpenDatabase {
         return size >= 512 && size & (size - 1) == 0 ? size : nil
     }
 
-    /// The length of the pages where they have sums.
+    /// Returns the page size if pages have checksums.
     private static func checkedSize(_ file: File?) -> Int? {
         guard let format = database(file).pointee.format, format.hasChecksums else { return nil }
         return format.pageSize
     }
 
-    /// - Parameter page: With the room for its sum.
+    /// - Parameter page: The page, including the space for its checksum.
     private static func sum(of page: UnsafeRawBufferPointer, at offset: Int64) -> UInt64 {
         let contents = UnsafeRawBufferPointer(rebasing: page.dropLast(PageChecksum.size))
         return PageChecksum.of(contents, number: UInt64(offset) / UInt64(page.count))
@@ -160,7 +160,7 @@ extension OpenDatabase {
         _ file: File?, _ bytes: UnsafeMutableRawPointer?, _ count: Int32, _ offset: Int64
     ) -> Int32 {
         let code = below(file).xRead(inner(file), bytes, count, offset)
-        // What is short is no page: of a header, or before the file's end.
+        // Short reads are not pages: they read the header, or reach beyond the file's end.
         guard code == SQLITE_OK, count >= 504, database(file).pointee.verifies else { return code }
         let learned = learn(file)
         guard learned == SQLITE_OK, let size = checkedSize(file),
@@ -170,7 +170,7 @@ extension OpenDatabase {
         if read.count == size {
             return sum(of: read, at: offset) == written(in: read) ? code : LayeredFile.damaged
         }
-        // SQLite reads the contents alone where it hands on a large value.
+        // SQLite reads only a page's contents when it passes a large value on.
         guard read.count == size - PageChecksum.size else { return code }
         let scratch = UnsafeMutableRawBufferPointer(
             rebasing: database(file).pointee.scratch[..<size])
@@ -221,8 +221,8 @@ extension OpenDatabase {
         return code
     }
 
-    /// SQLite does not write what is free, and the file would have a hole there: zeros, which nobody could
-    /// tell from a page that the disk has lost.
+    /// Fills a gap before `offset` with zeroed pages that have checksums. SQLite does not write
+    /// free pages, and the resulting hole would look like pages that the disk has lost.
     private static func fill(_ file: File?, to offset: Int64, _ size: Int) -> Int32 {
         if database(file).pointee.end == nil {
             var size: Int64 = 0

@@ -1,21 +1,22 @@
 import GRDBSQLite
 
-/// An open log: what is appended goes through a ``LogBuffer``, and what is read is compared with what was
-/// written.
+/// An open log. A ``LogBuffer`` collects appended bytes, and each page that is read is compared
+/// with the page that was written.
 ///
-/// To SQLite a write that is kept is done; it asks for the log's size or contents, or has them synced, only
-/// after what is kept was written. An error comes with the call that writes it: the last of the
-/// transaction at the latest, which then has failed, as with an error of its last page.
+/// For SQLite, a buffered write is complete. SQLite reads the log's size or contents, or syncs the
+/// log, only after the buffered bytes were written. A write error is reported by the call that
+/// writes the bytes, at the latest by the last write of the transaction, which then fails as if its
+/// last page had failed.
 struct OpenLog {
     typealias File = LayeredFile.File
 
-    /// First, because SQLite looks for a file's methods there.
+    /// The first property, because SQLite expects a file's methods there.
     private var base: sqlite3_file
     private var buffer = LogBuffer()
     private var checksums = LogChecksums()
     private let verifies = StoreLayer.verifiesPages
 
-    /// Makes the record of a file that is open below.
+    /// Makes the record of a file that the layer below has opened.
     static func begin(_ file: File) {
         log(file).initialize(to: OpenLog(base: sqlite3_file(pMethods: methods)))
     }
@@ -47,17 +48,17 @@ struct OpenLog {
         return isRight ? SQLITE_OK : LayeredFile.damaged
     }
 
-    /// What is kept goes to the system before somebody looks at the file.
+    /// Writes the buffered bytes before the file is inspected.
     private static func afterFlush(_ file: File?, _ body: () -> Int32) -> Int32 {
         let code = log(file).pointee.buffer.flush(to: file!)
         return code == SQLITE_OK ? body() : code
     }
 
-    // Written once, before anybody has it.
+    // Written once, before its first use.
     nonisolated(unsafe) private static let methods: UnsafePointer<sqlite3_io_methods> = {
         let methods = LayeredFile.passingOn()
         methods.pointee.xClose = { file in
-            // What is kept is of a transaction that has no end.
+            // The buffered bytes belong to an unfinished transaction.
             log(file).deinitialize(count: 1)
             file!.pointee.pMethods = nil
             return below(file).xClose(inner(file))

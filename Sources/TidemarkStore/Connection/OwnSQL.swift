@@ -16,10 +16,11 @@ enum OwnSQL: Int, CaseIterable {
     case countIndexes, namesToIndex, nameByID, documentsToIndex
     case clearEntries, clearDocuments, clearCollections, resetProgress
 
-    /// Of `insertEntries`: one statement an entry took a third of making an index.
+    /// The number of entries per `insertEntries`. One statement per entry took a third of the time
+    /// of making an index.
     static let entriesAtOnce = 25
 
-    /// The columns of a ``StoredDocument``, in the order ``DocumentReader`` wants them.
+    /// The columns of a ``StoredDocument``, in the order that ``DocumentReader`` expects.
     private static let columns = """
         d.id, d.collection, d.name, d.kind, d.fields, d.createTime, d.updateTime, d.readTime, \
         d.committed
@@ -96,8 +97,8 @@ enum OwnSQL: Int, CaseIterable {
             ORDER BY name DESC
             """
         case .namesAsTheyLie:
-            // By the numbers of the rows, which are found in the index of the names. The limit keeps
-            // SQLite from taking the order for one that nobody needs.
+            // In the order of row numbers, which are found in the index of the names. The limit
+            // keeps SQLite from dropping the order as unnecessary.
             """
             SELECT \(Self.columns) FROM
             (SELECT id FROM document WHERE \(Self.namesInRange) ORDER BY id LIMIT -1) n
@@ -111,8 +112,8 @@ enum OwnSQL: Int, CaseIterable {
             (SELECT 1 FROM document WHERE \(Self.namesInRange) AND kind = 0 LIMIT ?)
             """
         case .rowsOfTable:
-            // Of every collection, so that no step is longer than one row; and the first five columns only,
-            // because most rows are refused by their fields.
+            // Rows of every collection, so that no step is longer than one row; and only the first
+            // five columns, because the filter rejects most rows by their fields.
             """
             SELECT d.id, d.collection, d.name, d.kind, d.fields FROM document d
             WHERE d.id > ? ORDER BY d.id
@@ -159,11 +160,11 @@ enum OwnSQL: Int, CaseIterable {
         case .countEntries:
             "SELECT count(*) FROM (SELECT 1 FROM entry WHERE \(Self.entriesInRange) LIMIT ?)"
         case .insertEntry:
-            // An index that was left half made has entries already.
+            // An index that is partly built already has entries.
             "REPLACE INTO entry (fieldIndex, scope, key, document) VALUES (?, ?, ?, ?)"
         case .insertEntries:
-            // Ends where an entry is there already: to replace it, or to undo what was done before, SQLite
-            // would keep a journal for each statement.
+            // Stops at an entry that already exists. To replace it or to undo earlier rows, SQLite
+            // would need a journal for each statement.
             "INSERT OR FAIL INTO entry (fieldIndex, scope, key, document) VALUES "
                 + (0..<Self.entriesAtOnce).map { "(?1, ?2, ?\(2 * $0 + 3), ?\(2 * $0 + 4))" }
                 .joined(separator: ", ")

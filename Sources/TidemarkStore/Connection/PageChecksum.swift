@@ -1,16 +1,17 @@
-/// Eight bytes that follow from a page's contents and its number: what tells a page that the disk has
-/// changed, or put in another's place, from one that was written.
+/// Eight bytes computed from a page's contents and number. They reveal a page that the disk has
+/// changed or stored in another page's place.
 ///
-/// Four lanes of words, each a chain of reversible steps, so that damage within one lane (one bit, one
-/// word) always changes the sum, and other damage stays unseen once in 2^64 times. It is no proof
-/// against somebody who wants to deceive. A page of 4 KB takes 0.2 to 0.3 µs.
+/// The checksum has four lanes of words, each a chain of reversible steps. So damage within one
+/// lane (one bit, one word) always changes the checksum, and other damage remains undetected once
+/// in 2^64 cases. The checksum does not protect against deliberate changes. A page of 4 KB takes
+/// 0.2 to 0.3 µs.
 enum PageChecksum {
-    /// At the end of each page.
+    /// The size of the checksum at the end of each page, in bytes.
     static let size = 8
 
     /// - Parameters:
-    ///   - bytes: A multiple of eight.
-    ///   - number: The page's.
+    ///   - bytes: The contents, a multiple of eight bytes.
+    ///   - number: The number of the page.
     static func of(_ bytes: UnsafeRawBufferPointer, number: UInt64) -> UInt64 {
         var a = number ^ 0x9e37_79b9_7f4a_7c15
         var b: UInt64 = 0xbf58_476d_1ce4_e5b9
@@ -38,8 +39,8 @@ enum PageChecksum {
         UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
     }
 
-    /// Reversible in each of the two, where the other is known. It turns, because a product's upper bits
-    /// never reach its lower ones.
+    /// A step that is reversible in each argument if the other is known. The rotation is needed
+    /// because a product's upper bits never affect its lower bits.
     @inline(__always)
     private static func step(_ sum: UInt64, _ word: UInt64) -> UInt64 {
         let product = (sum ^ word) &* 0xff51_afd7_ed55_8ccd

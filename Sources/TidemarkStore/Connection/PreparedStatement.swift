@@ -1,14 +1,14 @@
 import GRDBSQLite
 
-/// A compiled statement, on loan from its ``Connection`` until ``release()``.
+/// A compiled statement, borrowed from its ``Connection`` until ``release()``.
 final class PreparedStatement {
     let handle: OpaquePointer
-    /// Where it goes back to.
+    /// The pool to which the statement returns.
     private let pool: StatementPool
-    /// In the pool: the one that is taken after it.
+    /// The next statement in the pool's list.
     var next: PreparedStatement?
     private unowned let connection: Connection
-    /// What two arguments lie in.
+    /// The memory of two bound arguments.
     private var range: HeldRange?
 
     init(handle: OpaquePointer, pool: StatementPool, connection: Connection) {
@@ -17,13 +17,13 @@ final class PreparedStatement {
         self.connection = connection
     }
 
-    /// Gives it back. Not to be used afterwards.
+    /// Returns the statement to its pool. It must not be used afterwards.
     func release() {
         sqlite3_reset(handle)
         pool.takeBack(self)
     }
 
-    /// - Returns: Whether there is a row.
+    /// - Returns: True if there is a row.
     func step() throws(StoreError) -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return true
@@ -32,13 +32,13 @@ final class PreparedStatement {
         }
     }
 
-    /// Runs to its end, and makes ready for other arguments.
+    /// Runs to the end, and resets the statement for other arguments.
     func run() throws(StoreError) {
         while try step() {}
         sqlite3_reset(handle)
     }
 
-    /// As ``run()``, with an argument that SQLite need not copy.
+    /// Like ``run()``, with an argument that SQLite does not copy.
     func run(_ index: Int32, _ value: [UInt8]) throws(StoreError) {
         try value.withUnsafeBufferPointer { buffer throws(StoreError) in
             bind(index, inPlace: UnsafeRawBufferPointer(buffer))
@@ -47,9 +47,10 @@ final class PreparedStatement {
         bindNull(index)
     }
 
-    /// As ``run()``, of a statement that leaves what it did before it met a row that is there already.
+    /// Like ``run()``, for a statement that keeps its effects up to a conflict with an existing
+    /// row.
     ///
-    /// - Returns: Whether it met none.
+    /// - Returns: True if there was no conflict.
     func runUnlessInConflict() throws(StoreError) -> Bool {
         let code = sqlite3_step(handle)
         defer { sqlite3_reset(handle) }
@@ -70,7 +71,7 @@ final class PreparedStatement {
 // MARK: - Arguments, counted from 1
 
 extension PreparedStatement {
-    /// SQLite copies what it is given: it may live shorter than the statement's run.
+    /// Makes SQLite copy an argument, which may therefore be freed before the statement runs.
     private static var copied: sqlite3_destructor_type {
         unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     }
@@ -100,23 +101,23 @@ extension PreparedStatement {
         }
     }
 
-    /// Not copied: to stay where it is until the statement has run.
+    /// Binds bytes without a copy. They must stay in place until the statement has run.
     func bind(_ index: Int32, inPlace value: UnsafeRawBufferPointer) {
         guard !value.isEmpty else { return bind(index, []) }
         _ = sqlite3_bind_blob64(handle, index, value.baseAddress, UInt64(value.count), nil)
     }
 
-    /// Two arguments, which the statement holds on to.
+    /// Binds the two ends of a range, which the statement keeps alive.
     func bind(_ first: Int32, _ range: HeldRange) {
         bind(first, inPlace: range.lower)
         bind(first + 1, inPlace: range.upper)
         self.range = range
     }
 
-    /// An address for a text without bytes, which would be null without one.
+    /// A non-null address for a text without bytes, which would otherwise be bound as null.
     private static var nothing: UnsafePointer<CChar> { UnsafePointer(bitPattern: 1)! }
 
-    /// - Parameter count: Of all arguments, where some are bound by themselves.
+    /// - Parameter count: The number of all arguments, if some are bound separately.
     func bind(_ values: [SQLValue], count: Int? = nil) throws(StoreError) {
         let count = count ?? values.count
         if count != parameterCount {
@@ -148,7 +149,7 @@ extension PreparedStatement {
 
     func blob(_ column: Int32) -> [UInt8] { Array(bytes(column)) }
 
-    /// Valid until the next step.
+    /// Returns the bytes of a column, valid until the next step.
     func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
         let start = sqlite3_column_blob(handle, column)
         return UnsafeRawBufferPointer(

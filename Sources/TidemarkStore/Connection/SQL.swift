@@ -1,4 +1,4 @@
-/// A value in a row or an argument of a statement.
+/// A value in a row, or an argument of a statement.
 package enum SQLValue: Hashable, Sendable {
     case null
     case integer(Int64)
@@ -7,8 +7,8 @@ package enum SQLValue: Hashable, Sendable {
     case blob([UInt8])
 }
 
-/// A row that a statement returned. The schema says what a column is; in a damaged file it may be something
-/// else, which is an error.
+/// A row that a statement returned. The schema fixes the types of columns; another type means a
+/// damaged file and throws.
 package struct SQLRow: Sendable {
     package let values: [SQLValue]
 
@@ -34,7 +34,7 @@ package struct SQLRow: Sendable {
     package func isNull(_ column: Int) -> Bool { values[column] == .null }
 }
 
-/// A step of a schema, beside the store's own. Append only: a released step is never edited.
+/// A step of a schema besides the store's own. Append only: a released step is never edited.
 package struct StoreMigration: Sendable {
     package let name: String
     package let sql: String

@@ -1,8 +1,9 @@
 extension StoreMigration {
-    /// Every schema of the store ever shipped, oldest first. Append only.
+    /// The store's schema steps that were ever released, oldest first. Append only.
     static let ofStore = [StoreMigration("store 1", sql: documents)]
 
-    /// - A name or key is what ``KeyWriter`` writes: its bytes sort as Firestore does.
+    /// The tables:
+    /// - A name or key is written by ``KeyWriter``: its bytes sort in Firestore's order.
     /// - `kind` is ``StoredDocument/Kind``; times are microseconds since 1970.
     /// - `entry.scope` is the document's collection, or 0 in an index over a collection group.
     private static let documents = """

@@ -1,11 +1,10 @@
 import GRDBSQLite
 
-/// The compiled statements of one text that nobody uses at the moment: mostly one, several where runs of
-/// it are under way together.
+/// The unused compiled statements of one text: usually one, or several if runs of the text overlap.
 final class StatementPool {
-    /// The others follow it.
+    /// The first statement of a linked list.
     private var first: PreparedStatement?
-    /// Whether nobody would find what comes back to it.
+    /// True if the table no longer has the pool, so returned statements are finalized.
     private var isForgotten = false
 
     func take() -> PreparedStatement? {
@@ -24,23 +23,23 @@ final class StatementPool {
         }
     }
 
-    /// Finalizes those that it holds.
+    /// Finalizes the statements in the pool.
     func empty() {
         while let statement = take() { sqlite3_finalize(statement.handle) }
     }
 
-    /// Finalizes those too that are in use, when they come back.
+    /// Finalizes all statements; those in use, when they return.
     func forget() {
         empty()
         isForgotten = true
     }
 }
 
-/// Compiled statements by their texts, which are the program's own.
+/// The compiled statements by text. The texts are the program's own.
 ///
-/// No dictionary: a text's place follows from its length and its end, where a hash of all of it took as
-/// long as a short statement's run; and a type that is a dictionary's key for the first time costs an
-/// app's start 0.1 ms.
+/// This is not a dictionary: hashing a whole text took as long as a short statement's run, so the
+/// position depends on the length and the end of the text. Also, the first use of a type as a
+/// dictionary key costs an app's start 0.1 ms.
 struct StatementTable {
     private var places: [[(text: String, pool: StatementPool)]] = Array(
         repeating: [], count: Self.placeCount)
@@ -48,7 +47,8 @@ struct StatementTable {
 
     private static let placeCount = 128
 
-    /// Of how many texts statements are kept; past it, all are compiled again as they are used.
+    /// The maximum number of texts. Beyond it, all statements are dropped and compiled again when
+    /// they are used.
     private static let most = 256
 
     private static func place(of text: String) -> Int {
@@ -58,12 +58,12 @@ struct StatementTable {
         }
     }
 
-    /// Texts are compared as Swift compares them: at once where it is the same literal.
+    /// Returns the pool of a text. Swift compares identical literals in constant time.
     subscript(text: String) -> StatementPool? {
         places[Self.place(of: text)].first { $0.text == text }?.pool
     }
 
-    /// - Parameter text: One that is not there.
+    /// - Parameter text: A text that is not in the table.
     mutating func insert(_ text: String, _ pool: StatementPool) {
         if count >= Self.most { forget() }
         places[Self.place(of: text)].append((text, pool))

@@ -2,32 +2,33 @@ import Foundation
 import GRDBSQLite
 import TidemarkSystem
 
-/// What a database held at one moment that somebody else has open: a copy in a folder of its own, which
-/// goes with this.
+/// A copy of a database that another process has open, as of one moment. The copy is in its own
+/// folder, which is deleted with the object.
 ///
-/// Waits for nobody. The owner holds the file's lock and appends to its log; what a copy of both holds
-/// is one of its states as long as the log was not begun anew meanwhile: every page that went from
-/// the log into the file is in the copied log too, and opening the copy puts the log's page in the
-/// place of the file's.
+/// Copying never waits. The owner holds the file's lock and appends to its log. A copy of the file
+/// and the log is a consistent state as long as the log did not begin again during the copy: every
+/// page that moved from the log into the file is also in the copied log, and opening the copy uses
+/// the log's pages instead of the file's.
 package final class StoreCopy: Sendable {
     package let path: String
     private let original: String
     private let folder: String
-    /// Up to where the owner's log is in the copy.
+    /// The end of the owner's log in the copy.
     private let end: LogEnd
-    /// Held for as long as the copy is in use: what a killed process left has no holder.
+    /// Held while the copy is in use. A copy left by a killed process has no holder.
     private let lock: FileLock?
 
     private static let prefix = "tidemark-view-"
     private static let lockName = "in-use"
-    /// A younger folder may be in the making.
+    /// The minimum age in seconds of a folder to be removed, because a younger folder may still be
+    /// in creation.
     private static let sweepAge: TimeInterval = 60
 
-    /// How often the owner may begin its log anew, or end, while it is copied.
+    /// The number of attempts, each of which fails if the owner begins its log again or ends.
     private static let attempts = 10
     private static let chunk = 1 << 20
 
-    /// - Throws: ``StoreError/locked`` when the owner was faster each time.
+    /// - Throws: ``StoreError/locked`` if every attempt failed.
     package init(of original: String) throws(StoreError) {
         self.original = original
         let parent = FileManager.default.temporaryDirectory
@@ -43,7 +44,7 @@ package final class StoreCopy: Sendable {
             for _ in 0..<Self.attempts {
                 let log = LogEnd(of: original)
                 try Self.copyFile(original, to: path)
-                // Where the owner has just ended, the log is gone.
+                // The log no longer exists if the owner has just ended.
                 guard (try? Self.copyLog(of: original, to: path)) != nil else { continue }
                 let copied = LogEnd(of: path)
                 guard LogEnd(of: original).isOfSameLog(as: log), copied.isOfSameLog(as: log) else {
@@ -62,7 +63,7 @@ package final class StoreCopy: Sendable {
 
     deinit { Self.remove(folder) }
 
-    /// Removes the copies of processes that are no more.
+    /// Removes the copies of processes that have ended.
     private static func sweep(_ parent: URL) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
         for name in names where name.hasPrefix(prefix) {
@@ -80,7 +81,7 @@ package final class StoreCopy: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Whether the owner has stored something since. Costs two reads of a few bytes.
+    /// True if the owner has stored something since. Costs two reads of a few bytes.
     package var isOutdated: Bool { !end.isEnd(of: original) }
 
     private static func copyLog(of original: String, to path: String) throws {
@@ -91,8 +92,8 @@ package final class StoreCopy: Sendable {
         }
     }
 
-    /// Reads through SQLite's own file layer: where the owner is in this process, closing a descriptor
-    /// of one's own would give up the owner's lock.
+    /// Copies a file through SQLite's own file layer. If the owner is in this process, closing
+    /// another descriptor of the file would release the owner's lock.
     private static func copyFile(_ original: String, to path: String) throws {
         _ = FileManager.default.createFile(
             atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
@@ -110,11 +111,11 @@ package final class StoreCopy: Sendable {
     }
 }
 
-/// A lock of this process on a file, which goes with the process.
+/// A lock of this process on a file. The lock ends with the process.
 private final class FileLock: Sendable {
     private let descriptor: Int32
 
-    /// Nil when somebody else has it.
+    /// Returns nil if another process holds the lock.
     init?(_ path: String) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         if descriptor < 0 { return nil }
@@ -128,7 +129,7 @@ private final class FileLock: Sendable {
     deinit { close(descriptor) }
 }
 
-/// A file as SQLite's operating system layer has it open.
+/// A file opened through SQLite's operating system layer.
 private final class SystemFile {
     private let file: UnsafeMutablePointer<sqlite3_file>
 
@@ -141,18 +142,18 @@ private final class SystemFile {
         memory.initializeMemory(
             as: UInt8.self, repeating: 0, count: Int(system.pointee.szOsFile))
         file = memory.assumingMemoryBound(to: sqlite3_file.self)
-        // A name ends in more than one zero, as behind the first one parameters would stand.
+        // SQLite expects several zeros after the name, because parameters may follow the first.
         let text = Array(path.utf8CString) + [0, 0]
         name = .allocate(capacity: text.count)
         name.initialize(from: text, count: text.count)
         let code = open(system, name, file, SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, nil)
-        // Unopened, it has no methods to be closed by.
+        // A file that failed to open has no methods to close it.
         guard code == SQLITE_OK else {
             throw StoreError(code: code, detail: "cannot open \(path)")
         }
     }
 
-    /// SQLite keeps the pointer for as long as the file is open.
+    /// The name, to which SQLite keeps a pointer while the file is open.
     private let name: UnsafeMutablePointer<CChar>
 
     deinit {
@@ -177,7 +178,7 @@ private final class SystemFile {
             file.pointee.pMethods?.pointee.xRead?(file, $0.baseAddress, count, offset)
                 ?? SQLITE_IOERR
         }
-        // The file became shorter: what is missing reads as zeros, and is in the log.
+        // The file became shorter. The missing part reads as zeros and is in the log.
         guard code == SQLITE_OK || code == Self.shortRead else {
             throw StoreError(code: code, detail: "cannot read the cache")
         }

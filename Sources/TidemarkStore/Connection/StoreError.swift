@@ -1,29 +1,29 @@
-/// Why the store could not do its work.
+/// The reason why an operation of the store failed.
 public enum StoreError: Error, Hashable, Sendable {
-    /// The disk, or the quota on it, is full. What was there is intact.
+    /// The disk or its quota is full. The stored data is intact.
     case full
     /// Another process holds the file.
     case locked
-    /// The file is no database, or is damaged.
+    /// The file is damaged or is not a database.
     case corrupt(detail: String)
-    /// The disk failed, or the file cannot be reached.
+    /// The disk failed, or the file is not accessible.
     case unreadable(detail: String)
-    /// The system keeps the file from this app until the device is unlocked. Nothing is lost.
+    /// The system denies access to the file until the device is unlocked. Nothing is lost.
     case protected
-    /// The app could not give the key of an encrypted file. Nothing is lost.
+    /// The app could not provide the key of an encrypted file. Nothing is lost.
     case keyUnavailable(detail: String)
     /// The file is encrypted, and no key was given. Nothing is lost.
     case keyMissing
     /// The file is encrypted with another key. Nothing is lost.
     case wrongKey
-    /// A key was given, and the file is not encrypted. Nothing is lost.
+    /// A key was given, but the file is not encrypted. Nothing is lost.
     case notEncrypted
     /// A newer version of the library wrote the file.
     case newerSchema
-    /// A statement was wrong: a bug here, not in the caller's data.
+    /// A statement was invalid: a bug in this library, not in the caller's data.
     case invalidStatement(detail: String)
 
-    /// What can be done about it.
+    /// The action that can resolve the error.
     public enum Recovery: Hashable, Sendable {
         case freeSpace, closeOtherProcess, unlockDevice, giveOtherKey, rebuild, checkDisk, update
         case report
@@ -42,7 +42,7 @@ public enum StoreError: Error, Hashable, Sendable {
         }
     }
 
-    /// For the log; what a person is told is the cache's own fault.
+    /// A message for the log. Messages for people are part of the cache's own errors.
     public var message: String {
         switch self {
         case .full: "There is no space left to store data."

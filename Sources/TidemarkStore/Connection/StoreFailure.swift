@@ -2,12 +2,12 @@ import Foundation
 import GRDBSQLite
 
 extension StoreError {
-    /// What SQLite's result code means here.
+    /// Converts a result code of SQLite.
     ///
     /// - Parameters:
     ///   - code: The extended code.
-    ///   - detail: SQLite's own words.
-    ///   - systemCode: The `errno` of the call that failed; 0 where none is known.
+    ///   - detail: SQLite's own message.
+    ///   - systemCode: The `errno` of the call that failed; 0 if unknown.
     init(code: Int32, detail: String, systemCode: Int32 = 0) {
         if code == LayeredFile.damaged {
             self = .corrupt(detail: "a page is not as it was written")
@@ -15,8 +15,8 @@ extension StoreError {
         }
         switch code & 0xFF {
         case SQLITE_FULL: self = .full
-        // What Apple's systems say of a file whose protection is on: SQLite's own codes, or the system's
-        // refusal below it.
+        // Apple's systems report a protected file with SQLite's own codes, or by the system's
+        // refusal below SQLite.
         case SQLITE_AUTH, SQLITE_PERM: self = .protected
         case SQLITE_CANTOPEN where systemCode == EPERM: self = .protected
         case SQLITE_IOERR where systemCode == EPERM: self = .protected
@@ -29,7 +29,7 @@ extension StoreError {
         }
     }
 
-    /// What anything thrown below the store means here.
+    /// Converts any error thrown below the store.
     init(_ error: any Error) {
         switch error {
         case let error as StoreError: self = error

@@ -1,8 +1,9 @@
 import Foundation
 import GRDBSQLite
 
-/// The open database: SQLite's connection to a file, through our layer (``FileLayer``), or to memory.
-// @unchecked: used and closed within the store's lock.
+/// The open database: SQLite's connection to a file, through this library's ``FileLayer``, or to
+/// memory.
+// @unchecked: used and closed under the store's lock.
 final class StoreFile: @unchecked Sendable {
     let handle: OpaquePointer
     private var isClosed = false
@@ -11,7 +12,7 @@ final class StoreFile: @unchecked Sendable {
 
     deinit { if !isClosed { sqlite3_close_v2(handle) } }
 
-    /// Ends the use of the file, of which no compiled statement is left. Again, it does nothing.
+    /// Closes the file, after all compiled statements are finalized. A second call does nothing.
     func close() throws(StoreError) {
         if isClosed { return }
         try check(sqlite3_close(handle))
@@ -20,10 +21,11 @@ final class StoreFile: @unchecked Sendable {
 }
 
 extension StoreFile {
-    /// Opens it, and brings it to the newest schema.
+    /// Opens the file, and migrates it to the newest schema.
     ///
-    /// - Parameter key: Asked of a file; nil for one that is not encrypted.
-    /// - Throws: ``StoreError``, having changed nothing of a file that is damaged, newer or of another key.
+    /// - Parameter key: Provides the key of a file; nil if the file is not encrypted.
+    /// - Throws: ``StoreError``. A file that is damaged, newer or encrypted with another key is not
+    ///   changed.
     static func open(
         _ location: DocumentStore.Location, _ tuning: DocumentStore.Tuning,
         _ migrations: [StoreMigration], key: StoreKeySource? = nil
@@ -46,9 +48,9 @@ extension StoreFile {
         do { return try source() } catch { throw .keyUnavailable(detail: "\(error)") }
     }
 
-    /// Has a database that is about to be made keep room at the end of its pages.
+    /// Makes a new database reserve space at the end of its pages.
     private func reserve(isSealed: Bool) {
-        // Without our layer nobody would write what the room is for.
+        // Without this library's layer, the reserved space would not be used.
         if isSealed {
             SealedDatabase.reserve(in: handle)
         } else if Self.layer != nil {
@@ -97,11 +99,12 @@ extension StoreFile {
         } catch { throw StoreError(error) }
     }
 
-    /// For this user alone, like the log beside it, which SQLite makes in the image of the file. What
-    /// fails here fails again when the file is opened, which says why.
+    /// Makes the file accessible to this user only, like the log, for which SQLite copies the
+    /// file's permissions. Errors are ignored, because opening the file fails for the same reason
+    /// and reports it.
     static func makePrivate(_ path: String) {
-        // Only a file that is new is opened: closing another one would end the locks that this process
-        // may hold on it.
+        // Opens only a new file: closing a descriptor of an existing file would release the locks
+        // that this process may hold on it.
         let new = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if new >= 0 {
             _ = Foundation.close(new)
@@ -111,7 +114,7 @@ extension StoreFile {
         if stat(path, &status) == 0, status.st_mode & 0o077 != 0 { _ = chmod(path, 0o600) }
     }
 
-    /// Without other readers, the lock is taken once and not for every transaction.
+    /// The file has no other readers, so the lock is taken once and not for every transaction.
     private static let lone = "PRAGMA locking_mode = EXCLUSIVE"
 
     private func configure(
@@ -120,7 +123,7 @@ extension StoreFile {
         if location != .memory, try texts("PRAGMA journal_mode = WAL") != ["wal"] {
             throw .unreadable(detail: "no WAL here")
         }
-        // How far commits are synced is known before any transaction, so that the first need not ask.
+        // Sets the sync level before any transaction, so that the first one need not ask for it.
         try execute(
             """
             PRAGMA wal_autocheckpoint = \(tuning.logPages);
@@ -139,12 +142,13 @@ extension StoreFile {
 // MARK: - The schema
 
 extension StoreFile {
-    /// In their order. The table is GRDB's, which made the files once.
+    /// Returns the migrations done, in order. The table has GRDB's name, because GRDB created the
+    /// first files.
     func doneMigrations() throws(StoreError) -> [String] {
         do throws(StoreError) {
             return try texts("SELECT identifier FROM grdb_migrations ORDER BY rowid")
         } catch {
-            // SQLite says so of a table that is not there, and of nothing that a disk does.
+            // SQLite reports a missing table with this error, and no failure of a disk.
             if case .invalidStatement = error { return [] }
             if case .corrupt = error, isSealedWithoutKey { throw .keyMissing }
             throw error
@@ -161,7 +165,7 @@ extension StoreFile {
         }
     }
 
-    /// All of it, or nothing.
+    /// Performs a step as a whole, or not at all.
     private func perform(_ step: StoreMigration) throws(StoreError) {
         let name = step.name.replacing("'", with: "''")
         do throws(StoreError) {
@@ -183,11 +187,11 @@ extension StoreFile {
 // MARK: - A damaged file
 
 extension StoreFile {
-    /// The rows of a query, up to the first that cannot be read. Pages that say where tables begin are
-    /// believed even if they are damaged; those of the rows are not.
+    /// Returns the rows of a query up to the first that cannot be read. The pages that locate
+    /// tables are used even if they are damaged; those of rows are not.
     ///
-    /// - Parameter key: As of ``open(_:_:_:key:)``.
-    /// - Throws: Where the key cannot be given now.
+    /// - Parameter key: Provides the key, as in ``open(_:_:_:key:)``.
+    /// - Throws: An error if the key is not available now.
     static func salvage(
         _ sql: String, from path: String, key: StoreKeySource? = nil
     ) throws(StoreError) -> [[SQLValue]] {
@@ -224,7 +228,7 @@ extension StoreFile {
             systemCode: sqlite3_system_errno(handle))
     }
 
-    /// The first column of all rows.
+    /// Returns the first column of all rows.
     private func texts(_ sql: String) throws(StoreError) -> [String] {
         var compiled: OpaquePointer?
         try check(sqlite3_prepare_v2(handle, sql, -1, &compiled, nil))

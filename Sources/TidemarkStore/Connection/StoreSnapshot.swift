@@ -1,8 +1,8 @@
 import GRDBSQLite
 
-/// Everything a store held at one moment, in memory: a copy of its pages.
-// @unchecked: the handle is used only by the store that copies from or to it, in its queue, and
-// SQLite's own lock keeps two stores that restore one snapshot apart.
+/// The contents of a store at one moment, in memory: a copy of its pages.
+// @unchecked: only the store that copies from or to the handle uses it, under the store's lock, and
+// SQLite's own lock separates two stores that restore the same snapshot.
 package final class StoreSnapshot: @unchecked Sendable {
     private let handle: OpaquePointer
 
@@ -20,7 +20,7 @@ package final class StoreSnapshot: @unchecked Sendable {
 
     deinit { sqlite3_close(handle) }
 
-    /// Makes `target` hold what this does, and nothing else.
+    /// Replaces the contents of `target` with those of the snapshot.
     func write(to target: OpaquePointer) throws(StoreError) {
         try Self.copy(from: handle, to: target)
     }
@@ -42,14 +42,15 @@ package final class StoreSnapshot: @unchecked Sendable {
 }
 
 extension DocumentStore {
-    /// Costs a copy of every page.
+    /// Copies every page of the store.
     package func snapshot() throws(StoreError) -> StoreSnapshot {
         try withConnection { connection throws(StoreError) in try connection.snapshot() }
     }
 
-    /// Undoes all that was written since the snapshot. Costs a copy of every page of it.
+    /// Restores the contents of the snapshot, and drops everything written since. Copies every page
+    /// of the snapshot.
     ///
-    /// - Throws: When the copy cannot be made; the store then holds what it held.
+    /// - Throws: An error if the copy fails; the store then keeps its contents.
     package func restore(_ snapshot: StoreSnapshot) throws(StoreError) {
         try withConnection { connection throws(StoreError) in try connection.restore(snapshot) }
     }

@@ -1,19 +1,19 @@
 package import TidemarkModel
 
-/// Access to the store inside one transaction. Not to be kept beyond it.
+/// Access to the store inside one transaction. Must not be used after it.
 package final class StoreTransaction {
     let connection: Connection
 
     init(connection: Connection) { self.connection = connection }
 
-    /// The documents of one database.
+    /// Returns the documents of one database.
     package func documents(of database: DatabaseID) -> DocumentTable {
         DocumentTable(database: database, transaction: self)
     }
 
     /// Runs a statement on the caller's own tables.
     ///
-    /// - Parameter last: One more argument, which may be long: it is not copied.
+    /// - Parameter last: A further argument, which is not copied and can therefore be long.
     package func execute(
         _ sql: String, _ arguments: [SQLValue] = [], last: [UInt8]? = nil
     ) throws(StoreError) {
@@ -42,7 +42,7 @@ package final class StoreTransaction {
     }
 
     package var lastInsertedRowID: Int64 { connection.lastInsertedRowID }
-    /// Whether the last insertion, update or deletion met any row.
+    /// True if the last insertion, update or deletion affected a row.
     package var hasChangedRows: Bool { connection.hasChangedRows }
 
     func requireWriting() throws(StoreError) {

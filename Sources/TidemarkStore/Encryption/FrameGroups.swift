@@ -1,30 +1,31 @@
-/// Which pages of an encrypted log lie together in one box, as this process wrote or read them since the log
-/// was begun, and how their boxes end: that tells a box that the disk has put back as it once was.
+/// The grouping of an encrypted log's pages into boxes, as this process wrote or read them since
+/// the log began, with a mark of each box. The mark reveals an old version of a box that the disk
+/// has restored.
 ///
-/// 16 bytes for each page that the log has had.
+/// Uses 16 bytes for each page written to the log.
 struct FrameGroups {
     struct Group: Equatable {
-        /// From 0.
+        /// The position of the first page, from 0.
         let start: Int
         let count: Int
-        /// Of ``SealedFrames/mark(_:)``.
+        /// The mark of the box, from ``SealedFrames/mark(_:)``.
         let mark: UInt64
 
         var places: Range<Int> { start..<start + count }
     }
 
-    /// Of a page: how far it is behind its group's first.
+    /// The group of a page. `offset` is the page's position after the first page of its group.
     private struct Entry {
         var offset: UInt8 = 0
-        /// 0 where nothing is known.
+        /// The number of pages in the group; 0 if unknown.
         var count: UInt8 = 0
         var mark: UInt64 = 0
     }
 
-    /// More are given back when the log begins anew.
+    /// The maximum capacity that is kept when the log begins again.
     private static let keptAtMost = 65_536
 
-    /// By their places in the log.
+    /// The entries by position in the log.
     private var entries: [Entry] = []
 
     func group(of place: Int) -> Group? {
@@ -34,7 +35,7 @@ struct FrameGroups {
             start: place - Int(entry.offset), count: Int(entry.count), mark: entry.mark)
     }
 
-    /// What lay at the places of `group` is gone, and with it the other pages of its boxes.
+    /// Records a group. Removes all groups that overlap it.
     mutating func set(_ group: Group) {
         while entries.count < group.places.upperBound { entries.append(Entry()) }
         forget(group.places)
@@ -44,7 +45,7 @@ struct FrameGroups {
         }
     }
 
-    /// Of boxes with a page at one of these places.
+    /// Removes the groups with a page at one of these positions.
     mutating func forget(_ places: Range<Int>) {
         for place in places {
             guard let old = group(of: place) else { continue }

@@ -1,17 +1,19 @@
 import Dispatch
 import Synchronization
 
-/// Work that one thread hands to a second, and needs to be done later. What the second has not begun by then, the
-/// first takes back and does itself: it never waits for a thread that waits for its turn.
+/// Work that one thread passes to a second and needs later. If the second thread has not begun the
+/// work by then, the first thread takes it back and does it itself, so it never waits for a thread
+/// that has not started.
 ///
-/// ``hand(_:)`` and ``settle()`` are called by one thread at a time.
+/// ``hand(_:)`` and ``settle()`` must not be called concurrently.
 final class HandedWork: Sendable {
     private enum Phase: UInt64 { case none, waits, runs }
 
     private static let helper = DispatchQueue(
         label: "tidemark.encryption", qos: .userInitiated, attributes: .concurrent)
 
-    /// Each work has a number, so that the call for one that was taken back does not begin a later one.
+    /// The number of the work and its phase. The number prevents a late call for work that was
+    /// taken back from starting later work.
     private let state = Atomic<UInt64>(0)
     private let finished = DispatchSemaphore(value: 0)
 
@@ -19,7 +21,7 @@ final class HandedWork: Sendable {
         number << 2 | phase.rawValue
     }
 
-    /// The work before has been settled.
+    /// Passes work to the second thread. The previous work must be settled.
     func hand(_ body: @escaping @Sendable () -> Void) {
         let number = (state.load(ordering: .relaxed) >> 2) &+ 1
         state.store(Self.state(number, .waits), ordering: .releasing)
@@ -33,9 +35,10 @@ final class HandedWork: Sendable {
         }
     }
 
-    /// Afterwards the second thread is not at it, and will not begin.
+    /// Takes the work back or waits for it. Afterwards the second thread neither runs the work nor
+    /// starts it.
     ///
-    /// - Returns: Whether there was work, and it is done.
+    /// - Returns: True if there was work and the second thread has done it.
     @discardableResult func settle() -> Bool {
         let number = state.load(ordering: .relaxed) >> 2
         let (isTakenBack, found) = state.compareExchange(

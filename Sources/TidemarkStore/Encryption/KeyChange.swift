@@ -3,17 +3,18 @@ import GRDBSQLite
 import TidemarkSystem
 
 extension DocumentStore {
-    /// Encrypts a file with another key, or one that is not encrypted. One that has the new key already, and
-    /// one that is not there, are left as they are.
+    /// Encrypts a file with another key, or encrypts an unencrypted file. A missing file, or a file
+    /// that has the new key already, is not changed.
     ///
-    /// A copy with the new key is made beside the file and takes its place in one step, so that after a kill
-    /// or a loss of power either of the two is there as a whole. Costs a copy of every page, and room for
-    /// it while it is made.
+    /// Makes a copy with the new key beside the file and replaces the file in one step. So after a
+    /// kill or a loss of power, one of the two exists completely. Costs a copy of every page, and
+    /// the disk space for it.
     ///
     /// - Parameters:
-    ///   - migrations: As of the file's own ``init(_:migrations:indexBuilding:tuning:key:fault:)``.
-    ///   - old: Gives the key of the file; nil for one that is not encrypted.
-    /// - Throws: ``StoreError/locked`` while anybody has it open. The file is then as it was.
+    ///   - migrations: The migrations of the file's own
+    ///     ``init(_:migrations:indexBuilding:tuning:key:fault:)``.
+    ///   - old: Provides the current key; nil if the file is not encrypted.
+    /// - Throws: ``StoreError/locked`` if the file is open anywhere. The file is then unchanged.
     package static func changeKey(
         of path: String, migrations: [StoreMigration], from old: StoreKeySource?,
         to new: StoreKeySource
@@ -30,12 +31,12 @@ extension StoreFile {
         to new: StoreKeySource
     ) throws(StoreError) {
         let copy = path + copyEnding
-        // What a kill has left.
+        // Removes the copy that a kill may have left.
         try DocumentStore.erase(copy)
         guard access(path, F_OK) == 0 else { return }
         let key = try ask(new)
         if try isKey(key, of: path) { return }
-        // It stays open, and so locked, until the copy has its place.
+        // The file stays open, and therefore locked, until the copy has replaced it.
         let file = try open(.file(path), DocumentStore.Tuning(), migrations, key: old)
         do throws(StoreError) {
             try file.copy(to: copy, key)
@@ -60,7 +61,7 @@ extension StoreFile {
         }
     }
 
-    /// What the store holds, with another key.
+    /// Copies the store's contents to a file with another key.
     private func copy(to path: String, _ key: any StoreKey) throws(StoreError) {
         SealedDatabase.reserve(in: handle)
         Self.makePrivate(path)
@@ -73,7 +74,8 @@ extension StoreFile {
         }
         try made.get()
         let copy = try Self.opened(.file(path), key)
-        // As every store leaves its file, by a change that no file of its own goes before.
+        // Prepares the copy as every store leaves its file, with a change that needs no journal
+        // file.
         try copy.execute(
             """
             PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY;
@@ -94,7 +96,7 @@ extension StoreFile {
 }
 
 extension StoreLayer {
-    /// Puts a file in the place of another one, and waits until the disk has it so.
+    /// Replaces a file with another one, and waits until the change is on disk.
     fileprivate static func replace(_ path: String, by new: String) throws(StoreError) {
         do {
             if let replacing { return try replacing(path, new) }

@@ -1,9 +1,9 @@
-/// Headers and pages of an encrypted log as SQLite has them, of the boxes that were written or read last: SQLite
-/// reads one page at a time of several in one box, and moves into the file what it has just written.
+/// A cache of decrypted headers and pages, of the boxes that were written or read last. SQLite
+/// reads one page at a time of a box with several, and moves recently written pages into the file.
 ///
-/// At most ``most`` boxes, which is 400 KB: more of them are slower, since they do not stay in the processor's
-/// cache, and save hardly a box from being opened twice, since a transaction writes its pages in order and they are
-/// moved in order.
+/// Holds at most ``most`` boxes, which is 400 KB. More boxes would be slower, because they would
+/// not fit into the processor's cache, and would rarely avoid decrypting a box twice, because a
+/// transaction writes its pages in order and they are moved in order.
 struct OpenedFrames {
     static let most = 12
 
@@ -16,7 +16,8 @@ struct OpenedFrames {
     private var opened: [Opened] = []
     private var uses: UInt64 = 0
 
-    /// Headers and pages of the box that begins at a place.
+    /// Returns the headers and pages of the box that begins at a position; nil if they are not
+    /// cached.
     mutating func frames(from start: Int) -> UnsafeMutableRawBufferPointer? {
         guard let found = opened.firstIndex(where: { $0.places.lowerBound == start }) else {
             return nil
@@ -26,17 +27,17 @@ struct OpenedFrames {
         return opened[found].bytes
     }
 
-    /// Keeps the headers and pages of a box.
+    /// Caches the headers and pages of a box.
     ///
-    /// - Parameter bytes: Of ``room()``, and no longer the caller's.
+    /// - Parameter bytes: Memory from ``room()``. The cache takes ownership.
     mutating func keep(_ places: Range<Int>, _ bytes: UnsafeMutableRawBufferPointer) {
         forget(places)
         uses += 1
         opened.append(Opened(places: places, bytes: bytes, lastUse: uses))
     }
 
-    /// Room for as many headers and pages as a box may have: that of those that were not read for the longest
-    /// time, where there are enough.
+    /// Returns memory for the headers and pages of one box: that of the least recently used box if
+    /// the cache is full.
     mutating func room() -> UnsafeMutableRawBufferPointer {
         guard opened.count < Self.most else {
             let oldest = opened.indices.min { opened[$0].lastUse < opened[$1].lastUse }!
@@ -45,7 +46,7 @@ struct OpenedFrames {
         return .allocate(byteCount: SealedFrames.most * SealedFrames.size, alignment: 16)
     }
 
-    /// Of boxes with a page at one of these places.
+    /// Removes the boxes with a page at one of these positions.
     mutating func forget(_ places: Range<Int>) {
         opened.removeAll { opened in
             guard opened.places.overlaps(places) else { return false }

@@ -1,11 +1,13 @@
-/// Pages of an encrypted file in order, as they lie there, and decrypted. The thread that scans reads them together,
-/// and another one decrypts them while it is at the pages before (``HandedWork``).
-// @unchecked: from ``decrypt(with:)`` until the work is settled everything here is the other thread's.
+/// Consecutive pages of an encrypted file, in encrypted and decrypted form. The scanning thread
+/// reads the pages together, and another thread decrypts them while the first handles earlier pages
+/// (``HandedWork``).
+// @unchecked: from ``decrypt(with:)`` until the work is settled, only the other thread uses this
+// object.
 final class PageBatch: @unchecked Sendable {
     private(set) var numbers: Range<Int64> = 0..<0
     private let sealed = PageMemory()
     private let pages = PageMemory()
-    /// By their places.
+    /// True for each page that has been decrypted, by position.
     private var isOpen = [Bool](repeating: false, count: PageMemory.most)
     private let work = HandedWork()
 
@@ -14,10 +16,10 @@ final class PageBatch: @unchecked Sendable {
         pages.deallocate()
     }
 
-    /// Fills it with other pages.
+    /// Fills the batch with other pages.
     ///
-    /// - Parameter read: Reads them to where it is told, as they lie in the file.
-    /// - Returns: False when that failed; there are none then.
+    /// - Parameter read: Reads the encrypted pages into memory.
+    /// - Returns: False if reading failed; the batch is then empty.
     func fill(_ numbers: Range<Int64>, _ read: (UnsafeMutableRawBufferPointer) -> Bool) -> Bool {
         work.settle()
         let isRead = read(sealed[0..<numbers.count])
@@ -31,7 +33,7 @@ final class PageBatch: @unchecked Sendable {
         numbers = 0..<0
     }
 
-    /// Has the pages decrypted by the other thread.
+    /// Starts decrypting the pages on the other thread.
     func decrypt(with cipher: any PageCipher) {
         work.hand { [self] in
             for (place, number) in numbers.enumerated() {
@@ -41,9 +43,9 @@ final class PageBatch: @unchecked Sendable {
         }
     }
 
-    /// Decrypts one of the pages, where that is not done.
+    /// Copies a decrypted page; decrypts the page first if the other thread has not.
     ///
-    /// - Returns: False for a page that is not as it was written.
+    /// - Returns: False if the page differs from the page that was written.
     func open(
         _ number: Int64, into page: UnsafeMutableRawBufferPointer, _ cipher: any PageCipher
     ) -> Bool {

@@ -1,6 +1,7 @@
-/// Memory for as many pages as are read or written with one call, one behind the other.
+/// Memory for consecutive pages that are read or written with one call.
 struct PageMemory {
-    /// 124 KB: SQLite's files take less than 128 KB at once.
+    /// The maximum number of pages: 124 KB, because SQLite's file layer takes less than 128 KB per
+    /// call.
     static let most = 31
 
     private let bytes = UnsafeMutableRawBufferPointer.allocate(

@@ -1,11 +1,14 @@
-/// The pages of an encrypted file behind those that SQLite reads one behind the other, as a scan does: they are
-/// read ahead in a ``PageBatch``, and decrypted by another thread. Nothing is until there is a scan; 512 KB then.
+/// Read-ahead for scans of an encrypted file. When SQLite reads consecutive pages, the following
+/// pages are read in a ``PageBatch`` and decrypted by another thread. Uses no memory until a scan
+/// begins, and 512 KB then.
 ///
-/// The file is this process's alone while it is locked, and who writes a page, or locks the file, says so here.
+/// While it is locked, the file belongs to this process. The code that writes a page or locks the
+/// file reports it here.
 struct ReadAhead {
-    /// How far a page may be behind the one that was read before: those between are of other tables.
+    /// The maximum distance of consecutive pages in a scan. Pages between them belong to other
+    /// tables.
     private static let gap: Int64 = 4
-    /// So many pages in order are a scan.
+    /// The number of consecutive pages that count as a scan.
     private static let leastInOrder = 3
 
     private var last: Int64?
@@ -13,9 +16,9 @@ struct ReadAhead {
     private var current: PageBatch?
     private var next: PageBatch?
 
-    /// To be called with each page that SQLite reads.
+    /// Records a page that SQLite reads.
     ///
-    /// - Returns: Whether it ends a row of pages in order.
+    /// - Returns: True if the page continues a scan.
     mutating func isScan(to number: Int64) -> Bool {
         let isBehind = last.map { $0 < number && number <= $0 + Self.gap } ?? false
         inOrder = isBehind ? inOrder + 1 : 0
@@ -23,7 +26,7 @@ struct ReadAhead {
         return inOrder >= Self.leastInOrder
     }
 
-    /// The batch with a page, where one was read.
+    /// Returns the batch that contains a page, if one does.
     mutating func batch(with number: Int64) -> PageBatch? {
         if let current, current.numbers.contains(number) { return current }
         guard let next, next.numbers.contains(number) else { return nil }
@@ -32,11 +35,11 @@ struct ReadAhead {
         return next
     }
 
-    /// Reads the pages from this one on.
+    /// Reads pages starting with `number`.
     ///
     /// - Parameters:
-    ///   - end: Of the file, in pages.
-    ///   - read: Reads pages as they lie in the file.
+    ///   - end: The number of pages in the file.
+    ///   - read: Reads encrypted pages.
     mutating func begin(
         at number: Int64, end: Int64,
         _ read: (Range<Int64>, UnsafeMutableRawBufferPointer) -> Bool
@@ -49,7 +52,7 @@ struct ReadAhead {
         return batch.fill(numbers) { read(numbers, $0) } ? batch : nil
     }
 
-    /// Reads the pages behind the batch that is in use, and has them decrypted, unless that was done.
+    /// Reads and starts decrypting the pages after the current batch, unless that was done.
     mutating func goOn(
         to end: Int64, _ cipher: any PageCipher,
         _ read: (Range<Int64>, UnsafeMutableRawBufferPointer) -> Bool
@@ -63,7 +66,7 @@ struct ReadAhead {
         if batch.fill(numbers, { read(numbers, $0) }) { batch.decrypt(with: cipher) }
     }
 
-    /// Of a page that is written.
+    /// Drops the batch that contains a page, because the page is being written.
     mutating func forget(_ number: Int64) {
         if let current, current.numbers.contains(number) { current.forget() }
         if let next, next.numbers.contains(number) { next.forget() }

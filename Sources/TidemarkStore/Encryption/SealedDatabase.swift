@@ -1,26 +1,28 @@
 import GRDBSQLite
 
-/// An open database file that is encrypted: each page is a ``SealedPage``, sealed when it is written and
-/// opened when it is read. Its tag takes the place of a ``PageChecksum``.
+/// An open encrypted database file. Each page is a ``SealedPage``, encrypted when it is written and
+/// decrypted when it is read. The tag of the encryption replaces the ``PageChecksum``.
 struct SealedDatabase {
     typealias File = LayeredFile.File
 
-    /// First, because SQLite looks for a file's methods there.
+    /// The first property, because SQLite expects a file's methods there.
     private var base: sqlite3_file
     private let key: any StoreKey
     private var verifies = StoreLayer.verifiesPages
-    /// Nil until the file's beginning is there, and where its header is of another key.
+    /// The header and the cipher; nil before the file has a header, or if its header belongs to
+    /// another key.
     private var made: (header: SealedHeader, cipher: any PageCipher)?
-    /// How long the file is, where that is known.
+    /// The length of the file, if known.
     private var end: Int64?
-    /// What a page is written from, and a part of one is read from.
+    /// The buffer from which a page is written, and from which a part of a page is read.
     private let scratch: UnsafeMutableRawBufferPointer
-    /// A page as it lies in the file.
+    /// The buffer for an encrypted page.
     private let sealed: UnsafeMutableRawBufferPointer
     private var ahead = ReadAhead()
-    /// While the log is moved.
+    /// The pages of the current move of the log; nil if none is in progress.
     private var behind: WriteBehind?
-    /// Of pages of a move that could not be written, until SQLite hears of it where it has the file synced.
+    /// The error of a page that could not be written during a move. SQLite receives it when it
+    /// syncs the file.
     private var failedMove = SQLITE_OK
 
     private init(base: sqlite3_file, _ key: any StoreKey) {
@@ -30,7 +32,7 @@ struct SealedDatabase {
         sealed = .allocate(byteCount: SealedPage.size, alignment: 16)
     }
 
-    /// Makes the record of a file that is open below.
+    /// Makes the record of a file that the layer below has opened.
     static func begin(_ file: File, _ key: any StoreKey) {
         database(file).initialize(
             to: SealedDatabase(base: sqlite3_file(pMethods: methods), key))
@@ -45,7 +47,7 @@ struct SealedDatabase {
     private static func inner(_ file: File?) -> File { LayeredFile.inner(file) }
     private static func below(_ file: File?) -> sqlite3_io_methods { LayeredFile.below(file) }
 
-    // Written once, before anybody has it.
+    // Written once, before its first use.
     nonisolated(unsafe) private static let methods: UnsafePointer<sqlite3_io_methods> = {
         let methods = LayeredFile.passingOn()
         methods.pointee.xClose = { file in
@@ -102,15 +104,15 @@ struct SealedDatabase {
 // MARK: - The cipher
 
 extension SealedDatabase {
-    /// Has a database that is about to be made keep room for the boxes.
+    /// Makes a new database reserve space for the encryption in each page.
     static func reserve(in handle: OpaquePointer) {
         var count = Int32(SealedPage.roomSize)
         sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &count)
     }
 
-    /// Says what keeps the key from being that of the file.
+    /// Throws the reason why the key is not that of the file.
     ///
-    /// - Throws: Nothing for a file that is new or damaged.
+    /// - Throws: ``StoreError``; nothing for a file that is new or damaged.
     static func requireKey(of handle: OpaquePointer) throws(StoreError) {
         guard let file = LayeredFile.ofDatabase(handle), isOne(file) else {
             throw .unreadable(detail: "the system's files cannot be encrypted here")
@@ -122,7 +124,8 @@ extension SealedDatabase {
         }
     }
 
-    /// Nil where the file has no header yet, or one that is damaged or of another key.
+    /// Returns the file's cipher; nil if the file has no header yet, or one that is damaged or of
+    /// another key.
     static func cipher(of file: File) -> (any PageCipher)? {
         if let made = database(file).pointee.made { return made.cipher }
         guard case .sealed(let header) = SealedHeader.reading(of: file) else { return nil }
@@ -132,7 +135,7 @@ extension SealedDatabase {
         return cipher
     }
 
-    /// Gives a file that is empty its header.
+    /// Makes the header of an empty file.
     private static func makeHeader(_ file: File) {
         let key = database(file).pointee.key
         let salt = key.makeSalt()
@@ -145,7 +148,7 @@ extension SealedDatabase {
 
 extension SealedDatabase {
     private static let pageSize = Int64(SealedPage.size)
-    /// As far as SQLite reads to learn a file's format.
+    /// The number of bytes that SQLite reads to determine a file's format.
     private static let headerEnd: Int64 = 100
 
     private static func read(
@@ -184,8 +187,8 @@ extension SealedDatabase {
         let code = below(file).xRead(
             inner(file), sealed.baseAddress, Int32(sealed.count), number * pageSize)
         if code == LayeredFile.shortRead {
-            // Of a file that is empty. SQLite asks for no page behind the end of another one, and would
-            // take what is missing for zeros.
+            // The file is empty. SQLite never reads a page after the end of another file, and would
+            // interpret missing bytes as zeros.
             var size: Int64 = 0
             let code = below(file).xFileSize(inner(file), &size)
             guard code == SQLITE_OK else { return code }
@@ -200,7 +203,7 @@ extension SealedDatabase {
         return SQLITE_OK
     }
 
-    /// - Returns: Whether the page is as it was written; nil for one that is to be read alone.
+    /// - Returns: True if the page is as it was written; nil if it must be read without read-ahead.
     private static func readAhead(
         _ file: File, _ page: UnsafeMutableRawBufferPointer, _ number: Int64, isScan: Bool,
         _ cipher: any PageCipher
@@ -224,7 +227,8 @@ extension SealedDatabase {
 // MARK: - Writing
 
 extension SealedDatabase {
-    /// A page that SQLite could not read again as it was is refused: the transaction fails.
+    /// Writes a page. A page that could not be read back unchanged is rejected, and the transaction
+    /// fails.
     private static func write(
         _ file: File, _ page: UnsafeRawBufferPointer, _ offset: Int64
     ) -> Int32 {
@@ -243,7 +247,7 @@ extension SealedDatabase {
         var size: Int64 = 0
         let code = below(file).xFileSize(inner(file), &size)
         guard code == SQLITE_OK else { return code }
-        // With another salt nobody could read what is in the file.
+        // With another salt, the contents of the file would be unreadable.
         guard size == 0 else { return LayeredFile.damaged }
         makeHeader(file)
         return SQLITE_OK
@@ -258,7 +262,7 @@ extension SealedDatabase {
             ?? writeAlone(file, page, number)
         let end = (number + 1) * pageSize
         if code != SQLITE_OK {
-            // SQLite has heard of it, and ends the move.
+            // SQLite receives the error, and ends the move.
             database(file).pointee.behind = nil
             database(file).pointee.end = nil
         } else if let known = database(file).pointee.end, known < end {
@@ -286,7 +290,7 @@ extension SealedDatabase {
         below(file).xWrite(inner(file), pages.baseAddress, Int32(pages.count), offset)
     }
 
-    /// As in ``OpenDatabase``: what SQLite leaves out is filled, since zeros do not open.
+    /// Fills pages that SQLite skips, as in ``OpenDatabase``, because zeros cannot be decrypted.
     private static func fill(_ file: File, to number: Int64) -> Int32 {
         let code = learnEnd(file)
         guard code == SQLITE_OK else { return code }
@@ -328,14 +332,14 @@ extension SealedDatabase {
         database(file).pointee.end = nil
     }
 
-    /// What is kept goes to the system before somebody looks at the file.
+    /// Writes the pending pages before the file is inspected.
     private static func afterMove(_ file: File, _ body: () -> Int32) -> Int32 {
         writeKept(file)
         let code = database(file).pointee.failedMove
         return code == SQLITE_OK ? body() : code
     }
 
-    /// With what is called at the end of a move: what it returns decides whether the log's pages are moved.
+    /// Runs `body` at the end of a move. Its result decides whether the log's pages count as moved.
     private static func endingMove(_ file: File, _ body: () -> Int32) -> Int32 {
         let code = afterMove(file, body)
         database(file).pointee.failedMove = SQLITE_OK

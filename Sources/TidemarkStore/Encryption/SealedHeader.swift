@@ -1,30 +1,30 @@
 import GRDBSQLite
 
-/// What an encrypted file says of itself in the clear, in its first 36 bytes: that it is one, with which
-/// salt its cipher is made, and which key that takes.
+/// The unencrypted first 36 bytes of an encrypted file: a marker, the salt of its cipher, and a
+/// check value of the key.
 ///
-/// A sum of its own tells a header that was damaged from one of another key.
+/// A checksum distinguishes a damaged header from the header of another key.
 package struct SealedHeader: Equatable {
     static let size = 36
     package static let saltSize = 12
     private static let marker = Array("tdm\u{2}".utf8)
 
     var salt: [UInt8]
-    /// As of ``StoreKey/cipher(salt:)``.
+    /// The check value of ``StoreKey/cipher(salt:)``.
     var check: UInt64
 
-    /// What the beginning of a file is.
+    /// The kind of a file's beginning.
     enum Reading: Equatable {
-        /// No beginning that anybody knows, or none at all.
+        /// An unknown beginning, or an empty file.
         case unknown
-        /// Of a database that is not encrypted.
+        /// The beginning of an unencrypted database.
         case plain
         case sealed(SealedHeader)
-        /// Of an encrypted file, and not as it was written.
+        /// The damaged header of an encrypted file.
         case damaged
     }
 
-    /// - Parameter bytes: At least ``size``.
+    /// - Parameter bytes: The beginning of the file, at least ``size`` bytes.
     static func read(_ bytes: UnsafeRawBufferPointer) -> Reading {
         if bytes.starts(with: SealedPage.plainBeginning) { return .plain }
         let contents = UnsafeRawBufferPointer(rebasing: bytes[4..<28])
@@ -36,7 +36,7 @@ package struct SealedHeader: Equatable {
         return bytes.starts(with: marker) ? .damaged : .unknown
     }
 
-    /// - Parameter bytes: At least ``size``.
+    /// - Parameter bytes: The memory for the header, at least ``size`` bytes.
     func write(to bytes: UnsafeMutableRawBufferPointer) {
         precondition(salt.count == Self.saltSize)
         bytes.copyBytes(from: Self.marker)
@@ -47,15 +47,15 @@ package struct SealedHeader: Equatable {
         bytes.storeBytes(of: sum, toByteOffset: 28, as: UInt64.self)
     }
 
-    /// Of the salt and the check value. Not what ``PageChecksum`` says of as many zeros, so that no header
-    /// of zeros is one.
+    /// Returns the checksum of the salt and the check value. It differs from the ``PageChecksum``
+    /// of zeros, so a header of zeros is invalid.
     private static func sum(of contents: UnsafeRawBufferPointer) -> UInt64 {
         PageChecksum.of(contents, number: 0x7464_6d32)
     }
 }
 
 extension SealedHeader {
-    /// How the file of a connection begins, looked for below our layer.
+    /// Returns the kind of the beginning of a connection's file, read below this library's layer.
     static func reading(in handle: OpaquePointer) -> Reading {
         guard let file = LayeredFile.ofDatabase(handle) else { return .unknown }
         return reading(of: file)

@@ -1,34 +1,36 @@
 import GRDBSQLite
 
-/// The open log of an encrypted file, in which pages lie as ``SealedFrames``.
+/// The open log of an encrypted file, whose pages have the layout of ``SealedFrames``.
 ///
-/// SQLite writes the header of a page and then the page. They are kept until the transaction ends or there are
-/// ``SealedFrames/most``, and become one box. Boxes are written ``gathered`` at a time: the system has a long piece
-/// on the disk sooner than several short ones. With the last page of a transaction all are in the log, as in an
-/// ``OpenLog``. A header alone is a correction, which SQLite makes of a page that it has just read.
+/// SQLite writes the header of a page and then the page. They are buffered until the transaction
+/// ends or there are ``SealedFrames/most``, and become one box. Boxes are written ``gathered`` at a
+/// time, because the system writes one long piece faster than several short ones. With the last
+/// page of a transaction all pages are in the log, as in an ``OpenLog``. A header without a page is
+/// a correction, which SQLite makes after it has read the page.
 struct SealedLog {
     typealias File = LayeredFile.File
 
-    /// First, because SQLite looks for a file's methods there.
+    /// The first property, because SQLite expects a file's methods there.
     private var base: sqlite3_file
     private let cipher: any PageCipher
     private let verifies = StoreLayer.verifiesPages
     private var groups = FrameGroups()
     private var opened = OpenedFrames()
-    /// A header whose page has yet to come, and its place in the log.
+    /// A header whose page is not written yet, and its position in the log (`waiting`).
     private let header: UnsafeMutableRawBufferPointer
     private var waiting: Int?
-    /// What was read as a whole by the last call.
+    /// The position of the frame that the last call read completely.
     private var justRead: Int?
     /// Headers and pages that are not written yet.
     private var kept: UnsafeMutableRawBufferPointer
     private var keptPlaces = 0..<0
-    /// As it lies in the log.
+    /// The buffer for encrypted boxes.
     private let sealed: UnsafeMutableRawBufferPointer
-    /// Of the boxes in ``sealed`` that are not written yet.
+    /// The positions of the boxes in ``sealed`` that are not written yet.
     private var unwritten = 0..<0
 
-    /// 97 KB: SQLite's files take less than 128 KB at once.
+    /// The number of boxes written together: 97 KB, because SQLite's file layer takes less than 128
+    /// KB per call.
     private static let gathered = 3
 
     private init(base: sqlite3_file, _ cipher: any PageCipher) {
@@ -45,7 +47,7 @@ struct SealedLog {
         opened.forgetAll()
     }
 
-    /// Makes the record of a file that is open below.
+    /// Makes the record of a file that the layer below has opened.
     static func begin(_ file: File, _ cipher: any PageCipher) {
         log(file).initialize(to: SealedLog(base: sqlite3_file(pMethods: methods), cipher))
     }
@@ -57,11 +59,11 @@ struct SealedLog {
     private static func inner(_ file: File?) -> File { LayeredFile.inner(file) }
     private static func below(_ file: File?) -> sqlite3_io_methods { LayeredFile.below(file) }
 
-    // Written once, before anybody has it.
+    // Written once, before its first use.
     nonisolated(unsafe) private static let methods: UnsafePointer<sqlite3_io_methods> = {
         let methods = LayeredFile.passingOn()
         methods.pointee.xClose = { file in
-            // What is kept is of a transaction that has no end.
+            // The buffered pages belong to an unfinished transaction.
             log(file).pointee.deallocate()
             log(file).deinitialize(count: 1)
             file!.pointee.pMethods = nil
@@ -85,12 +87,12 @@ struct SealedLog {
         return UnsafePointer(methods)
     }()
 
-    /// Where a place of the log begins, from its beginning.
+    /// Returns the offset of a position in the log.
     private static func offset(_ place: Int) -> Int64 {
         Int64(SealedFrames.logHeader + place * SealedFrames.size)
     }
 
-    /// What of the log an offset is in: its place, and how far within header and page.
+    /// Returns the position that contains an offset, and the offset within its header and page.
     private static func place(_ offset: Int64) -> (number: Int, within: Int) {
         let behindHeader = Int(offset) - SealedFrames.logHeader
         return (behindHeader / SealedFrames.size, behindHeader % SealedFrames.size)
@@ -124,12 +126,12 @@ extension SealedLog {
             log(file).pointee.waiting = place.number
             return SQLITE_OK
         case (SealedFrames.header, SealedPage.size): return writePage(file, bytes, place.number)
-        // A part of a page, as SQLite writes it where a write may damage what is beside it.
+        // A part of a page, which SQLite writes on disks where a write may damage its neighbours.
         default: return LayeredFile.failedWrite
         }
     }
 
-    /// The log's header, with which it begins anew.
+    /// Writes the log's header, with which the log begins again.
     private static func begin(_ file: File, _ bytes: UnsafeRawBufferPointer) -> Int32 {
         let code = settle(file)
         guard code == SQLITE_OK else { return code }
@@ -145,7 +147,7 @@ extension SealedLog {
     private static func writePage(
         _ file: File, _ page: UnsafeRawBufferPointer, _ place: Int
     ) -> Int32 {
-        // What SQLite has in the room of the box, it would miss when it reads the page.
+        // Contents in the space reserved for the box would be missing when SQLite reads the page.
         guard page.suffix(SealedPage.roomSize).allSatisfy({ $0 == 0 }) else {
             return LayeredFile.failedWrite
         }
@@ -172,7 +174,8 @@ extension SealedLog {
         return code == SQLITE_OK ? flush(file) : code
     }
 
-    /// What could not be written is not kept: SQLite does the transaction anew.
+    /// Writes the buffered pages. If the write fails they are dropped, because SQLite repeats the
+    /// transaction.
     private static func writeKept(_ file: File) -> Int32 {
         let places = log(file).pointee.keptPlaces
         if places.isEmpty { return SQLITE_OK }
@@ -187,8 +190,8 @@ extension SealedLog {
         return SQLITE_OK
     }
 
-    /// Pages that a transaction wrote before a part of it was undone are in a box of their own before what
-    /// follows them is written over.
+    /// Moves pages that a transaction wrote before a partial rollback into a separate box, before
+    /// the pages after them are overwritten.
     private static func split(_ file: File, before place: Int) -> Int32 {
         guard let group = log(file).pointee.groups.group(of: place), group.start < place else {
             return SQLITE_OK
@@ -199,7 +202,7 @@ extension SealedLog {
         return write(file, frames(file, group), group.start..<place)
     }
 
-    /// Seals headers and pages, to be written to these places.
+    /// Encrypts headers and pages for these positions.
     private static func write(
         _ file: File, _ frames: UnsafeMutableRawBufferPointer, _ places: Range<Int>
     ) -> Int32 {
@@ -224,7 +227,7 @@ extension SealedLog {
         return SQLITE_OK
     }
 
-    /// Writes the boxes before those of these places, unless these are behind them and there is room.
+    /// Writes earlier boxes, unless the new positions follow them and there is space.
     private static func makeRoom(_ file: File, _ places: Range<Int>) -> Int32 {
         let unwritten = log(file).pointee.unwritten
         let isBehind = unwritten.upperBound == places.lowerBound
@@ -232,7 +235,7 @@ extension SealedLog {
         return isBehind && isRoom ? SQLITE_OK : flush(file)
     }
 
-    /// Writes the boxes that are not written yet. What lies at their places is not known if that fails.
+    /// Writes the pending boxes. If the write fails, the contents at their positions are unknown.
     private static func flush(_ file: File) -> Int32 {
         let log = log(file)
         let places = log.pointee.unwritten
@@ -258,22 +261,22 @@ extension SealedLog {
         return code == SQLITE_OK ? body() : code
     }
 
-    /// A header that no page followed corrects the one that is there.
+    /// Applies a header without a page as a correction of the existing header.
     private static func settle(_ file: File) -> Int32 {
         guard let place = log(file).pointee.waiting else { return SQLITE_OK }
         log(file).pointee.waiting = nil
         return correct(file, place)
     }
 
-    /// Puts ``header`` in the place of the one that a page in the log has.
+    /// Replaces the header of a page in the log with ``header``.
     private static func correct(_ file: File, _ place: Int) -> Int32 {
         change(file, place) { frame in
             frame.copyMemory(from: UnsafeRawBufferPointer(log(file).pointee.header))
         }
     }
 
-    /// Puts a page in the place of one that the same transaction wrote before. Its sums are those of the
-    /// old one until SQLite corrects them, before the transaction ends.
+    /// Replaces a page that the same transaction wrote before. The checksums stay those of the old
+    /// page until SQLite corrects them before the end of the transaction.
     private static func replace(
         _ file: File, _ page: UnsafeRawBufferPointer, _ place: Int
     ) -> Int32 {
@@ -285,7 +288,7 @@ extension SealedLog {
         }
     }
 
-    /// Changes header or page of a place, and writes its whole box again.
+    /// Changes the header or page at a position, and rewrites its whole box.
     private static func change(
         _ file: File, _ place: Int, _ body: (UnsafeMutableRawBufferPointer) -> Void
     ) -> Int32 {
@@ -337,7 +340,8 @@ extension SealedLog {
         let isWhole = bytes.count == SealedFrames.size
         let isKnown = log(file).pointee.groups.group(of: place.number) != nil
         let code = open(file, place.number)
-        // What SQLite reads as a whole for the first time may be of no transaction: there the log ends.
+        // When SQLite reads a whole frame for the first time, the frame may belong to no
+        // transaction. The log ends there.
         let isEnd = code == LayeredFile.damaged && isWhole && !isKnown
         if code == LayeredFile.shortRead || isEnd {
             bytes.initializeMemory(as: UInt8.self, repeating: 0)
@@ -353,17 +357,17 @@ extension SealedLog {
         return SQLITE_OK
     }
 
-    /// What was opened, and nothing was opened since.
+    /// Returns the frames of the group that was opened last.
     private static func frames(
         _ file: File, _ group: FrameGroups.Group
     ) -> UnsafeMutableRawBufferPointer {
         log(file).pointee.opened.frames(from: group.start)!
     }
 
-    /// Has the box of a place among ``opened``.
+    /// Ensures that the box at a position is in ``opened``.
     private static func open(_ file: File, _ place: Int) -> Int32 {
         if let group = log(file).pointee.groups.group(of: place) { return open(file, group) }
-        // SQLite reads from the beginning a log that it does not know, and so a box begins here.
+        // SQLite reads an unknown log from its beginning, so a box begins here.
         var size: Int64 = 0
         var code = below(file).xFileSize(inner(file), &size)
         guard code == SQLITE_OK else { return code }
@@ -389,14 +393,14 @@ extension SealedLog {
         return code == SQLITE_OK ? openBox(file, group) : code
     }
 
-    /// Reads so many places into ``sealed``.
+    /// Reads `count` positions into ``sealed``.
     private static func readBox(_ file: File, _ place: Int, count: Int) -> Int32 {
         below(file).xRead(
             inner(file), log(file).pointee.sealed.baseAddress, Int32(count * SealedFrames.size),
             offset(place))
     }
 
-    /// Opens what is in ``sealed``.
+    /// Decrypts the box in ``sealed``.
     private static func openBox(_ file: File, _ group: FrameGroups.Group) -> Int32 {
         let log = log(file)
         let sealed = UnsafeRawBufferPointer(

@@ -1,21 +1,23 @@
-/// How a page lies in an encrypted file: one box of a ``PageCipher``, with the page and its number, in the
-/// length of a page, since SQLite leaves room at the end of each.
+/// The layout of a page in an encrypted file: a box of a ``PageCipher`` with the page and its
+/// number, of the length of a page, because SQLite leaves space at the end of each page.
 ///
-/// Page 1 begins with a ``SealedHeader``, and its box lies behind that. What the header displaces is known:
-/// SQLite's magic text, and twenty bytes that SQLite keeps at zero (sqlite.org/fileformat2.html, 1.3).
+/// Page 1 begins with a ``SealedHeader``, followed by its box. The header replaces known bytes:
+/// SQLite's magic text, and twenty bytes that SQLite keeps at zero (sqlite.org/fileformat2.html,
+/// 1.3).
 enum SealedPage {
     static let size = 4_096
-    /// The room at the end of each page, for number and box. SQLite has zeros there.
+    /// The space at the end of each page, for the page number and the box. SQLite keeps it at zero.
     static let roomSize = 4 + SealedBox.overhead
     static let plainBeginning = Array("SQLite format 3\0".utf8)
 
-    /// In page 1 as SQLite has it: between the magic text and the bytes that stay zero.
+    /// The ranges of page 1 in SQLite's form, after the magic text: the bytes to keep, and the
+    /// bytes that are always zero.
     private static let kept = 16..<72
     private static let zeros = 72..<92
-    /// Behind the page's contents, where the page's number is encrypted with them.
+    /// The range after the page's contents in which the page's number is encrypted.
     private static let number = size - roomSize..<size - SealedBox.overhead
 
-    /// Whether a page can be written so that it reads the same.
+    /// Returns true if the page can be written and read back unchanged.
     static func isFit(_ page: UnsafeRawBufferPointer, isFirst: Bool) -> Bool {
         guard page.count == size, page.suffix(roomSize).allSatisfy({ $0 == 0 }) else {
             return false
@@ -26,9 +28,9 @@ enum SealedPage {
     }
 
     /// - Parameters:
-    ///   - page: As SQLite has it; other bytes afterwards.
-    ///   - sealed: Where it is written to, as it lies in the file.
-    /// - Returns: False when the cipher failed.
+    ///   - page: The page in SQLite's form. Its contents change.
+    ///   - sealed: The memory for the encrypted page.
+    /// - Returns: False if the cipher failed.
     static func seal(
         _ page: UnsafeMutableRawBufferPointer, into sealed: UnsafeMutableRawBufferPointer,
         number: Int64, _ header: SealedHeader, _ cipher: any PageCipher
@@ -46,10 +48,10 @@ enum SealedPage {
     }
 
     /// - Parameters:
-    ///   - sealed: As it lies in the file.
-    ///   - page: Where it is written to, as SQLite has it.
+    ///   - sealed: The encrypted page.
+    ///   - page: The memory for the page in SQLite's form.
     ///   - verifies: False for a page that may be damaged.
-    /// - Returns: False for a page that is not as it was written.
+    /// - Returns: False if the page differs from the page that was written.
     static func open(
         _ sealed: UnsafeMutableRawBufferPointer, into page: UnsafeMutableRawBufferPointer,
         number: Int64, _ cipher: any PageCipher, verifies: Bool
@@ -74,7 +76,7 @@ enum SealedPage {
         return true
     }
 
-    /// SQLite has no page whose number is longer.
+    /// Returns the page number in 32 bits, the size of SQLite's page numbers.
     private static func word(_ number: Int64) -> UInt32 {
         UInt32(truncatingIfNeeded: number).littleEndian
     }
@@ -97,8 +99,9 @@ enum SealedPage {
         bytes.initializeMemory(as: UInt8.self, repeating: 0)
     }
 
-    /// What SQLite may be told of the header of a page 1 that does not open: how long a page is, which of
-    /// every encrypted file is the same. So it comes to look for the journal or the log that mends it.
+    /// Writes the parts of page 1's header that are the same in every encrypted file, such as the
+    /// page size. With them SQLite looks for the journal or the log that repairs a page 1 that
+    /// cannot be decrypted.
     static func writeKnownHeader(to page: UnsafeMutableRawBufferPointer) {
         fill(page)
         page.copyBytes(from: plainBeginning)

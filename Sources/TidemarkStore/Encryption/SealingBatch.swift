@@ -1,14 +1,15 @@
 import GRDBSQLite
 
-/// Pages that are to be written to an encrypted file, as SQLite has them, and as they will lie there. The thread
-/// that moves the log collects them, and another one may encrypt them (``HandedWork``).
-// @unchecked: from ``seal(_:_:)`` until the work is settled everything here is the other thread's.
+/// Pages to be written to an encrypted file, in plain and encrypted form. The thread that moves the
+/// log collects them, and another thread can encrypt them (``HandedWork``).
+// @unchecked: from ``seal(_:_:)`` until the work is settled, only the other thread uses this
+// object.
 final class SealingBatch: @unchecked Sendable {
     private var numbers: [Int64] = []
     private let pages = PageMemory()
     private let sealed = PageMemory()
     private let work = HandedWork()
-    /// Whether all were encrypted by the other thread.
+    /// True if the other thread has encrypted all pages.
     private var isSealed = false
 
     deinit {
@@ -18,13 +19,13 @@ final class SealingBatch: @unchecked Sendable {
 
     var isFull: Bool { numbers.count == PageMemory.most }
 
-    /// To be called while it is not full and nobody encrypts.
+    /// Adds a page. Must be called only if the batch is not full and not being encrypted.
     func add(_ page: UnsafeRawBufferPointer, _ number: Int64) {
         pages[numbers.count].copyMemory(from: page)
         numbers.append(number)
     }
 
-    /// Has the pages encrypted by the other thread.
+    /// Starts encrypting the pages on the other thread.
     func seal(_ header: SealedHeader, _ cipher: any PageCipher) {
         work.hand { [self] in isSealed = sealAll(header, cipher) }
     }
@@ -39,7 +40,7 @@ final class SealingBatch: @unchecked Sendable {
         return true
     }
 
-    /// Writes the pages, those that are side by side together, and has none then.
+    /// Writes the pages, consecutive pages together, and empties the batch.
     ///
     /// - Parameter write: Writes to an offset of the file.
     /// - Returns: SQLite's code.

@@ -1,21 +1,23 @@
 import GRDBSQLite
 
-/// The pages that a move of the log writes to an encrypted file: they are encrypted by a second thread while the first
-/// reads those that follow, and written by the first ``batches`` later. 750 KB while a long log is moved.
+/// The pages that a move of the log writes to an encrypted file. A second thread encrypts them
+/// while the first reads the following pages; the first thread writes them ``batches`` later. Uses
+/// 750 KB while a long log is moved.
 ///
-/// To SQLite a page that is kept is written. It does not look at the file before the move is at its end, and
-/// takes the log's pages for moved only after it has had the file synced.
+/// For SQLite, a pending page is written. SQLite does not inspect the file before the end of the
+/// move, and regards the log's pages as moved only after it has synced the file.
 struct WriteBehind {
     /// Writes to an offset of the file, and returns SQLite's code.
     typealias Write = (UnsafeMutableRawBufferPointer, Int64) -> Int32
 
-    /// It takes 0.1 ms until the second thread begins, as long as the first needs for one.
+    /// The number of batches in flight. The second thread needs 0.1 ms to start, as long as the
+    /// first needs for a batch.
     private static let batches = 2
 
     private let header: SealedHeader
     private let cipher: any PageCipher
     private var kept = SealingBatch()
-    /// Those that the second thread encrypts, in order.
+    /// The batches given to the second thread, in order.
     private var handed: [SealingBatch] = []
 
     init(_ header: SealedHeader, _ cipher: any PageCipher) {
@@ -23,7 +25,7 @@ struct WriteBehind {
         self.cipher = cipher
     }
 
-    /// - Returns: SQLite's code: of pages before this one, where there were enough.
+    /// - Returns: SQLite's code for earlier pages, if a batch was written.
     mutating func add(_ page: UnsafeRawBufferPointer, _ number: Int64, _ write: Write) -> Int32 {
         kept.add(page, number)
         guard kept.isFull else { return SQLITE_OK }
@@ -37,7 +39,7 @@ struct WriteBehind {
         return kept.write(header, cipher, write)
     }
 
-    /// Writes what is kept.
+    /// Writes the pending pages.
     ///
     /// - Returns: SQLite's code.
     func finish(_ write: Write) -> Int32 {
