@@ -1,20 +1,20 @@
 import TidemarkModel
 
-/// What is remembered of the small tables: which number a database or a collection has, and which
-/// indexes a group of collections has. Forgotten when a transaction is undone.
+/// A cache of the small tables: the numbers of databases and collections, and the indexes of
+/// collection groups. Cleared when a transaction is rolled back.
 final class Catalog {
-    /// Lately used. Few: mostly there is one.
+    /// The databases used lately. Usually there is one.
     private var databases: [(id: DatabaseID, number: Int64)] = []
     private var groups: [String: CollectionGroup] = [:]
-    /// The one of the last row that was read: most are of the same.
+    /// The collection of the last row that was read. Most rows belong to the same collection.
     private var lastCollection: CollectionRow?
     private var collectionsByPath: [String: CollectionRow] = [:]
-    /// Those that rows of other tables have named.
+    /// The collections named by rows of other tables.
     private var collectionsByID: [Int: CollectionRow] = [:]
-    /// How often something was forgotten.
+    /// The number of times that an entry was dropped.
     private var generation = 0
 
-    /// What a plan is made from: while it is the same, so is the plan.
+    /// The data from which a plan is made. An unchanged basis means an unchanged plan.
     struct Basis {
         fileprivate let generation: Int
         fileprivate let group: CollectionGroup?
@@ -29,7 +29,7 @@ final class Catalog {
         basis.generation == generation && basis.indexes == basis.group?.changes
     }
 
-    /// Past these, what is remembered is dropped and looked up again as it is used.
+    /// The maximum sizes. Beyond them, the cache is cleared and filled again as it is used.
     private static let maxDatabases = 16, maxCollections = 10_000
 
     func forget() {
@@ -45,19 +45,19 @@ final class Catalog {
         lastCollection = nil
     }
 
-    /// Of a collection, or of a group by the id of its collections. A text, as others are: an app's start
-    /// pays 0.1 ms for every type that is a dictionary's key for the first time. No path has an empty
-    /// segment.
+    /// Returns the key of a collection, or of a group by the id of its collections. The key is a
+    /// string, because the first use of a type as a dictionary key costs an app's start 0.1 ms. No
+    /// path has an empty segment, so keys are unambiguous.
     private static func key(_ database: Int64, _ path: String) -> String { "\(database)//\(path)" }
 }
 
-/// The collections of one database that have the same id, and the indexes over them.
+/// The collections of a database with the same id, and the indexes over them.
 final class CollectionGroup {
     let database: Int64
     let id: String
-    /// In the order they were made.
+    /// The indexes, in the order of their creation.
     var indexes: [FieldIndex] { didSet { changes += 1 } }
-    /// How often the indexes were touched.
+    /// The number of changes of the indexes.
     private(set) var changes = 0
 
     init(database: Int64, id: String, indexes: [FieldIndex]) {
@@ -67,15 +67,15 @@ final class CollectionGroup {
     }
 }
 
-/// One collection that holds, or held, documents.
+/// A collection that holds or held documents.
 final class CollectionRow {
     let id: Int64
     let path: CollectionPath
     let group: CollectionGroup
     /// The segments of the path, as ``KeyWriter`` writes them.
     let key: [UInt8]
-    /// What the paths of its documents begin with, in UTF-8: the name of every row that is read is made
-    /// with it.
+    /// The UTF-8 prefix of the paths of the collection's documents, from which the path of every
+    /// row is made.
     private let pathPrefix: [UInt8]
 
     init(id: Int64, path: CollectionPath, group: CollectionGroup) {
@@ -88,7 +88,7 @@ final class CollectionRow {
         pathPrefix = Array(path.text.utf8) + [UInt8(ascii: "/")]
     }
 
-    /// Whether a document lies directly in it.
+    /// Returns true if a document lies directly in the collection.
     func holds(_ path: DocumentPath) -> Bool {
         var text = path.text
         return text.withUTF8 { bytes in
@@ -102,7 +102,7 @@ final class CollectionRow {
         }
     }
 
-    /// The path of a document by its name as ``KeyWriter`` wrote it; nil when it is none.
+    /// Returns the path of a document from its encoded name; nil if the name is invalid.
     func document(named name: UnsafeRawBufferPointer) -> DocumentPath? {
         guard let id = KeyWriter.plainText(in: name) else {
             return KeyWriter.segment(in: name).map {
@@ -120,7 +120,7 @@ final class CollectionRow {
 }
 
 extension Catalog {
-    /// The number of a database; nil when nothing was ever stored in it.
+    /// Returns the number of a database; nil if nothing was ever stored in it.
     func database(
         _ database: DatabaseID, _ connection: Connection, creating: Bool = false
     ) throws(StoreError) -> Int64? {
@@ -161,7 +161,8 @@ extension Catalog {
         return group
     }
 
-    /// The collection of a document, where it is that of the row before: its path is not taken apart then.
+    /// Returns the collection of a document if it is that of the previous row, which avoids
+    /// splitting the path.
     func lastCollection(holding path: DocumentPath, in database: Int64) -> CollectionRow? {
         guard let lastCollection, lastCollection.group.database == database,
             lastCollection.holds(path)
@@ -169,7 +170,7 @@ extension Catalog {
         return lastCollection
     }
 
-    /// - Returns: Nil when nothing was ever stored in the collection and it is not to be created.
+    /// - Returns: The collection; nil if nothing was ever stored in it and `creating` is false.
     func collection(
         _ path: CollectionPath, in database: Int64, _ connection: Connection,
         creating: Bool = false
@@ -202,7 +203,8 @@ extension Catalog {
             id: id, path: path, group: try group(path.id, in: database, connection))
         if collectionsByPath.count >= Self.maxCollections { forgetCollections() }
         collectionsByPath[key] = row
-        // Its documents are read next: their rows name it by its number.
+        // The documents of the collection are read next, and their rows name the collection by
+        // number.
         lastCollection = row
         return row
     }
@@ -220,10 +222,10 @@ extension Catalog {
         return connection.lastInsertedRowID
     }
 
-    /// The collection that a row of another table names.
+    /// Returns the collection that a row of another table names.
     func collection(id: Int64, _ connection: Connection) throws(StoreError) -> CollectionRow {
         if let lastCollection, lastCollection.id == id { return lastCollection }
-        // Where an `Int` is short, a damaged file may name another.
+        // With a 32-bit `Int`, a damaged file can cause a collision.
         if let row = collectionsByID[Int(truncatingIfNeeded: id)], row.id == id {
             lastCollection = row
             return row

@@ -1,15 +1,15 @@
 import TidemarkModel
 
-// Names are found by skipping from one to the next, never by looking at every document below.
+// Names are found by skipping from one to the next, without visiting every document below.
 
-/// Lists the ids of collections and of documents.
+/// Lists the ids of collections and documents.
 struct CollectionListing {
     let table: DocumentTable
 
     private var connection: Connection { table.connection }
 
-    /// The ids of the collections directly below a document, or at the root, that hold documents at
-    /// any depth; sorted by bytes.
+    /// Returns the ids of the collections directly below a document, or at the root, that contain
+    /// documents at any depth. Sorted by bytes.
     func collectionIDs(below parent: DocumentPath?) throws(StoreError) -> [String] {
         guard let database = try connection.catalog.database(table.database, connection) else {
             return []
@@ -24,8 +24,8 @@ struct CollectionListing {
         return ids.sorted { $0.precedesInBytes($1) }
     }
 
-    /// The ids directly inside a collection, those of missing documents with descendants too, in
-    /// name order, after `after`, at most `limit`.
+    /// Returns at most `limit` ids directly inside a collection after `after`, in name order;
+    /// optionally with missing documents that have descendants.
     func documentIDs(
         in collection: CollectionPath, includingMissing: Bool, after: String?, limit: Int
     ) throws(StoreError) -> [String] {
@@ -61,7 +61,7 @@ struct CollectionListing {
         return result
     }
 
-    /// Both in name order, each id once.
+    /// Merges two lists in name order, without duplicates.
     private func merge(
         _ found: [(id: String, key: [UInt8])], _ walk: inout ChildWalk, limit: Int
     ) throws(StoreError) -> [String] {
@@ -86,7 +86,7 @@ struct CollectionListing {
     }
 }
 
-/// Steps over the segments that follow a prefix in the paths of collections.
+/// Iterates over the segments that follow a prefix in the paths of collections.
 private struct ChildWalk {
     let database: Int64
     let prefix: [UInt8]
@@ -97,11 +97,11 @@ private struct ChildWalk {
         self.prefix = prefix
         range = KeyRange(
             from: mark.map { .after(prefix + $0) } ?? .before(prefix), to: .after(prefix))
-        // Without a prefix everything follows; with one, the collection itself does not.
+        // Without a prefix everything follows. With a prefix, the collection itself does not.
         if mark == nil, !prefix.isEmpty { range.lower = prefix + [0] }
     }
 
-    /// The next segment, with its key without the prefix.
+    /// Returns the next segment, with its key relative to the prefix.
     mutating func next(
         _ connection: Connection
     ) throws(StoreError) -> (id: String, key: [UInt8])? {
@@ -130,7 +130,7 @@ private struct ChildWalk {
         return nil
     }
 
-    /// Whether a document is found anywhere below the segment.
+    /// Returns true if a document exists anywhere below the segment.
     func isLive(_ key: [UInt8], _ connection: Connection) throws(StoreError) -> Bool {
         let below = KeyRange(prefix: prefix + key)
         let statement = try connection.statement(.firstLiveCollection)

@@ -1,13 +1,13 @@
 import TidemarkModel
 
-/// A document as a statement found it.
+/// A document read by a statement, with its row number.
 package struct StoredRow {
     let id: Int64
     package let document: StoredDocument
 }
 
 extension Connection {
-    /// The row of a statement that selects ``OwnSQL``'s document columns.
+    /// Reads the row of a statement that selects ``OwnSQL``'s document columns.
     func row(_ statement: PreparedStatement) throws(StoreError) -> StoredRow {
         let path = try path(statement)
         guard let kind = StoredDocument.Kind(rawValue: statement.integer(3))
@@ -23,7 +23,7 @@ extension Connection {
         return StoredRow(id: statement.integer(0), document: document)
     }
 
-    /// The name of the document of a row.
+    /// Returns the path of a row's document.
     func path(_ statement: PreparedStatement) throws(StoreError) -> DocumentPath {
         let collection = try catalog.collection(id: statement.integer(1), self)
         guard let path = collection.document(named: statement.bytes(2)) else {
@@ -32,7 +32,7 @@ extension Connection {
         return path
     }
 
-    /// A damaged file is an error, not a trap.
+    /// Reads a time. An invalid time in a damaged file is an error and not a trap.
     func time(
         _ statement: PreparedStatement, _ column: Int32
     ) throws(StoreError) -> Timestamp {
@@ -55,20 +55,20 @@ extension Connection {
 }
 
 extension DocumentPath {
-    /// The id as ``KeyWriter`` writes it: the document's name inside its collection.
+    /// The document's id as ``KeyWriter`` writes it: its name inside its collection.
     var nameKey: [UInt8] {
         var text = text
         var writer = KeyWriter()
         text.withUTF8 { buffer in
             let slash = buffer.lastIndex(of: UInt8(ascii: "/")) ?? -1
-            // With what tells its kind and where it ends, unless a byte of it is escaped.
+            // Includes the type byte and the terminator; escaped bytes need more.
             writer.bytes.reserveCapacity(buffer.count - slash + 2)
             writer.append(segment: UnsafeBufferPointer(rebasing: buffer[(slash + 1)...]))
         }
         return writer.bytes
     }
 
-    /// The whole path: the name of a document among those of many collections.
+    /// The encoded path, which is the document's name among documents of many collections.
     var pathKey: [UInt8] {
         var writer = KeyWriter()
         writer.append(path: text)

@@ -1,11 +1,11 @@
 import TidemarkModel
 
-/// The rows of documents, written one by one; who watches the connection hears of each. Index entries
-/// are the business of ``IndexEntries``.
+/// Writes the rows of documents and notifies the connection's watches. ``IndexEntries`` handles
+/// index entries.
 struct DocumentRows {
     let connection: Connection
 
-    /// What is stored under a name now; its fields only where they have index entries.
+    /// Returns the row stored under a name, with its fields only if the fields have index entries.
     func state(
         _ collection: CollectionRow, _ name: [UInt8]
     ) throws(StoreError) -> (id: Int64, fields: EncodedFields?)? {
@@ -99,7 +99,7 @@ struct DocumentRows {
         try statement.run(index + 1, document.contents.bytes)
     }
 
-    /// The fields of a row; nil where it is gone.
+    /// Returns the fields of a row; nil if it does not exist.
     func fields(ofRow row: Int64) throws(StoreError) -> EncodedFields? {
         let statement = try connection.statement(.documentFields)
         defer { statement.release() }

@@ -1,23 +1,23 @@
 package import TidemarkModel
 
-// What a transaction asks of many documents: each question has a type that answers it.
+// Operations on many documents. Each is implemented by its own type.
 
 // MARK: - Queries
 
 extension DocumentTable {
-    /// The query's rows in its order, offset and limit applied, projection not.
+    /// Returns the query's rows in order, with offset and limit but without projection.
     package func run(_ query: Query) throws(StoreError) -> QueryRun {
         try QueryRunner(table: self).run(query)
     }
 
-    /// Hands out the query's rows one by one until `body` returns false. Rows come as they are
-    /// found, except where they must be sorted first, or where the limit is to the last.
+    /// Passes the query's rows to `body` one by one until `body` returns false. Rows are passed as
+    /// they are found, unless they must be sorted first or the limit is to the last rows.
     ///
     /// - Parameters:
-    ///   - kept: Of this query, if it is asked again and again; its offset and the number in its limit may be
-    ///     others each time.
-    ///   - most: How many rows it may look at. Where these are not enough the rest is missing, and
-    ///     ``QueryStats/isCut``: a ``RowScan`` finds it.
+    ///   - kept: A cached plan, for a query that runs repeatedly. Its offset and the number in its
+    ///     limit may differ each time.
+    ///   - most: The maximum number of rows to visit. If they are not enough, the result is
+    ///     incomplete and ``QueryStats/isCut`` is true; a ``RowScan`` finds the rest.
     @discardableResult
     package func run(
         _ query: Query, _ kept: KeptPlan? = nil, lookingAt most: Int = .max,
@@ -26,19 +26,19 @@ extension DocumentTable {
         try QueryRunner(table: self).run(query, kept, lookingAt: most, body)
     }
 
-    /// What ``run(_:)`` would do, in a sentence, without doing it.
+    /// Returns a sentence about what ``run(_:)`` would do, without running it.
     package func explain(_ query: Query) throws(StoreError) -> String {
         try QueryPlans(table: self).plan(query).sentence
     }
 
-    /// Whether ``run(_:_:)`` finds the rows in the query's order: then it goes on from a cursor at the
-    /// cost of what follows, where otherwise all rows are sorted first.
+    /// Returns true if ``run(_:_:)`` finds the rows in the query's order. Then, continuing from a
+    /// cursor costs only the rows after it; otherwise all rows are sorted first.
     package func readsInOrder(_ query: Query) throws(StoreError) -> Bool {
         try !QueryPlans(table: self).plan(query).isSorted
     }
 
-    /// How many rows the query has, counted no further than `upTo`. Where an index proves the
-    /// filter, its entries are counted and no document is read.
+    /// Counts the query's rows, at most up to `upTo`. If an index proves the filter, its entries
+    /// are counted and no document is read.
     package func count(_ query: Query, upTo: Int64? = nil) throws(StoreError) -> QueryCount {
         try QueryCounter(table: self).count(query, upTo: upTo)
     }
@@ -47,41 +47,43 @@ extension DocumentTable {
 // MARK: - Scans in slices
 
 extension DocumentTable {
-    /// Begins a scan for a query's rows, of which the first `capacity` are wanted.
+    /// Begins a scan for the first `capacity` rows of a query.
     ///
-    /// - Precondition: The query has no offset; of its limit only the side counts.
+    /// - Precondition: The query has no offset. Of its limit, only the side matters.
     package func scan(_ query: Query, capacity: Int) throws(StoreError) -> RowScan {
         try RowScan.begin(query, capacity: capacity, self)
     }
 
-    /// Goes on with a scan.
+    /// Continues a scan.
     ///
-    /// - Parameter take: Gets the rows in the query's order, backwards where its limit is to the last.
-    /// - Returns: Whether it is at its end. Where it ``RowScan/isLost`` it is not, and never will be.
+    /// - Parameter take: Receives the rows in the query's order, or in reverse order if the limit
+    ///   is to the last rows.
+    /// - Returns: True if the scan is complete. A scan that ``RowScan/isLost`` never completes.
     package func step(
         _ scan: RowScan, _ budget: ScanBudget, _ take: (consuming StoredDocument) -> Void
     ) throws(StoreError) -> Bool {
         try scan.step(self, budget, take)
     }
 
-    /// Begins a scan for the figures of all rows of a query. It is to be told when it is over.
+    /// Begins a scan for the figures of all rows of a query. Call ``end(_:)`` when it is no longer
+    /// needed.
     ///
     /// - Precondition: The query has neither limit nor offset.
     package func scan(_ query: Query, for fields: [FieldPath]) throws(StoreError) -> FigureScan {
         try FigureScan.begin(query, fields, self)
     }
 
-    /// Goes on with a scan.
+    /// Continues a scan.
     ///
-    /// - Returns: Whether it is at its end. Where it ``FigureScan/isLost`` it is not, and never will be.
+    /// - Returns: True if the scan is complete. A scan that ``FigureScan/isLost`` never completes.
     package func step(_ scan: FigureScan, _ budget: ScanBudget) throws(StoreError) -> Bool {
         try scan.step(self, budget)
     }
 
-    /// Ends a scan, of which nothing is to be heard any more.
+    /// Ends a scan that is no longer needed.
     package func end(_ scan: FigureScan) { scan.end(self) }
 
-    /// The documents that change from now on.
+    /// Returns an object that collects the documents that change from now on.
     package func changes() -> ChangedDocuments {
         let changes = ChangedDocuments()
         connection.watches.add(changes)
@@ -92,13 +94,13 @@ extension DocumentTable {
 // MARK: - Figures
 
 extension DocumentTable {
-    /// Whether ``knownFigures(_:_:)`` has an answer.
+    /// Returns true if ``knownFigures(_:_:)`` returns a result.
     package func knowsFigures(_ query: Query, _ fields: [FieldPath]) throws(StoreError) -> Bool {
         try KnownFigures(table: self).knows(query, fields)
     }
 
-    /// The figures of a query's rows where it is one range of what blocks are kept of: by a look at its two
-    /// ends. Nil where a scan has to find them.
+    /// Returns the figures of a query's rows if they are one range of an index with block figures,
+    /// by reading only the two ends of the range. Returns nil if a scan is needed.
     ///
     /// - Precondition: The query has neither limit nor offset.
     package func knownFigures(
@@ -111,14 +113,14 @@ extension DocumentTable {
 // MARK: - Names
 
 extension DocumentTable {
-    /// The ids of the collections directly below a document, or at the root, that hold documents at
-    /// any depth; sorted by bytes.
+    /// Returns the ids of the collections directly below a document, or at the root, that contain
+    /// documents at any depth. Sorted by bytes.
     package func collectionIDs(below parent: DocumentPath?) throws(StoreError) -> [String] {
         try CollectionListing(table: self).collectionIDs(below: parent)
     }
 
-    /// The ids directly inside a collection, those of missing documents with descendants too, in
-    /// name order, after `after`, at most `limit`.
+    /// Returns at most `limit` ids directly inside a collection after `after`, in name order;
+    /// optionally with missing documents that have descendants.
     package func documentIDs(
         in collection: CollectionPath, includingMissing: Bool, after: String?, limit: Int
     ) throws(StoreError) -> [String] {
@@ -130,33 +132,35 @@ extension DocumentTable {
 // MARK: - Indexes
 
 extension DocumentTable {
-    /// Makes an index. One that is there already is kept.
+    /// Creates an index. An existing index is kept.
     ///
-    /// - Parameter fillsNow: Before this returns: a pass over all documents of its collections. Else
-    ///   ``DocumentStore/buildWantedIndexes(slice:)`` does it.
+    /// - Parameter fillsNow: True to fill the index before the call returns, with a pass over all
+    ///   documents of its collections. Otherwise ``DocumentStore/buildWantedIndexes(slice:)`` fills
+    ///   the index.
     package func declareIndex(
         _ definition: IndexDefinition, fillsNow: Bool = true
     ) throws(StoreError) {
         try DeclaredIndexes(table: self).declare(definition, fillsNow: fillsNow)
     }
 
-    /// Declares the indexes that the query would wish for, as ``declareIndex(_:fillsNow:)``. Where the
-    /// collection is not there yet it is made, so that its first documents are indexed as they come.
+    /// Declares the indexes that the query would request, as ``declareIndex(_:fillsNow:)`` does.
+    /// Creates a missing collection, so that its first documents are indexed when they are written.
     package func declareIndexes(for query: Query) throws(StoreError) {
         try DeclaredIndexes(table: self).declare(for: query)
     }
 
-    /// Deletes an index, declared or not. Deleting one that is not there does nothing.
+    /// Deletes an index, declared or not. Does nothing if the index does not exist.
     package func dropIndex(_ definition: IndexDefinition) throws(StoreError) {
         try DeclaredIndexes(table: self).drop(definition)
     }
 
-    /// Every index of the database, by collection id and then in the order they were made.
+    /// Returns every index of the database, by collection id and then in the order of creation.
     package func indexes() throws(StoreError) -> [IndexState] {
         try DeclaredIndexes(table: self).all()
     }
 
-    /// Whether each alternative of the query is one range of an index, in its order.
+    /// Returns true if each alternative of the query is one range of an index, in the query's
+    /// order.
     package func isIndexed(_ query: Query) throws(StoreError) -> Bool {
         try DeclaredIndexes(table: self).serve(query)
     }

@@ -22,7 +22,7 @@ package struct DocumentTable {
         return try statement.step() ? connection.row(statement) : nil
     }
 
-    /// Inserts or replaces, index entries included.
+    /// Inserts or replaces a document and its index entries.
     package func put(_ document: StoredDocument) throws(StoreError) {
         precondition(document.kind == .found || document.contents.bytes.isEmpty)
         try transaction.requireWriting()
@@ -37,10 +37,10 @@ package struct DocumentTable {
         }
     }
 
-    /// Inserts or replaces a document whose present row and fields its caller has read in this
-    /// transaction, nil where there is none: neither is looked up or decoded again.
+    /// Inserts or replaces a document whose row and fields the caller has read in this transaction;
+    /// `old` is nil if there is none. Avoids reading and decoding them again.
     ///
-    /// - Parameter fields: The contents, decoded.
+    /// - Parameter fields: The decoded contents.
     package func put(
         _ document: StoredDocument, _ fields: MapValue,
         replacing old: (row: StoredRow, fields: MapValue)?
@@ -61,7 +61,7 @@ package struct DocumentTable {
         try entries.replace(of: row, from: old?.fields, to: fields)
     }
 
-    /// Forgets a document that its caller has read in this transaction.
+    /// Removes a document that the caller has read in this transaction.
     package func remove(_ old: StoredRow, _ fields: MapValue) throws(StoreError) {
         try transaction.requireWriting()
         let path = old.document.path
@@ -73,7 +73,7 @@ package struct DocumentTable {
         try entries.replace(of: row, from: fields, to: MapValue?.none)
     }
 
-    /// Forgets the document. Removing one that is not there does nothing.
+    /// Removes a document. Does nothing if it does not exist.
     package func remove(_ path: DocumentPath) throws(StoreError) {
         try transaction.requireWriting()
         guard let collection = try collection(of: path) else { return }
@@ -85,7 +85,7 @@ package struct DocumentTable {
         try entries.replace(of: row, from: fields, to: EncodedFields?.none)
     }
 
-    /// Removes every document of the database. Indexes stay, empty.
+    /// Removes every document of the database. Indexes stay, without entries.
     package func removeAll() throws(StoreError) {
         try transaction.requireWriting()
         guard let id = try connection.catalog.database(database, connection) else { return }
@@ -102,7 +102,7 @@ package struct DocumentTable {
 // MARK: - Versions
 
 extension DocumentTable {
-    /// Costs a look-up, and nothing for the document's contents.
+    /// Returns the stored version of a document. Costs a lookup, but does not read the contents.
     package func version(at path: DocumentPath) throws(StoreError) -> HeldVersion? {
         guard let collection = try collection(of: path) else { return nil }
         let statement = try connection.statement(.documentVersion)
@@ -118,9 +118,9 @@ extension DocumentTable {
             hasCommittedMutations: statement.integer(3) != 0)
     }
 
-    /// As ``put(_:)``, without the look.
+    /// Like ``put(_:)``, without the lookup.
     ///
-    /// - Parameter held: What is stored there, as it was read in this transaction.
+    /// - Parameter held: The stored version, as read in this transaction; nil if there is none.
     /// - Returns: The row.
     package func put(
         _ document: StoredDocument, inPlaceOf held: HeldVersion?
@@ -143,17 +143,17 @@ extension DocumentTable {
         return held.row
     }
 
-    /// Inserts a document that is hardly stored yet: one search where a look and then an insertion are
-    /// two.
+    /// Inserts a document that is probably new. Costs one search, where a lookup and an insertion
+    /// cost two.
     ///
-    /// - Returns: The row; nil, with nothing done, where there is one of its name.
+    /// - Returns: The row; nil, without any change, if the document exists.
     package func insert(ifNew document: StoredDocument) throws(StoreError) -> Int64? {
         let (row, collection, name) = try insertRow(ifNew: document)
         if let row { try reindex(document, in: collection, name, id: row, from: nil) }
         return row
     }
 
-    /// The document without its index entries.
+    /// Inserts the document without its index entries.
     func insertRow(
         ifNew document: StoredDocument
     ) throws(StoreError) -> (row: Int64?, CollectionRow, name: [UInt8]) {
@@ -179,7 +179,7 @@ extension DocumentTable {
 // MARK: - Names
 
 extension DocumentTable {
-    /// The names of the documents that a statement finds.
+    /// Returns the paths of the documents that a statement finds.
     ///
     /// - Parameter sql: Selects the columns `collection` and `name` of `document`.
     package func paths(
@@ -205,7 +205,7 @@ extension DocumentTable {
         return try connection.catalog.collection(path, in: id, connection)
     }
 
-    /// The collection that holds a document, if it holds or held any.
+    /// Returns the collection of a document, if it holds or held any document.
     func collection(of path: DocumentPath) throws(StoreError) -> CollectionRow? {
         let catalog = connection.catalog
         guard let id = try catalog.database(database, connection) else { return nil }
@@ -213,7 +213,7 @@ extension DocumentTable {
         return try catalog.collection(path.parent, in: id, connection)
     }
 
-    /// As ``collection(of:)``, and made where nothing was ever stored in it.
+    /// Like ``collection(of:)``, but creates the collection if it does not exist.
     func collection(making path: DocumentPath) throws(StoreError) -> CollectionRow {
         let catalog = connection.catalog
         let id = try catalog.database(database, connection, creating: true)!

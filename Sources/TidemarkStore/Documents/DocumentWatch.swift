@@ -1,20 +1,21 @@
 package import TidemarkModel
 
-/// Somebody who has read documents and hears of those that change afterwards, until it is let go.
+/// An observer of documents that it has read. It is notified about changes until it is released.
 ///
-/// What it hears may be undone with the transaction: a document that changed is one to be read again.
+/// A reported change may be rolled back with its transaction, so a changed document must be read
+/// again.
 protocol DocumentWatch: AnyObject {
-    /// A row is about to be written over or removed.
+    /// Called before a row is overwritten or removed.
     func willChange(row: Int64, _ connection: Connection) throws(StoreError)
-    /// A document was written or removed.
+    /// Called after a document was written or removed.
     ///
-    /// - Parameter row: The one it has, or had.
+    /// - Parameter row: The document's current or former row.
     func changed(_ path: DocumentPath, row: Int64)
-    /// All that was read is worth nothing.
+    /// Called when everything read before is invalid.
     func lost()
 }
 
-/// Those who watch one connection.
+/// The watches of one connection.
 struct DocumentWatches {
     private struct Entry { weak var watch: (any DocumentWatch)? }
 
@@ -38,21 +39,21 @@ struct DocumentWatches {
     }
 }
 
-/// One document that is written or removed.
+/// A document that is being written or removed.
 struct DocumentChange {
     let collection: CollectionRow
-    /// Its name in the collection.
+    /// The document's name in the collection.
     let name: [UInt8]
     let path: DocumentPath
-    /// Empty unless it is found afterwards.
+    /// The new contents; nil unless the document exists afterwards.
     let contents: EncodedFields?
 }
 
 extension Connection {
-    /// Whether anybody wants to hear of documents that change.
+    /// True if changes of documents must be reported.
     var isObserved: Bool { !watches.isEmpty || !figures.isEmpty }
 
-    /// To be called before a row is written over or removed.
+    /// Call before a row is overwritten or removed.
     func willChange(_ row: Int64, _ change: DocumentChange) throws(StoreError) {
         if !watches.isEmpty {
             try watches.forEach { watch throws(StoreError) in
@@ -63,20 +64,20 @@ extension Connection {
         if !figures.isEmpty { try figures.replace(row, change, self) }
     }
 
-    /// To be called after a row was inserted.
+    /// Call after a row was inserted.
     func haveInserted(_ row: Int64, _ change: DocumentChange) {
         if !watches.isEmpty { watches.forEach { $0.changed(change.path, row: row) } }
         if !figures.isEmpty { figures.add(row, change) }
     }
 
-    /// Everything that was read of documents is worth nothing any more.
+    /// Call when everything that was read of documents is invalid.
     func loseDocuments() {
         watches.forEach { $0.lost() }
         figures.forget()
     }
 }
 
-/// Names the documents that are written or removed, until it is let go.
+/// Collects the paths of documents that are written or removed, until it is released.
 package final class ChangedDocuments: DocumentWatch {
     package private(set) var paths: Set<DocumentPath> = []
 

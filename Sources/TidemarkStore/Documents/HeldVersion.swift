@@ -1,9 +1,8 @@
 package import TidemarkModel
 
-/// Which version of a document is stored, and in which row: all that is to be known before another one
-/// takes its place.
+/// The stored version of a document and its row: everything needed to replace the document.
 package struct HeldVersion: Hashable, Sendable {
-    /// Its row. Another document may get it when this one is removed.
+    /// The row. Another document can reuse it after this one is removed.
     package let row: Int64
     package let kind: StoredDocument.Kind
     package let updateTime: Timestamp

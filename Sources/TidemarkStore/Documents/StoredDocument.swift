@@ -1,20 +1,22 @@
 package import TidemarkModel
 
-/// A document as the store keeps it. A server only has ``Kind/found`` ones; a client's cache also
-/// remembers what it knows to be missing, or to exist with unknown contents.
+/// A document as the store keeps it. A server stores only ``Kind/found`` documents. A client's
+/// cache also records that a document is missing, or exists with unknown contents.
 package struct StoredDocument: Hashable, Sendable {
     package enum Kind: Int64, Hashable, Sendable { case found = 0, missing, unknown }
 
     package var path: DocumentPath
     package var kind: Kind
-    /// Empty unless `found`.
+    /// The contents; empty unless `found`.
     package var contents: EncodedFields
     package var createTime: Timestamp
-    /// The version: when it was committed, or as of when it was missing.
+    /// The version: the commit time, or the time as of which the document was missing.
     package var updateTime: Timestamp
-    /// When a client last heard of it from the server; on a server, its update time.
+    /// On a client, the last time when the server reported the document; on a server, the update
+    /// time.
     package var readTime: Timestamp
-    /// On a client: written by an acknowledged mutation that no listen has confirmed yet.
+    /// On a client, true if an acknowledged mutation has written the document and no listen has
+    /// confirmed it yet.
     package var hasCommittedMutations: Bool
 
     package init(
@@ -36,7 +38,7 @@ package struct StoredDocument: Hashable, Sendable {
             createTime: document.createTime, updateTime: document.updateTime, readTime: readTime)
     }
 
-    /// Nil unless it was found.
+    /// The document; nil unless `found`.
     package var document: Document? {
         guard kind == .found else { return nil }
         return Document(

@@ -1,16 +1,16 @@
 import TidemarkModel
 
-/// Figures of blocks of neighbours in an index: with them those of any range of it are known by two looks at
-/// its ends, however much lies between.
+/// Figures of blocks of adjacent entries in an index. They give the figures of any range of the
+/// index by reading only its two ends, whatever the size of the range.
 ///
-/// In memory, for few indexes at a time: those that were asked for last. Made in slices like an index, kept
-/// with every document that is written, and forgotten where a transaction is undone.
+/// Kept in memory for the few indexes that were requested last. Built in slices like an index,
+/// updated with every written document, and dropped when a transaction is rolled back.
 final class BlockFigures {
-    /// In the order of their last use.
+    /// The blocks, in the order of their last use.
     private var kept: [FigureBlocks] = []
     private var wishes: [FigureWish] = []
 
-    /// How many there are at most; and how many wait to be made.
+    /// The maximum numbers of kept indexes and of pending requests.
     private static let most = 8, mostWishes = 16
 
     var isEmpty: Bool { kept.isEmpty }
@@ -27,7 +27,7 @@ final class BlockFigures {
 
     func takeWish() -> FigureWish? { wishes.isEmpty ? nil : wishes.removeFirst() }
 
-    /// Those of a source, if they are whole.
+    /// Returns the blocks of a source if they are complete.
     func find(_ source: FigureBlocks.Source, _ fields: [FieldPath]) -> FigureBlocks? {
         guard let place = place(source, fields), kept[place].isReady else { return nil }
         let found = kept.remove(at: place)
@@ -41,7 +41,7 @@ final class BlockFigures {
         kept.append(FigureBlocks(source, fields))
     }
 
-    /// The next that is to be filled.
+    /// The next blocks to fill.
     var unfinished: FigureBlocks? { kept.first { !$0.isReady } }
 
     func drop(_ blocks: FigureBlocks) { kept.removeAll { $0 === blocks } }
@@ -51,7 +51,7 @@ final class BlockFigures {
     }
 }
 
-/// A query whose figures took long.
+/// A query whose figures took a long time.
 struct FigureWish: Equatable {
     let database: DatabaseID
     let query: Query
@@ -61,7 +61,7 @@ struct FigureWish: Equatable {
 // MARK: - Changes
 
 extension BlockFigures {
-    /// Before a row is written over or removed.
+    /// Updates the blocks before a row is overwritten or removed.
     func replace(
         _ row: Int64, _ change: DocumentChange, _ connection: Connection
     ) throws(StoreError) {
@@ -71,14 +71,14 @@ extension BlockFigures {
         defer { statement.release() }
         statement.bind(1, row)
         var old: EncodedFields?
-        // A document that is not found is in no index.
+        // A document of another kind than found is in no index.
         if try statement.step(), statement.isFound(in: change.collection.id) {
             old = EncodedFields(trusted: statement.blob(4))
         }
         update(blocks, row, change, from: old)
     }
 
-    /// After a row was inserted.
+    /// Updates the blocks after a row was inserted.
     func add(_ row: Int64, _ change: DocumentChange) {
         let blocks = concerned(change)
         if !blocks.isEmpty { update(blocks, row, change, from: nil) }

@@ -1,13 +1,13 @@
 import TidemarkModel
 
-/// What is known of a query's rows without a scan, from the figures of blocks.
+/// Computes the figures of a query's rows from the figures of blocks, without a scan.
 struct KnownFigures {
     let table: DocumentTable
 
     private var connection: Connection { table.connection }
     private var plans: QueryPlans { QueryPlans(table: table) }
 
-    /// Whether ``figures(of:_:)`` has an answer.
+    /// Returns true if ``figures(of:_:)`` returns a result.
     func knows(_ query: Query, _ fields: [FieldPath]) throws(StoreError) -> Bool {
         let planned = try plans.plan(query)
         guard !planned.paths.isEmpty else { return true }
@@ -15,8 +15,8 @@ struct KnownFigures {
             ?? false
     }
 
-    /// The figures of a query's rows where it is one range of what blocks are kept of: by a look at its two
-    /// ends. Nil where a scan has to find them.
+    /// Returns the figures of a query's rows if they are one range of an index with block figures,
+    /// by reading only the two ends of the range. Returns nil if a scan is needed.
     ///
     /// - Precondition: The query has neither limit nor offset.
     func figures(
@@ -33,7 +33,7 @@ struct KnownFigures {
         return figures
     }
 
-    /// One by one, of less than two blocks.
+    /// Adds the rows of a range one by one. The range has less than two blocks.
     private func add(
         _ range: KeyRange, of source: FigureBlocks.Source, to figures: inout Figures
     ) throws(StoreError) {
@@ -66,7 +66,8 @@ struct KnownFigures {
 }
 
 extension PlannedQuery {
-    /// The one range of an index, or of a collection's names, that the query's rows are.
+    /// The one range of an index or of a collection's names that equals the query's rows; nil if
+    /// there is none.
     fileprivate var rangeOfBlocks: (source: FigureBlocks.Source, KeyRange)? {
         guard paths.count == 1, paths[0].isExact else { return nil }
         switch paths[0].source {
@@ -78,13 +79,13 @@ extension PlannedQuery {
     }
 }
 
-/// Fills the blocks that queries wished for with what is in the store already.
+/// Fills the blocks that queries requested with the stored documents.
 struct FigureFiller {
     let connection: Connection
 
-    /// Goes on with the blocks that are wished for, when all indexes are made.
+    /// Continues filling requested blocks. Called when all indexes are built.
     ///
-    /// - Returns: Whether there is more to do.
+    /// - Returns: True if there is more work.
     func fill(_ budget: ScanBudget) throws(StoreError) -> Bool {
         while !budget.isSpent {
             if let blocks = connection.figures.unfinished {
@@ -94,7 +95,7 @@ struct FigureFiller {
             guard let wish = connection.figures.takeWish() else { return false }
             let table = DocumentTable(
                 database: wish.database, transaction: StoreTransaction(connection: connection))
-            // Some queries are no one range, whatever index there is.
+            // Some queries are not a single range of any index.
             if let (source, _) = try QueryPlans(table: table).plan(wish.query).rangeOfBlocks {
                 connection.figures.make(source, wish.fields)
             }
@@ -103,7 +104,7 @@ struct FigureFiller {
         return connection.figures.isWanted
     }
 
-    /// - Returns: False where its index is gone.
+    /// - Returns: False if the index no longer exists.
     private func fill(_ blocks: FigureBlocks, _ budget: ScanBudget) throws(StoreError) -> Bool {
         let through = blocks.through ?? []
         let lower = through.isEmpty ? [] : through + [0]

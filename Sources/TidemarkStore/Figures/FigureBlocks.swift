@@ -1,6 +1,7 @@
 import TidemarkModel
 
-/// The figures of one index in one scope, or of one collection by name: of blocks of neighbours.
+/// The figures of blocks of adjacent entries, for one scope of an index, or for one collection by
+/// name.
 final class FigureBlocks {
     enum Source: Equatable {
         case entries(index: Int64, scope: Int64)
@@ -9,29 +10,29 @@ final class FigureBlocks {
 
     let source: Source
     let fields: [FieldPath]
-    /// The least key of each block; the first one begins before all keys.
+    /// The least key of each block. The first block begins before all keys.
     private var starts: [[UInt8]] = [[]]
     private var blocks: [Figures]
-    /// How many keys each has, those too whose documents lack a summed field.
+    /// The number of keys in each block, including documents without a summed field.
     private var sizes: [Int] = [0]
     private var size: Int
     private let most: Int
-    /// What it was filled through; nil when nothing is missing.
+    /// The key up to which the blocks are filled; nil if they are complete.
     private(set) var through: [UInt8]? = []
-    /// No key is above it: new ones that are can begin a block.
+    /// The greatest key. A new key above it can begin a block.
     private var greatest: [UInt8] = []
-    /// Whether a block has become so large that it is better to make all anew.
+    /// True if a block has grown so large that the blocks should be built again.
     private(set) var isUneven = false
 
-    /// Of a block; more where there would be too many blocks.
+    /// The initial number of keys in a block, which grows if there would be too many blocks.
     private static let leastSize = 128
     private static let mostBlocks = 4_096
-    /// How many times its size a block may become.
+    /// The factor by which a block may grow.
     private static let mostGrowth = 8
 
     /// - Parameters:
-    ///   - size: How many keys a block begins with.
-    ///   - most: How many blocks there are at most.
+    ///   - size: The initial number of keys in a block.
+    ///   - most: The maximum number of blocks.
     init(
         _ source: Source, _ fields: [FieldPath], size: Int = leastSize, most: Int = mostBlocks
     ) {
@@ -49,7 +50,7 @@ final class FigureBlocks {
 
     func haveFilledAll() { through = nil }
 
-    /// Adds the next key of those that are still missing.
+    /// Adds the next of the keys that are not filled yet.
     func append(_ key: UnsafeRawBufferPointer, _ row: FieldsInPlace?) {
         let last = blocks.count - 1
         if sizes[last] >= size { begin(Array(key)) }
@@ -70,7 +71,7 @@ final class FigureBlocks {
         if blocks.count > most { halve() }
     }
 
-    /// Makes one block of every two.
+    /// Merges each pair of blocks into one.
     private func halve() {
         size *= 2
         var (starts, blocks, sizes): ([[UInt8]], [Figures], [Int]) = ([], [], [])
@@ -97,7 +98,7 @@ extension FigureBlocks {
         var block = block(of: key)
         if isReady, KeyRange.precedes(greatest, key) {
             greatest = key
-            // What is appended, as new messages are, makes blocks of its own.
+            // Appended keys, such as those of new messages, begin new blocks.
             if sizes[block] >= size {
                 begin(key)
                 block = blocks.count - 1
@@ -119,7 +120,7 @@ extension FigureBlocks {
         through.map { !KeyRange.precedes($0, key) } ?? true
     }
 
-    /// The block that a key lies in.
+    /// Returns the index of the block that contains a key.
     private func block(of key: [UInt8]) -> Int {
         var (low, high) = (0, starts.count)
         while low < high {
@@ -133,14 +134,15 @@ extension FigureBlocks {
 // MARK: - Ranges
 
 extension FigureBlocks {
-    /// What of a range is made of whole blocks, and what is left of it at its ends.
+    /// Returns the figures of the whole blocks inside a range, and the remaining ranges at its
+    /// ends.
     func figures(of range: KeyRange) -> (whole: Figures, rest: [KeyRange]) {
         precondition(isReady)
         var whole = Figures(of: fields)
         if range.isEmpty { return (whole, []) }
         let first = block(of: range.lower)
         let last = range.upper == Cut.top ? blocks.count : block(of: range.upper)
-        // The block in which it begins is whole where it begins with it.
+        // The first block is complete if the range starts at its first key.
         let start = range.lower == starts[first] ? first : first + 1
         guard start <= last, start < blocks.count else { return (whole, [range]) }
         for block in start..<last { whole += blocks[block] }

@@ -1,20 +1,20 @@
 package import TidemarkModel
 
-/// The figures of a query's rows, made a slice at a time. What changes meanwhile is taken out of them and
-/// named by ``touched``, to be put in at the end as it is then.
+/// A scan, in slices, for the figures of a query's rows. A document that changes during the scan is
+/// removed from the figures and added to ``touched``; the caller adds its final state at the end.
 package final class FigureScan: DocumentWatch {
     private let planned: PlannedQuery
     private var parts: [ScanPart]
     private var current = 0
-    /// Rows that count, to take them out again and to count each once.
+    /// The counted rows, to count each row once and to remove rows again.
     private var counted = RowSet()
-    /// Rows that are left to who asks at the end.
+    /// The rows that the caller adds at the end.
     private var left = RowSet()
 
     package private(set) var figures: Figures
-    /// Documents of the query's collections that were written or removed since it began.
+    /// The documents of the query's collections that were written or removed since the scan began.
     package private(set) var touched: Set<DocumentPath> = []
-    /// Whether it has to begin anew.
+    /// True if the scan must begin again.
     package private(set) var isLost = false
     private var scanned = 0
 
@@ -40,7 +40,8 @@ package final class FigureScan: DocumentWatch {
 
     func lost() { isLost = true }
 
-    /// Begins a scan for the figures of all rows of a query. It is to be told when it is over.
+    /// Begins a scan for the figures of all rows of a query. Call ``end(_:)`` when it is no longer
+    /// needed.
     ///
     /// - Precondition: The query has neither limit nor offset.
     static func begin(
@@ -54,7 +55,7 @@ package final class FigureScan: DocumentWatch {
         return scan
     }
 
-    /// - Returns: Whether it is at its end.
+    /// - Returns: True if the scan is complete.
     func step(_ table: DocumentTable, _ budget: ScanBudget) throws(StoreError) -> Bool {
         if try !QueryPlans(table: table).stillHas(indexesOf: planned) { lost() }
         if isLost { return false }
@@ -105,6 +106,6 @@ package final class FigureScan: DocumentWatch {
                 database: table.database, query: planned.query.query, fields: figures.fields))
     }
 
-    /// Rows for which it is worth it to have the figures of blocks the next time.
+    /// The number of rows from which block figures are worthwhile for the next time.
     private static let many = 500
 }

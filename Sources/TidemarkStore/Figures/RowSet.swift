@@ -1,10 +1,10 @@
-/// Numbers of rows: a bit each, in pages, because they lie close together.
+/// A set of row numbers: one bit each, in pages, because the numbers are dense.
 struct RowSet {
     private static let bitsOfPage: Int64 = 4_096
 
     private var pages: [Int: [UInt64]] = [:]
 
-    /// - Returns: Whether it was not in it.
+    /// - Returns: True if the row was not in the set.
     mutating func insert(_ row: Int64) -> Bool {
         let (page, word, bit) = Self.place(of: row)
         let known = pages[page]?[word] ?? 0
@@ -13,7 +13,7 @@ struct RowSet {
         return true
     }
 
-    /// - Returns: Whether it was in it.
+    /// - Returns: True if the row was in the set.
     mutating func remove(_ row: Int64) -> Bool {
         let (page, word, bit) = Self.place(of: row)
         guard let known = pages[page]?[word], known & bit != 0 else { return false }

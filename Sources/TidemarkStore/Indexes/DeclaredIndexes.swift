@@ -3,23 +3,24 @@ import TidemarkModel
 /// An index of a database.
 package struct IndexState: Hashable, Sendable {
     package let definition: IndexDefinition
-    /// False for one that was made on demand.
+    /// False for an index that was created on demand.
     package let isDeclared: Bool
-    /// Whether queries use it: every document is in it.
+    /// True if queries can use the index, because it contains every document.
     package let isReady: Bool
 }
 
-/// The indexes of one database: those that were declared, and those made on demand.
+/// The indexes of one database: declared ones, and those created on demand.
 struct DeclaredIndexes {
     let table: DocumentTable
 
     private var connection: Connection { table.connection }
     private var plans: QueryPlans { QueryPlans(table: table) }
 
-    /// Makes an index. One that is there already is kept.
+    /// Creates an index. An existing index is kept.
     ///
-    /// - Parameter fillsNow: Before this returns: a pass over all documents of its collections. Else
-    ///   ``DocumentStore/buildWantedIndexes(slice:)`` does it.
+    /// - Parameter fillsNow: True to fill the index before the call returns, with a pass over all
+    ///   documents of its collections. Otherwise ``DocumentStore/buildWantedIndexes(slice:)`` fills
+    ///   the index.
     func declare(
         _ definition: IndexDefinition, fillsNow: Bool = true
     ) throws(StoreError) {
@@ -44,7 +45,7 @@ struct DeclaredIndexes {
         }
     }
 
-    /// Deletes an index, declared or not. Deleting one that is not there does nothing.
+    /// Deletes an index, declared or not. Does nothing if the index does not exist.
     func drop(_ definition: IndexDefinition) throws(StoreError) {
         try table.transaction.requireWriting()
         guard let id = try connection.catalog.database(table.database, connection) else { return }
@@ -57,7 +58,7 @@ struct DeclaredIndexes {
         group.indexes.remove(at: known)
     }
 
-    /// Every index of the database, by collection id and then in the order they were made.
+    /// Returns every index of the database, by collection id and then in the order of creation.
     func all() throws(StoreError) -> [IndexState] {
         guard let id = try connection.catalog.database(table.database, connection) else {
             return []
@@ -76,14 +77,15 @@ struct DeclaredIndexes {
         return result
     }
 
-    /// Whether each alternative of the query is one range of an index, in its order.
+    /// Returns true if each alternative of the query is one range of an index, in the query's
+    /// order.
     func serve(_ query: Query) throws(StoreError) -> Bool {
         guard try holds(query) else { return false }
         return try plans.plan(query).wishes.isEmpty
     }
 
-    /// Declares the indexes that the query would wish for, as ``declare(_:fillsNow:)``. Where the
-    /// collection is not there yet it is made, so that its first documents are indexed as they come.
+    /// Declares the indexes that the query would request, as ``declare(_:fillsNow:)`` does. Creates
+    /// a missing collection, so that its first documents are indexed when they are written.
     func declare(for query: Query) throws(StoreError) {
         try table.transaction.requireWriting()
         let id = try connection.catalog.database(table.database, connection, creating: true)!
@@ -93,7 +95,8 @@ struct DeclaredIndexes {
         for definition in try plans.plan(query).wishes { try declare(definition) }
     }
 
-    /// Whether there is what the query reads; without it, its plan says nothing.
+    /// Returns true if the collections that the query reads exist. Without them, its plan has no
+    /// meaning.
     private func holds(_ query: Query) throws(StoreError) -> Bool {
         guard let id = try connection.catalog.database(table.database, connection) else {
             return false
@@ -104,7 +107,7 @@ struct DeclaredIndexes {
 }
 
 extension DocumentStore {
-    /// Whether indexes that queries wish for are made from now on; they are unless this says otherwise.
+    /// Sets whether requested indexes are built from now on. By default they are.
     package func setMakesWishedIndexes(_ isAutomatic: Bool) throws(StoreError) {
         try withConnection { $0.indexing.isAutomatic = isAutomatic }
     }

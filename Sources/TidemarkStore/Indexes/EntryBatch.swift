@@ -1,32 +1,32 @@
-/// The entries of one index for the next documents of one collection, on their way into the file.
+/// The entries of one index for the next documents of one collection, before they are written.
 ///
-/// Documents are read in the order they lie in the file, and entries written in the order of their
-/// keys: both ways each page is touched once, and not once for each document. That takes several
-/// transactions, in which documents change: a changed one is indexed with its change and left out
-/// here. A batch that is lost before its end leaves entries behind; the next one finds them there, or
-/// they are deleted with the change of their document.
+/// Documents are read in file order, and entries are written in key order. So each page is visited
+/// once, not once per document. This takes several transactions, between which documents can
+/// change. A changed document is indexed by its own write and omitted here. A batch that is lost
+/// before its end leaves entries behind; the next batch finds them, or they are deleted when their
+/// document changes.
 struct EntryBatch {
     enum Stage { case listing, sorting, reading, writing, done }
 
     let index: Int64
     let collection: Int64
     private(set) var stage = Stage.listing
-    /// The last name it has documents through, by which it will be known how far the index is.
+    /// The name of the last document in the batch, up to which the index will be complete.
     private(set) var through: [UInt8] = []
     private var rows: [Int64] = []
     private var nextRow = 0
     private(set) var entries = SortedEntries()
     private var changed: Set<Int64> = []
 
-    /// Documents of one batch: what is sorted in a few milliseconds.
+    /// The maximum number of documents in a batch, so that sorting takes a few milliseconds.
     static let capacity = 50_000
-    /// Entries beyond this are written before more documents are read.
+    /// The size of the entries from which they are written before more documents are read.
     private static let maxEntryBytes = 16 << 20
-    /// Entries that are sorted together.
+    /// The number of entries sorted together.
     private static let run = 4_000
-    /// Beyond this many others, documents are not read in one go with those before them.
+    /// The maximum gap between row numbers that are read in one pass.
     private static let widestGap: UInt64 = 4
-    /// Past this many changes, the batch is given up for a new one.
+    /// The maximum number of changed documents. Beyond it, the batch is replaced with a new one.
     private static let maxChanges = 10_000
 
     init(index: Int64, collection: Int64) {
@@ -36,15 +36,15 @@ struct EntryBatch {
 
     // MARK: Listing
 
-    /// How many documents it still takes.
+    /// The number of documents that the batch can still take.
     var room: Int { Self.capacity - rows.count }
 
     mutating func list(_ row: Int64) { rows.append(row) }
 
-    /// The one that was listed last.
+    /// The row that was listed last.
     var lastListed: Int64? { rows.last }
 
-    /// - Parameter name: Of the one that was listed last.
+    /// - Parameter name: The name of the last listed document.
     mutating func haveListed(through name: [UInt8]) { through = name }
 
     mutating func endListing() {
@@ -52,7 +52,7 @@ struct EntryBatch {
         stage = .sorting
     }
 
-    /// Brings the documents into the order of the file.
+    /// Sorts the documents in file order.
     mutating func sort() {
         precondition(stage == .sorting)
         rows.sort()
@@ -61,11 +61,11 @@ struct EntryBatch {
 
     // MARK: Reading
 
-    /// Whether something is to be written before more is read.
+    /// True if entries must be written before more documents are read.
     var isFull: Bool { entries.byteCount >= Self.maxEntryBytes }
 
-    /// Documents that lie in the file one behind the other, or nearly, and so are read in one go; nil when
-    /// it is time to write.
+    /// Returns rows that are adjacent or nearly adjacent in the file, to read in one pass; nil when
+    /// entries must be written.
     mutating func nextRows(atMost limit: Int) -> (first: Int64, last: Int64)? {
         precondition(stage == .reading && limit > 0)
         guard nextRow < rows.count, !isFull else {
@@ -77,14 +77,15 @@ struct EntryBatch {
         return (rows[nextRow], rows[end - 1])
     }
 
-    /// In a damaged file they may be as far apart as numbers can be.
+    /// Returns true if two rows are close. The subtraction wraps, because row numbers in a damaged
+    /// file can have any distance.
     private func isNear(_ row: Int64, _ before: Int64) -> Bool {
         UInt64(bitPattern: row &- before) <= Self.widestGap
     }
 
-    /// Comes to a document that was found.
+    /// Advances to a document that was found.
     ///
-    /// - Returns: Whether it is one of the batch, and to be indexed with it.
+    /// - Returns: True if the document belongs to the batch and must be indexed with it.
     mutating func take(_ row: Int64, _ budget: inout Int) -> Bool {
         while nextRow < rows.count, rows[nextRow] < row { skip(&budget) }
         guard nextRow < rows.count, rows[nextRow] == row else { return false }
@@ -92,7 +93,7 @@ struct EntryBatch {
         return changed.isEmpty || !changed.contains(row)
     }
 
-    /// Leaves out the documents up to this one that were not found.
+    /// Skips the documents up to this row that were not found.
     mutating func skip(through row: Int64, _ budget: inout Int) {
         while nextRow < rows.count, rows[nextRow] <= row { skip(&budget) }
     }
@@ -102,21 +103,21 @@ struct EntryBatch {
         budget -= 1
     }
 
-    /// - Parameter write: As ``SortedEntries/add(_:_:)`` wants it.
+    /// - Parameter write: Writes the key, as ``SortedEntries/add(_:_:)`` requires.
     mutating func add(
         _ row: Int64, _ write: (inout KeyWriter) throws(StoreError) -> Bool
     ) throws(StoreError) {
         try entries.add(row, write)
     }
 
-    /// Sorts what was read, in runs that take some milliseconds.
+    /// Sorts the entries read so far, in runs that take some milliseconds.
     mutating func endReading() {
         if stage == .writing || entries.unsorted >= Self.run { entries.endRun() }
     }
 
     // MARK: Writing
 
-    /// The next entries to be written; fewer than `count` when no more are.
+    /// Returns the next entries to write; fewer than `count` at the end.
     mutating func next(_ count: Int) -> [SortedEntries.Entry] {
         precondition(stage == .writing)
         var next: [SortedEntries.Entry] = []
@@ -127,7 +128,7 @@ struct EntryBatch {
         return next
     }
 
-    /// Goes on with what is still to be read.
+    /// Continues with the documents that are not read yet.
     mutating func endWriting() {
         entries = SortedEntries()
         stage = nextRow < rows.count ? .reading : .done
@@ -135,14 +136,14 @@ struct EntryBatch {
 
     // MARK: Changes
 
-    /// Whether the document is one that the index will have with this batch.
+    /// Returns true if the document belongs to this batch.
     func holds(_ collection: Int64, _ name: [UInt8]) -> Bool {
         collection == self.collection && !KeyRange.precedes(through, name)
     }
 
-    /// Its entries are in the file now.
+    /// Omits a document, whose entries are now in the file.
     ///
-    /// - Returns: False when that is no longer worth remembering.
+    /// - Returns: False if there are too many omitted documents.
     mutating func leaveOut(_ row: Int64) -> Bool {
         changed.insert(row)
         return changed.count <= Self.maxChanges

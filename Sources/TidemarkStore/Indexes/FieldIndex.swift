@@ -1,15 +1,16 @@
 import TidemarkModel
 
-/// An index as it is stored, and how far it is filled.
+/// A stored index and its filling progress.
 struct FieldIndex: Equatable {
     let id: Int64
     let definition: IndexDefinition
-    /// Of the definition: every query's plan names it, and making it took a tenth of a small query.
+    /// The text of the definition. Every query's plan contains it, and making it took a tenth of a
+    /// small query's time.
     let sentence: String
     var isDeclared: Bool
-    /// Whether every document has its entries; until then no query may use it.
+    /// True if every document has its entries. Queries cannot use the index before.
     var isReady: Bool
-    /// Filled through this collection and this name in it, while it is not ready.
+    /// The collection and the name in it up to which an unfinished index is filled.
     var builtCollection: Int64
     var builtName: [UInt8]
 
@@ -26,13 +27,14 @@ struct FieldIndex: Equatable {
         self.builtName = builtName
     }
 
-    /// Whether a document's entries belong in the index already; else the filling will get to it.
+    /// Returns true if a document's entries belong in the index now. Otherwise the filling will
+    /// reach the document later.
     func covers(_ collection: Int64, _ name: [UInt8]) -> Bool {
         if isReady || collection < builtCollection { return true }
         return collection == builtCollection && !KeyRange.precedes(builtName, name)
     }
 
-    /// 0 is no collection: it stands for all of them.
+    /// Returns the scope of entries: a collection, or 0 for all collections of a group.
     func scope(_ collection: CollectionRow) -> Int64 {
         definition.scope == .group ? 0 : collection.id
     }
@@ -119,7 +121,7 @@ extension FieldIndex {
         try statement.run()
     }
 
-    /// Deletes it with its entries.
+    /// Deletes the index with its entries.
     func delete(_ connection: Connection) throws(StoreError) {
         try connection.run(.deleteEntriesOfIndex, id)
         try connection.run(.deleteIndexFields, id)

@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// The indexes that queries wished for and are not there yet.
+/// The requested indexes that do not exist yet.
 final class IndexingState {
     struct Wish: Hashable {
         let database: Int64
@@ -8,20 +8,20 @@ final class IndexingState {
     }
 
     private(set) var wishes: [Wish] = []
-    /// Documents that queries of this transaction looked at.
+    /// The number of documents that queries of this transaction visited.
     var scanned = 0
-    /// Whether an index may be unfinished in the file: true until that was looked up.
+    /// True if the file may contain an unfinished index, until that was checked.
     var mayBeUnfinished = true
-    /// Of the index that is being filled.
+    /// The current batch of the index that is being filled.
     var batch: EntryBatch?
-    /// Whether what queries wish for is made.
+    /// True if requested indexes are built.
     var isAutomatic = true
-    /// What slices have added to the log since one of them moved it.
+    /// The number of pages that slices have added to the log since the last move.
     var pagesLogged = 0
 
-    /// How many wishes wait; later ones come again with the next query.
+    /// The maximum number of pending requests. Later requests return with the next query.
     private static let maxWishes = 32
-    /// How many indexes are made on demand for one collection id, and for one database.
+    /// The maximum number of indexes created on demand for one collection id, and for one database.
     static let maxPerGroup = 16
     static let maxPerDatabase = 200
 
@@ -35,7 +35,8 @@ final class IndexingState {
         return wishes
     }
 
-    /// Whose entries are in the file now. Past some changes the batch is given up for a new one.
+    /// Omits a document whose entries are in the file now. After too many changes, the batch is
+    /// replaced.
     func leaveOut(_ row: Int64) {
         if batch?.leaveOut(row) == false { batch = nil }
     }
@@ -48,17 +49,18 @@ final class IndexingState {
     }
 }
 
-/// Makes the indexes that queries wished for, a slice at a time; then the figures of blocks.
+/// Builds the requested indexes in slices, and then the figures of blocks.
 struct IndexBuilder {
     let connection: Connection
 
-    /// Steps that are made after any transaction while there is an unfinished index.
+    /// The minimum number of steps after a transaction while an index is unfinished.
     private static let slice = 1_000
 
-    /// Makes wished indexes after a transaction, in three steps for each document that its queries
-    /// looked at: enough for one index over them, and a pause in proportion to the scan.
+    /// Builds requested indexes after a transaction, with three steps for each document that its
+    /// queries visited. This suffices for one index over those documents, and delays the caller in
+    /// proportion to the scan.
     ///
-    /// An index is never needed, so what stops it (a full disk) is left to the transaction that
+    /// An index is optional, so an error such as a full disk is left to the next transaction that
     /// meets it.
     func settle() {
         let scanned = connection.indexing.scanned
@@ -74,7 +76,8 @@ struct IndexBuilder {
     private var lacksIndexes: Bool {
         if !connection.indexing.wishes.isEmpty { return true }
         if connection.indexing.mayBeUnfinished {
-            // One that is left from before; a store that cannot be read has nothing to fill.
+            // An index may be unfinished from an earlier run. A store that cannot be read has
+            // nothing to fill.
             do throws(StoreError) {
                 try connection.requireOpen()
                 connection.indexing.mayBeUnfinished = try unfinishedGroup() != nil
@@ -83,14 +86,14 @@ struct IndexBuilder {
         return connection.indexing.mayBeUnfinished
     }
 
-    /// What slices leave in the log for the next one to move; and what they move of others, which else
-    /// is no part of making an index.
+    /// The number of pages that slices leave in the log before the next slice moves it; and the
+    /// number left by other transactions, whose pages are not part of building an index.
     private static let (logOfSlices, logOfOthers) = (250, 500)
-    /// How many steps are made between two looks at the time.
+    /// The number of steps between two checks of the time.
     private static let stepsBetweenLooks = 100
 
-    /// One slice: a part of an index, or the log that others have made; or, when all indexes are made, of the
-    /// figures of their blocks.
+    /// Performs one slice: a part of an index, or moving the log that other transactions have
+    /// filled. When all indexes are built, a part of the block figures.
     func buildSlice(steps: Int, isOver: @escaping () -> Bool) throws(StoreError) -> Bool {
         guard lacksIndexes else {
             return try FigureFiller(connection: connection).fill(
@@ -112,9 +115,9 @@ struct IndexBuilder {
         return try build(steps: steps, isOver: isOver) || connection.figures.isWanted
     }
 
-    /// Fills unfinished indexes, in a transaction of its own.
+    /// Fills unfinished indexes, in a separate transaction.
     ///
-    /// - Returns: Whether there is more to do.
+    /// - Returns: True if there is more work.
     func build(
         steps: Int, isOver: () -> Bool = { false }
     ) throws(StoreError) -> Bool {
@@ -140,7 +143,7 @@ struct IndexBuilder {
             connection.indexing.mayBeUnfinished = unfinished != nil
             return unfinished != nil
         } catch {
-            // A failed commit has rolled back by itself.
+            // A failed commit has already rolled back.
             if connection.isWriting { connection.rollback() }
             connection.indexing.mayBeUnfinished = false
             throw error

@@ -1,14 +1,14 @@
 package import TidemarkModel
 
-/// What an index holds and in which order.
+/// The fields of an index and their order.
 ///
-/// A document has an entry when it has every field of the index (one for each distinct element,
-/// where a field is indexed by elements). Read backwards, the same index serves the flipped order.
+/// A document has an entry if it has every field of the index. If a field is indexed by elements,
+/// it has an entry for each distinct element. Read backwards, the index serves the reversed order.
 package struct IndexDefinition: Hashable, Sendable {
     package enum Scope: Hashable, Sendable {
-        /// Each collection of the id for itself.
+        /// Each collection with the id is indexed by itself.
         case collection
-        /// All collections of the id as one.
+        /// The collections with the id are indexed together.
         case group
     }
 
@@ -26,7 +26,7 @@ package struct IndexDefinition: Hashable, Sendable {
             self.kind = kind
         }
 
-        /// Nil for elements of an array.
+        /// The direction; nil for elements of an array.
         var direction: Direction? {
             switch kind {
             case .ascending: .ascending
@@ -42,7 +42,8 @@ package struct IndexDefinition: Hashable, Sendable {
     /// The direction of the document's name, which ends every entry.
     package let name: Direction
 
-    /// - Precondition: At most one field is indexed by its elements: more would multiply.
+    /// - Precondition: At most one field is indexed by its elements, because the entries of two
+    ///   would multiply.
     package init(
         collectionID: String, scope: Scope = .collection, fields: [Field],
         name: Direction = .ascending
@@ -54,7 +55,7 @@ package struct IndexDefinition: Hashable, Sendable {
         self.name = name
     }
 
-    /// `conversationId asc, timestamp desc of messages`
+    /// The definition as text, for example `conversationId asc, timestamp desc of messages`.
     package var sentence: String {
         let parts = fields.map { "\($0.path) \($0.kind.word)" }
         let list = parts.isEmpty ? "name" : parts.joined(separator: ", ")

@@ -1,16 +1,17 @@
 import TidemarkModel
 
-/// A document as its index entries see it.
+/// A document with everything that its index entries need.
 struct IndexedRow {
     let id: Int64
     let collection: CollectionRow
-    /// Its name inside the collection.
+    /// The document's name inside the collection.
     let name: [UInt8]
     let path: DocumentPath
 }
 
 extension IndexDefinition {
-    /// The keys of a document, each once: none when it lacks a field of the index.
+    /// Returns the keys of a document without duplicates; empty if the document lacks a field of
+    /// the index.
     func keys(of fields: some FieldSource, _ row: IndexedRow) -> [[UInt8]] {
         if hasOneKey {
             var writer = KeyWriter()
@@ -36,13 +37,15 @@ extension IndexDefinition {
         return keys
     }
 
-    /// Whether a document has one key or none: not where it has one for each element of an array.
+    /// True if a document has at most one key; false if it has one for each element of an array.
     var hasOneKey: Bool { !fields.contains { $0.kind == .contains } }
 
-    /// Writes the only key of a document behind what is there.
+    /// Appends the only key of a document to `writer`.
     ///
-    /// - Parameter name: The document's in its collection, or its whole path, as the scope has it.
-    /// - Returns: False when it lacks a field of the index; what is written then is no key.
+    /// - Parameter name: The document's name in its collection, or its whole path, depending on the
+    ///   scope.
+    /// - Returns: False if the document lacks a field of the index. The bytes written are then not
+    ///   a key.
     func writeKey(
         of fields: some FieldSource, name: UnsafeRawBufferPointer, _ writer: inout KeyWriter
     ) -> Bool {
@@ -59,8 +62,9 @@ extension IndexDefinition {
         return true
     }
 
-    /// Whether two versions of a document have the same keys, as far as their bytes say: making the keys of
-    /// both to find that costs three times as much, and most changes touch no field of an index.
+    /// Returns true if two versions of a document certainly have the same keys, by comparing
+    /// encoded fields. Making both keys would cost three times as much, and most changes affect no
+    /// indexed field.
     func surelyKeeps(
         keysOf old: (some FieldSource)?, as new: (some FieldSource)?
     ) -> Bool {
@@ -78,7 +82,8 @@ extension IndexDefinition {
 struct IndexEntries {
     let connection: Connection
 
-    /// Brings the entries of a document from one version to another; only what differs is touched.
+    /// Updates the entries of a document from one version to another. Only differing entries are
+    /// touched.
     func replace(
         of row: IndexedRow, from old: (some FieldSource)?, to new: (some FieldSource)?
     ) throws(StoreError) {
@@ -102,8 +107,9 @@ struct IndexEntries {
         for key in after where !kept.contains(key) { try insertEntry(key, of: index, row) }
     }
 
-    /// Where the filling has yet to come, or is: what was before may have entries, from a batch that
-    /// is under way or was lost; what is after has them now, or with a later batch.
+    /// Updates entries that the filling has not reached or is about to write. The old version may
+    /// have entries, from a current or lost batch. The new version gets its entries now, or with a
+    /// later batch.
     private func replaceAwaited(
         _ row: IndexedRow, _ before: [[UInt8]], _ after: [[UInt8]], _ index: FieldIndex
     ) throws(StoreError) {
@@ -140,8 +146,8 @@ struct IndexEntries {
     /// Inserts entries of one index, in one collection.
     ///
     /// - Parameters:
-    ///   - entries: At most as many as go with one statement.
-    ///   - sorted: Where they were taken from, which has their keys.
+    ///   - entries: At most as many entries as one statement takes.
+    ///   - sorted: The source of the entries, which holds their keys.
     func insert(
         _ entries: [SortedEntries.Entry], of index: FieldIndex, in collection: CollectionRow,
         _ sorted: SortedEntries
@@ -162,7 +168,7 @@ struct IndexEntries {
             }
             if isDone { return }
         }
-        // What is there already was left by an index that was half made: it gives way.
+        // Existing entries were left by a partly built index and are replaced.
         let statement = try connection.statement(.insertEntry)
         defer { statement.release() }
         statement.bind(1, index.id)

@@ -1,14 +1,14 @@
 import TidemarkModel
 
-/// Fills one index with the documents that were there before it.
+/// Fills an index with the documents that existed before it.
 struct IndexFiller {
     let connection: Connection
 
-    /// Goes on with the first unfinished index of the group; an index is ready with the last
+    /// Continues with the first unfinished index of the group. An index is ready after its last
     /// document.
     ///
-    /// - Parameter budget: Steps still to be made: one for a collection, for a document that is read
-    ///   and for an entry that is written, so about two for a document.
+    /// - Parameter budget: The remaining steps: one for each collection, each document read and
+    ///   each entry written, so about two per document.
     func fill(_ group: CollectionGroup, _ budget: inout Int) throws(StoreError) {
         guard let position = group.indexes.firstIndex(where: { !$0.isReady }) else {
             throw .corrupt(detail: "the indexes of \(group.id)")
@@ -28,20 +28,22 @@ struct IndexFiller {
         group.indexes[position] = index
     }
 
-    /// However small the budget, something of it is used for something.
+    /// Makes progress with any budget.
     ///
-    /// - Returns: Whether the collection may have more documents.
+    /// - Returns: True if the collection may have more documents.
     private func fillCollection(
         _ index: inout FieldIndex, _ budget: inout Int
     ) throws(StoreError) -> Bool {
-        // Taken out for as long as it is changed. What throws undoes the transaction, and forgets it.
+        // Takes the batch out while it changes. An error rolls the transaction back and drops the
+        // batch.
         var batch = takeBatch(for: index)
         switch batch.stage {
         case .listing:
             guard try list(&batch, from: index.builtName, &budget) else { return false }
         case .sorting:
             batch.sort()
-            // Some milliseconds for many, so that a look at the time is due, as before it.
+            // Sorting many documents takes some milliseconds, so the time must be checked, as
+            // before it.
             budget = 0
         case .reading: try read(&batch, index, &budget)
         case .writing: try write(&batch, index, &budget)
@@ -63,11 +65,11 @@ struct IndexFiller {
         return EntryBatch(index: index.id, collection: index.builtCollection)
     }
 
-    /// - Returns: Whether there is anything to index.
+    /// - Returns: True if there is a document to index.
     private func list(
         _ batch: inout EntryBatch, from name: [UInt8], _ budget: inout Int
     ) throws(StoreError) -> Bool {
-        // A name is listed in a tenth of the time that a document is read in.
+        // Listing a name takes a tenth of the time of reading a document.
         let wanted = min(batch.room, 10 * min(budget, EntryBatch.capacity))
         let statement = try connection.statement(.namesToIndex)
         defer { statement.release() }
@@ -117,7 +119,7 @@ struct IndexFiller {
                     break
                 }
             }
-            // Those that are gone, or missing by now.
+            // These documents were removed or are now missing.
             if isWhole { batch.skip(through: run.last, &budget) }
             statement.reset()
         }

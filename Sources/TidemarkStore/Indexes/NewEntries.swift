@@ -1,37 +1,39 @@
 import TidemarkModel
 
-/// Index entries of documents that were just inserted, to be written in the order of their keys: 25 with
-/// one statement, and each page of an index touched once. One statement an entry, in the order in which
-/// documents came, was a quarter of taking many in.
+/// The index entries of documents that were just inserted, to be written in key order: 25 per
+/// statement, so each page of an index is visited once. One statement per entry, in the order of
+/// the documents, took a quarter of the time of storing many documents.
 ///
-/// Until they are written no query of the transaction finds these documents by an index, and none of them
-/// may be changed.
+/// Until they are written, no query of the transaction finds these documents by an index, and none
+/// of the documents may be changed.
 package struct NewEntries {
-    /// Of one index, in one collection.
+    /// The entries of one index, in one collection.
     fileprivate struct Part {
         let index: FieldIndex
         let collection: CollectionRow
         var entries = SortedEntries()
     }
 
-    /// One for each index over a collection that documents came for.
+    /// The parts, one for each index over a collection of the documents.
     private var parts: [Part] = []
-    /// Of further ones, entries are written at once: with few documents in each there is little to put in
-    /// order.
+    /// The maximum number of parts. Entries of further parts are written immediately, because with
+    /// few documents in each there is little to sort.
     private static let mostParts = 16
     private var count = 0
 
-    /// Documents for which it is worth it: as many as go with one statement.
+    /// The minimum number of documents for which sorting is worthwhile, equal to the number of
+    /// entries per statement.
     package static let fewest = OwnSQL.entriesAtOnce
-    /// Past it, they are written before more are gathered.
+    /// The number of entries from which they are written before more are collected.
     private static let most = 4_000
 
     package init() {}
 
     fileprivate var isFull: Bool { count >= Self.most }
 
-    /// - Returns: False, with nothing done, where the index cannot be dealt with so: where a document has
-    ///   many entries in it, where the filling is still to come by, or where there are too many of them.
+    /// - Returns: False, without any change, if the index cannot be handled this way: a document
+    ///   has several entries in it, its filling has not reached the document, or there are too many
+    ///   parts.
     fileprivate mutating func add(
         _ row: IndexedRow, _ fields: EncodedFields, to index: FieldIndex
     ) throws(StoreError) -> Bool {
@@ -72,7 +74,7 @@ package struct NewEntries {
 }
 
 extension NewEntries.Part {
-    /// The next ones that go with one statement; nil when there are no more.
+    /// Returns the next entries for one statement; nil if there are none.
     fileprivate mutating func next() -> [SortedEntries.Entry]? {
         var next: [SortedEntries.Entry] = []
         next.reserveCapacity(OwnSQL.entriesAtOnce)
@@ -84,7 +86,7 @@ extension NewEntries.Part {
 }
 
 extension DocumentTable {
-    /// As ``insert(ifNew:)``, for many at a time.
+    /// Like ``insert(ifNew:)``, for many documents.
     package func insert(
         ifNew document: StoredDocument, _ entries: inout NewEntries
     ) throws(StoreError) -> Int64? {
@@ -102,7 +104,7 @@ extension DocumentTable {
         return row
     }
 
-    /// Writes what was gathered.
+    /// Writes the collected entries.
     package func write(_ entries: inout NewEntries) throws(StoreError) {
         try transaction.requireWriting()
         try entries.write(connection)

@@ -1,36 +1,36 @@
 import TidemarkModel
 
-/// Entries of an index on their way into the file, in the order of their keys. They are sorted a run at
-/// a time, and the runs merged as they are taken: no step takes long.
+/// The entries of an index in key order, before they are written. They are sorted in runs, and the
+/// runs are merged while they are read, so that no step takes long.
 ///
-/// All keys lie in one buffer, one behind the other: sorting moves numbers, and counts no references.
+/// All keys are in one buffer, so sorting moves only numbers and changes no reference counts.
 struct SortedEntries {
     struct Entry {
         fileprivate let start: Int
         fileprivate let end: Int
-        /// The document's.
+        /// The row of the document.
         let row: Int64
-        /// What of the key mostly decides: of two entries, the one with the lesser is the lesser.
+        /// The part of the key that usually decides: a smaller digest means a smaller key.
         fileprivate var digest: UInt64 = 0
     }
 
     private var keys = KeyWriter()
     private var entries: [Entry] = []
-    /// What the keys of the first run have in common, by its place in `keys`; nil before that run.
+    /// The common prefix of the first run's keys, as a range of `keys`; nil before that run.
     private var head: Range<Int>?
-    /// What is left of each, by its place in `entries`.
+    /// The remaining entries of each run, as ranges of `entries`.
     private var runs: [Range<Int>] = []
-    /// Where the run that is being made begins.
+    /// The start of the current run.
     private var runStart = 0
-    /// Whether `runs` is a heap by their next entries.
+    /// True if `runs` is a heap, ordered by the next entries.
     private var isHeap = false
 
-    /// What it takes of memory, about.
+    /// The approximate memory in bytes.
     var byteCount: Int { keys.bytes.count + 64 * entries.count }
 
-    /// Adds an entry, unless `write` has no key for it and says so.
+    /// Adds an entry, unless `write` returns false because there is no key.
     ///
-    /// - Parameter write: Writes the key behind what is there.
+    /// - Parameter write: Appends the key to the writer.
     mutating func add(
         _ row: Int64, _ write: (inout KeyWriter) throws(StoreError) -> Bool
     ) throws(StoreError) {
@@ -42,10 +42,10 @@ struct SortedEntries {
         entries.append(Entry(start: start, end: keys.bytes.count, row: row))
     }
 
-    /// Those since the last run.
+    /// The number of entries since the last run.
     var unsorted: Int { entries.count - runStart }
 
-    /// Sorts what was added since the last run.
+    /// Sorts the entries added since the last run.
     mutating func endRun() {
         if runStart == entries.count { return }
         keys.bytes.withUnsafeBufferPointer { keys in
@@ -73,7 +73,7 @@ struct SortedEntries {
         }
     }
 
-    /// Lends the keys of entries, in place.
+    /// Passes access to the keys of entries, without copies.
     func withKeys<E>(
         _ body: (_ key: (Entry) -> UnsafeRawBufferPointer) throws(E) -> Void
     ) throws(E) {
@@ -112,7 +112,8 @@ extension SortedEntries {
         return first.start..<(first.start + count)
     }
 
-    /// The eight bytes behind the head; of a key that does not begin with it, the least or the greatest.
+    /// Returns the eight bytes after the common prefix. A key without that prefix gets the least or
+    /// greatest value.
     private static func digest(_ key: Keys, _ head: Keys) -> UInt64 {
         switch Comparison.bytes(Keys(rebasing: key.prefix(head.count)), head) {
         case .ascending: return 0
@@ -121,7 +122,7 @@ extension SortedEntries {
         }
         let tail = UnsafeRawBufferPointer(Keys(rebasing: key.dropFirst(head.count)))
         if tail.count >= 8 { return tail.loadUnaligned(as: UInt64.self).bigEndian }
-        // As if zeros followed, which is no less than nothing.
+        // Missing bytes count as zeros, which sort after nothing or equal to it.
         return tail.reduce(0) { $0 << 8 | UInt64($1) } << UInt64(8 * (8 - tail.count))
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A place between keys: before all keys that begin with `prefix`, or after all of them.
+/// A position between keys: before all keys that begin with `prefix`, or after all of them.
 struct Cut: Hashable {
     var prefix: [UInt8]
     var isAfter: Bool
@@ -8,7 +8,7 @@ struct Cut: Hashable {
     static func before(_ prefix: [UInt8]) -> Cut { Cut(prefix: prefix, isAfter: false) }
     static func after(_ prefix: [UInt8]) -> Cut { Cut(prefix: prefix, isAfter: true) }
 
-    /// The least key behind the cut.
+    /// The least key after the cut.
     var position: [UInt8] { isAfter ? Self.successor(of: prefix) : prefix }
 
     /// The same cut among inverted keys.
@@ -16,10 +16,10 @@ struct Cut: Hashable {
 
     func prefixed(by head: [UInt8]) -> Cut { Cut(prefix: head + prefix, isAfter: isAfter) }
 
-    /// Above every key, because none begins with this byte.
+    /// The bound above every key, because no key begins with this byte.
     static let top: [UInt8] = [0xFF]
 
-    /// The least key that is above all that begin with `prefix`.
+    /// Returns the least key above all keys that begin with `prefix`.
     private static func successor(of prefix: [UInt8]) -> [UInt8] {
         var result = prefix
         while let last = result.popLast() {
@@ -32,7 +32,7 @@ struct Cut: Hashable {
     }
 }
 
-/// The keys from `lower` to below `upper`.
+/// The keys from `lower` up to but excluding `upper`.
 struct KeyRange: Hashable {
     var lower: [UInt8]
     var upper: [UInt8]
@@ -49,7 +49,7 @@ struct KeyRange: Hashable {
         self.init(lower: lower.position, upper: upper.position)
     }
 
-    /// All keys that begin with `prefix`.
+    /// Makes the range of all keys that begin with `prefix`.
     init(prefix: [UInt8]) { self.init(from: .before(prefix), to: .after(prefix)) }
 
     var isEmpty: Bool { !Self.precedes(lower, upper) }
@@ -72,7 +72,7 @@ struct KeyRange: Hashable {
         a.withUnsafeBytes { a in
             b.withUnsafeBytes { b in
                 let common = min(a.count, b.count)
-                // An empty array may have no address, and then there is nothing to compare.
+                // An empty array may lack an address, but nothing is compared then.
                 let order = common == 0 ? 0 : memcmp(a.baseAddress!, b.baseAddress!, common)
                 return order != 0 ? order < 0 : a.count < b.count
             }
@@ -80,8 +80,8 @@ struct KeyRange: Hashable {
     }
 }
 
-/// The bounds of a range where they stay: a plan is run again and again, and SQLite would copy them each
-/// time.
+/// The bounds of a range at a fixed address. A plan runs repeatedly, and SQLite would otherwise
+/// copy the bounds each time.
 final class HeldRange {
     let lower: UnsafeRawBufferPointer
     let upper: UnsafeRawBufferPointer

@@ -1,21 +1,22 @@
 import Foundation
 import TidemarkModel
 
-/// Writes values so that the order of the bytes is Firestore's order of the values.
+/// Encodes values so that the order of the bytes is Firestore's order of the values.
 ///
-/// Each component tells where it ends, so components can follow each other, and a descending one is
-/// the same bytes inverted. Equal values (`3` and `3.0`, `0.0` and `-0.0`) have equal bytes.
-/// Nothing is cut off: the key of a long text is as long as the text, which keeps every key exact.
+/// Each component marks its end, so components can be concatenated. A descending component is the
+/// inverted bytes of the ascending one. Equal values (`3` and `3.0`, `0.0` and `-0.0`) have equal
+/// bytes. Keys are never truncated: the key of a long text is as long as the text, so every
+/// comparison is exact.
 struct KeyWriter {
     var bytes: [UInt8] = []
 
-    /// Below every byte that a component begins with.
+    /// A byte below every first byte of a component.
     static let end: UInt8 = 0x01
     private static let more: UInt8 = 0x02
     private static let numericSegment: UInt8 = 0x02
     private static let textSegment: UInt8 = 0x03
 
-    /// What the values of one rank begin with.
+    /// Returns the first byte of the values with one rank.
     static func tag(rank: UInt8) -> UInt8 { 0x10 + rank * 4 }
 
     static let null: [UInt8] = [tag(rank: 0)]
@@ -34,7 +35,7 @@ struct KeyWriter {
         if direction == .descending { invert(from: start) }
     }
 
-    /// A text as its bytes in UTF-8.
+    /// Appends a text given by its UTF-8 bytes.
     mutating func append(text: UnsafeBufferPointer<UInt8>, _ direction: Direction) {
         let start = bytes.count
         bytes.append(Self.text)
@@ -96,17 +97,17 @@ extension KeyWriter {
         withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// The greatest double that is not above the integer, then what the integer is above it:
-    /// doubles and integers sort as one, beyond 2^53 too.
+    /// Appends the greatest double that is not above the integer, and the remainder. So integers
+    /// and doubles have a common order, also beyond 2^53.
     private mutating func append(integer: Int64) {
         var floor = Double(integer)
-        // Rounded up, or to 2^63, which no integer is.
+        // The conversion rounded up, possibly to 2^63, which exceeds every integer.
         if floor >= 0x1p63 || Int64(floor) > integer { floor = floor.nextDown }
         append(double: floor)
         append(UInt16(integer - Int64(floor)))
     }
 
-    /// NaN is below all, and `-0.0` is `0.0`.
+    /// Appends a double. NaN is less than all numbers, and `-0.0` equals `0.0`.
     private mutating func append(double: Double) {
         if double.isNaN { return append(UInt64(0)) }
         let bits = double == 0 ? 0 : double.bitPattern
@@ -118,7 +119,8 @@ extension KeyWriter {
 // MARK: - Text and names
 
 extension KeyWriter {
-    /// Zero is written `00 FF` and the end `00 01`, so that a text is below those it begins.
+    /// Appends a text. Zero bytes become `00 FF` and the end `00 01`, so that a text precedes the
+    /// texts that it begins.
     mutating func append(text: String) {
         var text = text
         text.withUTF8 { append(escaping: $0) }
@@ -137,7 +139,7 @@ extension KeyWriter {
         bytes.append(Self.end)
     }
 
-    /// Segment by segment; a path is below those it begins.
+    /// Appends a path segment by segment. A path precedes the paths that it begins.
     mutating func append(path: String) {
         appendSegments(of: path)
         bytes.append(Self.end)
@@ -157,7 +159,8 @@ extension KeyWriter {
         }
     }
 
-    /// One segment of a path: numeric ids first and by number, others by their bytes.
+    /// Appends a segment of a path. Numeric ids come first, ordered by number; other ids are
+    /// ordered by bytes.
     mutating func append(segment: UnsafeBufferPointer<UInt8>) {
         guard let number = PathRules.numericID(segment) else {
             bytes.append(Self.textSegment)
@@ -168,7 +171,7 @@ extension KeyWriter {
         append(UInt64(bitPattern: number) ^ (1 << 63))
     }
 
-    /// The id that ``append(segment:)`` wrote, and where the next segment begins.
+    /// Returns the id that ``append(segment:)`` wrote, and the start of the next segment.
     static func segment(in key: UnsafeRawBufferPointer) -> (id: String, end: Int)? {
         guard let kind = key.first else { return nil }
         if kind == textSegment { return text(in: key, from: 1) }
@@ -177,7 +180,8 @@ extension KeyWriter {
         return ("__id\(Int64(bitPattern: bits ^ (1 << 63)))__", 9)
     }
 
-    /// The bytes of a segment that is all of the key, and that was written as it is; nil for others.
+    /// Returns the bytes of a segment that is the whole key and has no escaped bytes; nil
+    /// otherwise.
     static func plainText(in key: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         guard key.count > 3, key[0] == textSegment, key[key.count - 1] == end else { return nil }
         let text = UnsafeRawBufferPointer(rebasing: key[1..<(key.count - 1)])

@@ -1,27 +1,27 @@
 import TidemarkModel
 
-/// One way to the rows of one alternative of a query.
+/// A way to find the rows of one alternative of a query.
 struct AccessPath {
     enum Source {
         case point(DocumentPath)
         case entries(FieldIndex, scope: Int64)
-        /// The documents of one collection by name.
+        /// The documents of one collection, by name.
         case names(CollectionRow)
-        /// The documents of all collections that may take part, in no order.
+        /// The documents of all collections that the query may read, unordered.
         case everything
     }
 
     let source: Source
     var range = KeyRange.all
     var isReversed = false
-    /// Whether the rows come in the query's order.
+    /// True if the rows come in the query's order.
     var isOrdered = false
-    /// Whether every row found is a row of the query; else each is tested.
+    /// True if every row found is a row of the query; otherwise each is tested.
     var isExact = false
-    /// What each is tested with. One alternative and not all: a row of another would come out of
-    /// order.
+    /// The test of each row: only this alternative of the filter. A row of another alternative
+    /// would be out of order.
     var test: CompiledFilter?
-    /// How much the source narrows what is looked at: more is better.
+    /// A measure of how much the source narrows the search. A higher score is better.
     var score = 0
 
     var sentence: String {
@@ -37,14 +37,14 @@ struct AccessPath {
     }
 }
 
-/// How a query is run.
+/// The way in which a query is run.
 struct QueryPlan {
-    /// One for each alternative; none when nothing can match.
+    /// The access path of each alternative; empty if nothing can match.
     var paths: [AccessPath]
-    /// Indexes that would serve better, to be wished for when it turns out to matter.
+    /// The indexes that would serve better, to be requested if the query turns out to be expensive.
     var wishes: [IndexDefinition] = []
 
-    /// Whether all rows must be found before the first is known.
+    /// True if all rows must be found before the first one is known.
     var isSorted: Bool { !paths.allSatisfy(\.isOrdered) }
 
     var sentence: String {

@@ -1,16 +1,16 @@
 import TidemarkModel
 
-/// A filter as tests on keys: one meaning of "equal" and "less" in the store, that of
+/// A filter as tests on keys. So "equal" and "less" have one meaning in the store, that of
 /// ``KeyWriter``.
 indirect enum CompiledFilter {
     case all([CompiledFilter])
     case any([CompiledFilter])
     case inside(FieldPath, KeyRange)
-    /// This text in UTF-8, as a key equal to its key is: compared where it lies. A scan refuses most rows
-    /// with it, and making a value and a key of each was two thirds of that.
+    /// The field equals this UTF-8 text. Compares the encoded bytes: most rows of a scan are
+    /// rejected by this test, and making a value and a key of each took two thirds of its time.
     case text(FieldPath, [UInt8])
     case oneOf(FieldPath, Set<[UInt8]>)
-    /// There, not null, and none of these.
+    /// The field exists, is not null, and has none of these values.
     case noneOf(FieldPath, Set<[UInt8]>)
     case containsAny(FieldPath, Set<[UInt8]>)
     case never
@@ -49,7 +49,7 @@ indirect enum CompiledFilter {
         case .isIn: return .oneOf(field, operand.searchableKeys)
         case .notIn:
             if operand.elementsOrNone.contains(where: { $0.typeRank == 0 }) { return .never }
-            // Unlike `in`, `not-in` means NaN where it says NaN.
+            // Unlike `in`, `not-in` treats NaN as an ordinary value.
             return .noneOf(field, Set(operand.elementsOrNone.map { KeyWriter.key(of: $0) }))
         case .arrayContains:
             return operand.isSearchable
@@ -83,8 +83,8 @@ indirect enum CompiledFilter {
 }
 
 extension Filter.Operator {
-    /// What a range filter leaves of the keys; nil when nothing. Only values of the operand's rank
-    /// are compared, and NaN is no number to a range.
+    /// Returns the range of keys that a range filter allows; nil if none. Only values of the
+    /// operand's rank are compared, and NaN does not count as a number.
     func cuts(_ operand: Value) -> (lower: Cut, upper: Cut)? {
         guard operand.isSearchable else { return nil }
         let key = KeyWriter.key(of: operand)
@@ -102,7 +102,7 @@ extension Filter.Operator {
 }
 
 extension Value {
-    /// Null and NaN are found by unary filters only.
+    /// False for null and NaN, which only unary filters match.
     var isSearchable: Bool { typeRank != 0 && !isNaN }
 
     var elementsOrNone: [Value] {

@@ -1,7 +1,7 @@
 import TidemarkModel
 
-/// One alternative of a filter: comparisons that must all hold, sorted by what an index can do for
-/// them.
+/// An alternative of a filter: comparisons that must all hold, sorted by the way in which an index
+/// can use them.
 struct Conjunction {
     struct Fixed {
         let field: FieldPath
@@ -19,17 +19,17 @@ struct Conjunction {
         let operation: Filter.Operator
     }
 
-    /// Fields that have one value in all rows, each once.
+    /// The fields with one value in all rows, without duplicates.
     private(set) var fixed: [Fixed] = []
     private(set) var contains: [Fixed] = []
     private(set) var intervals: [Interval] = []
     private(set) var nameBounds: [NameBound] = []
-    /// The one document that can match.
+    /// The only document that can match.
     private(set) var path: DocumentPath?
     let comparisons: [Filter]
-    /// Whether a comparison says more than the parts above.
+    /// True if a comparison says more than the properties above.
     private(set) var hasRemainder = false
-    /// Whether nothing can match.
+    /// True if nothing can match.
     private(set) var isEmpty = false
 
     init(_ comparisons: [Filter], in database: DatabaseID) {
@@ -51,7 +51,7 @@ struct Conjunction {
 
     func fixedKey(_ field: FieldPath) -> [UInt8]? { fixed.first { $0.field == field }?.key }
 
-    /// Fields that every row has because of these comparisons.
+    /// The fields that every row has because of these comparisons.
     var fields: [FieldPath] {
         fixed.map(\.field) + contains.map(\.field) + intervals.map(\.field)
     }
@@ -65,7 +65,7 @@ struct Conjunction {
 
     private mutating func add(_ field: FieldPath, _ operation: Filter.UnaryOperator) {
         if field.isDocumentID {
-            // A name is neither null nor a number.
+            // A name is neither null nor NaN.
             if operation == .isNull || operation == .isNaN { isEmpty = true }
             return
         }
@@ -135,11 +135,12 @@ struct Conjunction {
 }
 
 extension Conjunction {
-    /// Alternatives past which a query is run by a scan: each needs a range of its own.
+    /// The maximum number of alternatives. Beyond it a query is run by a scan, because each
+    /// alternative needs its own range.
     private static let maxAlternatives = 100
 
-    /// The alternatives of a filter that can match anything, each once; nil when there are too
-    /// many.
+    /// Returns the alternatives of a filter that can match, without duplicates; nil if there are
+    /// too many.
     static func alternatives(of filter: Filter?, in database: DatabaseID) -> [Conjunction]? {
         guard let filter else { return [Conjunction([], in: database)] }
         guard let forms = filter.disjunctiveNormalForm(limit: maxAlternatives) else { return nil }

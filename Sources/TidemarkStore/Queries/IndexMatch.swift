@@ -1,7 +1,7 @@
 import TidemarkModel
 
-/// What an index can do for one alternative of a query: the leading fields that are fixed, then the
-/// orders, or else a range on the next field.
+/// The use of an index for one alternative of a query: leading fields that are fixed, followed by
+/// the orders or by a range on the next field.
 struct IndexMatch {
     private let query: CompiledQuery
     private let conjunction: Conjunction
@@ -14,7 +14,7 @@ struct IndexMatch {
     private var isOrdered = false
     private var isReversed = false
 
-    /// Nil when rows of the query may be missing from the index.
+    /// Returns nil if the index may lack rows of the query.
     init?(
         _ query: CompiledQuery, _ conjunction: Conjunction, _ definition: IndexDefinition,
         _ collection: CollectionRow?
@@ -33,7 +33,7 @@ struct IndexMatch {
         }
     }
 
-    /// The deciding orders without those of fixed fields; the name is the last.
+    /// Returns the deciding orders without those of fixed fields. The name is last.
     static func restOfOrders(_ query: CompiledQuery, _ conjunction: Conjunction) -> [Order] {
         query.decidingOrders.filter { conjunction.fixedKey($0.field) == nil }
     }
@@ -86,7 +86,7 @@ extension IndexMatch {
         return path
     }
 
-    /// - Returns: How many of the comparisons the range fulfils.
+    /// - Returns: The number of comparisons that the range fulfils.
     private func boundByRanges(_ range: inout KeyRange) -> Int {
         guard let field = rest.first else { return boundByNames(&range) }
         var count = 0
@@ -125,13 +125,13 @@ extension IndexMatch {
 // MARK: - Cursors
 
 extension IndexMatch {
-    /// - Returns: Whether the range is just what the cursors leave.
+    /// - Returns: True if the range is exactly the one that the cursors allow.
     private func boundByCursors(_ range: inout KeyRange) -> Bool {
         var isExact = true
         if let start = query.query.start {
             let (cut, exact) = cut(start, isStart: true)
             isExact = isExact && exact
-            // Read backwards, what comes first lies at the upper end.
+            // In a backward read, the first rows are at the upper end.
             if isReversed { range.drop(to: cut) } else { range.raise(to: cut) }
         }
         if let end = query.query.end {
@@ -142,7 +142,8 @@ extension IndexMatch {
         return isExact
     }
 
-    /// Where the cursor lies among the keys, and whether that says all it says.
+    /// Returns the cursor's position among the keys, and whether the position expresses the cursor
+    /// exactly.
     private func cut(_ cursor: Cursor, isStart: Bool) -> (Cut, isExact: Bool) {
         var head = prefix
         var fields = rest
@@ -177,13 +178,13 @@ extension IndexMatch {
         case .aboveAll: return (placed(head, isAfter: isAscending), true)
         case .justAbove(let key): return (placed(name(key), isAfter: isAscending), true)
         case .at(let key):
-            // Values beyond the name are tested on the one row that they can concern.
+            // Values after the name concern at most one row, which is tested.
             let isAfter = isLast ? !cursor.before : !isStart
             return (placed(name(key), isAfter: isAfter), isLast)
         }
     }
 
-    /// A cut given in the query's order, among the keys in theirs.
+    /// Converts a cut in the query's order to a cut in key order.
     private func placed(_ head: [UInt8], isAfter: Bool) -> Cut {
         Cut(prefix: head, isAfter: isAfter != isReversed)
     }
@@ -192,11 +193,11 @@ extension IndexMatch {
 // MARK: - Names
 
 extension IndexMatch {
-    /// Where a value lies among the names of an index, in ascending order.
+    /// The position of a value among the names of an index, in ascending order.
     private enum NamePlace {
         case belowAll, aboveAll
         case at([UInt8])
-        /// Between this name and the next.
+        /// The position between this name and the next.
         case justAbove([UInt8])
 
         func cut(isAfter: Bool) -> Cut {

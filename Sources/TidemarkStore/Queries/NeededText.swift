@@ -1,13 +1,13 @@
 import TidemarkModel
 
-/// A field and its text, that every row of a query has: most rows of a scan are refused by one, and finding
-/// that out touches nothing but bytes that stay where they are.
+/// A field and its text that every row of a query has. This test rejects most rows of a scan and
+/// touches only bytes in place.
 final class NeededText {
     private let memory: UnsafeMutableBufferPointer<UInt8>
     private let key: UnsafeBufferPointer<UInt8>
     private let text: UnsafeBufferPointer<UInt8>
 
-    /// Nil where the filter needs none.
+    /// Returns nil if the filter requires no text.
     init?(_ filter: CompiledFilter?) {
         guard let (field, text) = filter?.neededText else { return nil }
         let key = Array(field.segments[0].utf8)
@@ -23,7 +23,8 @@ final class NeededText {
 }
 
 extension CompiledFilter {
-    /// The first text that must be there for the filter to match, of a field that is in no map.
+    /// The first text that a top-level field must have for the filter to match; nil if there is
+    /// none.
     fileprivate var neededText: (FieldPath, [UInt8])? {
         switch self {
         case .text(let field, let text) where field.segments.count == 1 && !text.isEmpty:

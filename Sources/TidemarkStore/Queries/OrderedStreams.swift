@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// Several streams in the query's order as one, each row once.
+/// Merges several streams in the query's order, without duplicate rows.
 final class MergeStream: RowStream {
     private struct Head {
         let stream: any RowStream
@@ -25,7 +25,7 @@ final class MergeStream: RowStream {
         }) {
             let head = heads.remove(at: least)
             try advance(head.stream)
-            // The same row has the same key wherever it comes from, so its copies are neighbours.
+            // Copies of a row have the same key in every stream, so they are adjacent.
             if head.row.id == last { continue }
             last = head.row.id
             return head.row
@@ -42,10 +42,9 @@ final class MergeStream: RowStream {
     }
 }
 
-/// All rows of some streams, sorted by the query's order, each once.
+/// The rows of some streams, sorted in the query's order and without duplicates.
 ///
-/// Keeps the order's key of each row, of the first `capacity` only; the rows themselves are read
-/// again.
+/// Keeps the order keys of the first `capacity` rows only, and reads those rows again.
 final class SortedStream: RowStream {
     private struct Item {
         let key: [UInt8]
@@ -72,7 +71,7 @@ final class SortedStream: RowStream {
         if !streams.isEmpty { try drain() }
         while position < items.count {
             position += 1
-            // Gone when the caller removed it between two rows.
+            // The row does not exist if the caller has removed it between two rows.
             guard let row = try connection.row(id: items[position - 1].id) else { continue }
             return QueryRow(row)
         }

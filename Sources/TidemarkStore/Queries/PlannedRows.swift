@@ -1,12 +1,12 @@
 import TidemarkModel
 
-/// Where the rows of a planned query come from: as streams, or in parts that are read a page at a time.
+/// Provides the rows of a planned query, as streams or in parts that are read one page at a time.
 struct PlannedRows {
     let table: DocumentTable
 
     private var connection: Connection { table.connection }
 
-    /// - Parameter capacity: How many rows will be asked for at most.
+    /// - Parameter capacity: The maximum number of rows that will be requested.
     func rows(
         _ planned: PlannedQuery, _ meter: ScanMeter, capacity: Int
     ) throws(StoreError) -> any RowStream {
@@ -21,7 +21,7 @@ struct PlannedRows {
         return MergeStream(streams, planned.query)
     }
 
-    /// The rows of one path that are rows of the query.
+    /// Returns the rows of one path that match the query.
     func tested(
         _ path: PlannedPath, _ planned: PlannedQuery, _ meter: ScanMeter
     ) throws(StoreError) -> any RowStream {
@@ -63,8 +63,8 @@ struct PlannedRows {
                 collection, connection, meter,
                 test: path.isExact ? nil : (planned.query, path))
         }
-        // Rows that are sorted afterwards are read as they lie in the file, which touches each page once:
-        // that halves the time of a scan.
+        // Rows that are sorted afterwards are read in file order, which visits each page once and
+        // halves the time of a scan.
         let inOrder: OwnSQL = path.isReversed ? .namesReversed : .names
         let statement = try connection.statement(planned.isSorted ? .namesAsTheyLie : inOrder)
         statement.bind(1, collection)
@@ -73,7 +73,7 @@ struct PlannedRows {
             statement, connection, meter, test: path.isExact ? nil : (planned.query, path))
     }
 
-    /// Those that may hold rows of a query over many.
+    /// Returns the collections that may contain rows of a query over several collections.
     func collections(of planned: PlannedQuery) throws(StoreError) -> [Int64] {
         let query = planned.query.query
         var writer = KeyWriter()
@@ -103,9 +103,9 @@ struct PlannedRows {
 
     // MARK: Parts
 
-    /// The paths of a plan as they are read a page at a time.
+    /// Returns the paths of a plan as parts that are read one page at a time.
     ///
-    /// - Parameter needsOrder: Whether the rows of a path must come in the query's order, where it has that.
+    /// - Parameter needsOrder: True if the rows of an ordered path must come in the query's order.
     func parts(_ planned: PlannedQuery, needsOrder: Bool) throws(StoreError) -> [ScanPart] {
         var parts: [ScanPart] = []
         for path in planned.paths {
@@ -135,13 +135,13 @@ struct PlannedRows {
 
     // MARK: How large collections are
 
-    /// A collection with fewer documents is read by their names, whatever else the table holds.
+    /// The maximum size of a collection that is always read by names.
     private static let fewDocuments = 256
-    /// At how many places of the table it is looked whose documents lie there.
+    /// The number of positions in the table that are sampled for their collection.
     private static let places: Int64 = 32
 
-    /// Whether at least half of all documents are of this collection, by a look at some of them: a pass over
-    /// the table is then the fastest way to see them all.
+    /// Returns true if at least half of all documents belong to this collection, estimated from a
+    /// sample. A pass over the table is then the fastest way to read the collection.
     func fillsTable(_ collection: Int64) throws(StoreError) -> Bool {
         guard try holds(moreThan: Self.fewDocuments, in: collection) else { return false }
         let last = try lastRow()
@@ -157,7 +157,8 @@ struct PlannedRows {
         return 2 * own >= Self.places
     }
 
-    /// Whether a collection has more documents than this, those that are known to be missing too.
+    /// Returns true if a collection has more documents than `count`, including those known to be
+    /// missing.
     func holds(moreThan count: Int, in collection: Int64) throws(StoreError) -> Bool {
         let statement = try connection.statement(.nameAtOffset)
         defer { statement.release() }
@@ -166,7 +167,7 @@ struct PlannedRows {
         return try statement.step()
     }
 
-    /// The greatest number of a row; 0 without any.
+    /// Returns the greatest row number; 0 if there are no rows.
     private func lastRow() throws(StoreError) -> Int64 {
         let statement = try connection.statement(.lastRow)
         defer { statement.release() }

@@ -1,15 +1,15 @@
 import TidemarkModel
 
-/// Chooses how to run a query: for each alternative of its filter the source that narrows most, and
-/// among those one that comes in the query's order.
+/// Chooses how to run a query: for each alternative of its filter, the source that narrows the
+/// search most, and among equal ones a source in the query's order.
 struct Planner {
     let query: CompiledQuery
-    /// The one collection of the query, or nil for many.
+    /// The only collection of the query; nil for several collections.
     let collection: CollectionRow?
-    /// The collections of the query's id; nil when they may have any.
+    /// The collections with the query's id; nil for collections with any id.
     let group: CollectionGroup?
 
-    /// Wished indexes of one query.
+    /// The maximum number of requested indexes per query.
     private static let maxWishes = 8
 
     func plan() -> QueryPlan {
@@ -27,14 +27,15 @@ struct Planner {
                 plan.wishes.append(wish)
             }
         }
-        // The whole once is less than the whole for some alternative and a part for another.
+        // One pass over everything costs less than such a pass for one alternative plus ranges for
+        // others.
         if plan.paths.count > 1, plan.paths.contains(where: \.isWhole) {
             plan.paths = [whole]
         }
         return plan
     }
 
-    /// One pass over all that may match, whatever the filter.
+    /// A pass over everything that may match, for any filter.
     private var whole: AccessPath {
         var path = scan(Conjunction([], in: query.database))
         path.test = query.filter
@@ -42,7 +43,7 @@ struct Planner {
         return path
     }
 
-    /// Nil when the alternative has no rows.
+    /// Returns the best path; nil if the alternative has no rows.
     private func best(for conjunction: Conjunction) -> AccessPath? {
         if let path = conjunction.path {
             guard query.query.contains(path) else { return nil }
@@ -63,7 +64,7 @@ struct Planner {
         return IndexMatch(query, conjunction, index.definition, collection)?.path(source)
     }
 
-    /// What serves without an index.
+    /// Returns the path without an index.
     private func scan(_ conjunction: Conjunction) -> AccessPath {
         guard let collection else { return AccessPath(source: .everything) }
         let names = IndexDefinition(collectionID: collection.group.id, fields: [])
@@ -71,7 +72,8 @@ struct Planner {
         return path ?? AccessPath(source: .names(collection))
     }
 
-    /// The index that the alternative would be one exact range of; nil when it is there.
+    /// Returns the index in which the alternative would be one exact range; nil if the path is
+    /// already such a range.
     private func wish(for conjunction: Conjunction, _ path: AccessPath) -> IndexDefinition? {
         guard let group, conjunction.path == nil, !(path.isExact && path.isOrdered) else {
             return nil
@@ -81,7 +83,8 @@ struct Planner {
             fields.append(IndexDefinition.Field(first.field, .contains))
         }
         let rest = IndexMatch.restOfOrders(query, conjunction)
-        // Read backwards, the flipped index serves as well: the first field decides which it is.
+        // An index also serves the reversed order; the first field decides which of the two is
+        // requested.
         let flips = rest.first?.direction == .descending
         for order in rest.dropLast() {
             let isAscending = (order.direction == .ascending) != flips
@@ -99,7 +102,7 @@ struct Planner {
 }
 
 extension AccessPath {
-    /// Whether it looks at all there is.
+    /// True if the path visits everything.
     fileprivate var isWhole: Bool {
         switch source {
         case .everything: true

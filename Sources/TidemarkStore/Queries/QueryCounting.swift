@@ -7,8 +7,8 @@ struct QueryCounter {
     private var connection: Connection { table.connection }
     private var plans: QueryPlans { QueryPlans(table: table) }
 
-    /// How many rows the query has, counted no further than `upTo`. Where an index proves the
-    /// filter, its entries are counted and no document is read.
+    /// Counts the query's rows, at most up to `upTo`. If an index proves the filter, its entries
+    /// are counted and no document is read.
     func count(_ query: Query, upTo: Int64?) throws(StoreError) -> QueryCount {
         let limit = min(upTo ?? .max, query.limit.map { Int64($0.count) } ?? .max)
         if limit <= 0 { return QueryCount(count: 0, entriesScanned: 0, documentsScanned: 0) }
@@ -47,7 +47,7 @@ struct QueryCounter {
         return (count, meter.scanned, documents)
     }
 
-    /// In SQLite alone; nil where the source is no single range.
+    /// Counts a range within SQLite; nil if the source is not a single range.
     private func countRange(_ path: PlannedPath, upTo limit: Int64) throws(StoreError) -> Int? {
         let statement: PreparedStatement
         switch path.source {
@@ -68,7 +68,7 @@ struct QueryCounter {
         return try statement.step() ? Int(statement.integer(0)) : nil
     }
 
-    /// The numbers of the rows of one path, its documents read only where each must be tested.
+    /// Returns the row numbers of one path. Documents are read only if each must be tested.
     private func counted(
         _ path: PlannedPath, _ planned: PlannedQuery, _ meter: ScanMeter
     ) throws(StoreError) -> () throws(StoreError) -> Int64? {
@@ -89,13 +89,13 @@ struct QueryCounter {
 }
 
 extension PlannedPath {
-    /// Whether its index alone tells which rows count.
+    /// True if the index alone decides which rows count.
     fileprivate var isCountedByEntries: Bool {
         if case .entries = source { isExact } else { false }
     }
 }
 
-/// Gives a statement back when nothing needs it any more.
+/// Releases a statement when its last user is done.
 private final class Loan {
     let statement: PreparedStatement
     init(_ statement: PreparedStatement) { self.statement = statement }

@@ -1,15 +1,15 @@
 import TidemarkModel
 
-/// A query with its plan, and the number its database has.
+/// A query with its plan and the number of its database.
 final class PlannedQuery {
     let query: CompiledQuery
     let database: Int64
-    /// Those of the plan.
+    /// The paths of the plan.
     let paths: [PlannedPath]
     let wishes: [IndexDefinition]
     let sentence: String
     let isSorted: Bool
-    /// What it was made from; nil where there was nothing yet.
+    /// The basis of the plan; nil if the database had no data yet.
     let basis: Catalog.Basis?
 
     init(query: CompiledQuery, database: Int64, plan: QueryPlan, basis: Catalog.Basis?) {
@@ -23,8 +23,9 @@ final class PlannedQuery {
     }
 }
 
-/// What running an ``AccessPath`` takes. A class of few parts: copies of the path, with all that its index
-/// and its collection say of themselves, were a fiftieth of a query for one row.
+/// The parts of an ``AccessPath`` that are needed to run it. A class with few properties: copying
+/// the path with the data of its index and collection took a fiftieth of the time of a query for
+/// one row.
 final class PlannedPath {
     enum Source {
         case point(DocumentPath)
@@ -42,7 +43,7 @@ final class PlannedPath {
     let test: CompiledFilter?
     let neededText: NeededText?
 
-    /// Of those that go by names.
+    /// True for a path by names that covers the whole collection.
     var isOfWholeCollection: Bool { range == .all }
 
     init(_ path: AccessPath) {
@@ -63,15 +64,15 @@ final class PlannedPath {
     }
 }
 
-/// The plan of one query, for who asks it again: making one takes as long as reading ten rows. It is made
-/// anew when the indexes are others.
+/// A cached plan for a query that runs repeatedly, because planning takes as long as reading ten
+/// rows. Planned again when the indexes have changed.
 package final class KeptPlan {
     fileprivate var planned: PlannedQuery?
 
     package init() {}
 }
 
-/// Finds how queries are to be run, and what indexes they would wish for.
+/// Plans queries, and finds the indexes that they would request.
 struct QueryPlans {
     let table: DocumentTable
 
@@ -110,7 +111,7 @@ struct QueryPlans {
             basis: connection.catalog.basis(group))
     }
 
-    /// Wishes for indexes when the query looked at far more than it was for.
+    /// Requests indexes if the query visited far more rows than it needed.
     func wish(_ planned: PlannedQuery, scanned: Int, useful: Int) {
         connection.indexing.scanned += scanned
         guard scanned >= 100, scanned > 3 * useful else { return }
@@ -120,7 +121,7 @@ struct QueryPlans {
         }
     }
 
-    /// Whether the indexes that a plan reads are there still.
+    /// Returns true if the indexes that a plan reads still exist.
     func stillHas(indexesOf planned: PlannedQuery) throws(StoreError) -> Bool {
         for path in planned.paths {
             guard case .entries(let index, _) = path.source else { continue }

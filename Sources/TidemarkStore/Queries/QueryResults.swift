@@ -1,25 +1,25 @@
-/// The rows of a query and what it took to find them.
+/// The rows of a query and the cost of finding them.
 package struct QueryRun: Sendable {
     package let documents: [StoredDocument]
     package let stats: QueryStats
 }
 
 package struct QueryStats: Hashable, Sendable {
-    /// In a sentence.
+    /// The plan in a sentence.
     package let plan: String
-    /// Index entries or documents looked at.
+    /// The number of index entries or documents visited.
     package let rowsScanned: Int
     package let rowsReturned: Int
-    /// Passed over for the query's offset.
+    /// The number of rows skipped for the query's offset.
     package let rowsSkipped: Int
-    /// Whether it has looked at as many rows as it might, and rows are missing.
+    /// True if the scan reached its maximum number of rows, so rows are missing.
     package let isCut: Bool
 }
 
 package struct QueryCount: Hashable, Sendable {
     package let count: Int64
-    /// What an aggregation is billed by.
+    /// The number of entries by which an aggregation is billed.
     package let entriesScanned: Int
-    /// How many of those were looked at in the documents themselves.
+    /// The number of these entries whose documents were read.
     package let documentsScanned: Int
 }

@@ -1,13 +1,13 @@
 import TidemarkModel
 
-/// Runs queries: hands out their rows in order, offset and limit applied.
+/// Runs queries: passes their rows on in order, with offset and limit.
 struct QueryRunner {
     let table: DocumentTable
 
     private var plans: QueryPlans { QueryPlans(table: table) }
     private var source: PlannedRows { PlannedRows(table: table) }
 
-    /// The query's rows in its order, offset and limit applied, projection not.
+    /// Returns the query's rows in order, with offset and limit but without projection.
     func run(_ query: Query) throws(StoreError) -> QueryRun {
         var documents: [StoredDocument] = []
         let stats = try run(query) {
@@ -17,14 +17,14 @@ struct QueryRunner {
         return QueryRun(documents: documents, stats: stats)
     }
 
-    /// Hands out the query's rows one by one until `body` returns false. Rows come as they are
-    /// found, except where they must be sorted first, or where the limit is to the last.
+    /// Passes the query's rows to `body` one by one until `body` returns false. Rows are passed as
+    /// they are found, unless they must be sorted first or the limit is to the last rows.
     ///
     /// - Parameters:
-    ///   - kept: Of this query, if it is asked again and again; its offset and the number in its limit may be
-    ///     others each time.
-    ///   - most: How many rows it may look at. Where these are not enough the rest is missing, and
-    ///     ``QueryStats/isCut``: a ``RowScan`` finds it.
+    ///   - kept: A cached plan, for a query that runs repeatedly. Its offset and the number in its
+    ///     limit may differ each time.
+    ///   - most: The maximum number of rows to visit. If they are not enough, the result is
+    ///     incomplete and ``QueryStats/isCut`` is true; a ``RowScan`` finds the rest.
     func run(
         _ query: Query, _ kept: KeptPlan? = nil, lookingAt most: Int = .max,
         _ body: (consuming StoredDocument) -> Bool
@@ -36,13 +36,13 @@ struct QueryRunner {
         return try run(planned, offset: query.offset, limit: query.limit?.count, most, body)
     }
 
-    /// What ``run(_:)`` would do, in a sentence, without doing it.
+    /// Returns a sentence about what ``run(_:)`` would do, without running it.
     func explain(_ query: Query) throws(StoreError) -> String {
         try plans.plan(query).sentence
     }
 
-    /// Whether ``run(_:_:)`` finds the rows in the query's order: then it goes on from a cursor at the
-    /// cost of what follows, where otherwise all rows are sorted first.
+    /// Returns true if ``run(_:_:)`` finds the rows in the query's order. Then, continuing from a
+    /// cursor costs only the rows after it; otherwise all rows are sorted first.
     func readsInOrder(_ query: Query) throws(StoreError) -> Bool {
         try !plans.plan(query).isSorted
     }
@@ -74,7 +74,8 @@ struct QueryRunner {
             rowsSkipped: skipped, isCut: meter.isCut)
     }
 
-    /// Whether it lists all documents of a collection, and more than `most`, before its first row.
+    /// Returns true if the query lists all documents of a collection with more than `most`
+    /// documents before its first row.
     private func isLong(_ planned: PlannedQuery, _ most: Int) throws(StoreError) -> Bool {
         guard planned.isSorted else { return false }
         for path in planned.paths {
@@ -94,7 +95,7 @@ struct QueryRunner {
         return false
     }
 
-    /// The last rows are the first ones backwards, turned round.
+    /// Runs the query in the reversed order, and reverses the rows found.
     private func runLast(
         _ query: Query, _ count: Int, _ kept: KeptPlan?, _ most: Int,
         _ body: (consuming StoredDocument) -> Bool
@@ -108,7 +109,7 @@ struct QueryRunner {
         return hand(out: documents.reversed(), stats, skipped: 0, body)
     }
 
-    /// The offset counts from the front, so the front must be walked.
+    /// Runs a query whose offset counts from the front, so the rows are read from the front.
     private func runLastAfterOffset(
         _ query: Query, _ count: Int, _ body: (consuming StoredDocument) -> Bool
     ) throws(StoreError) -> QueryStats {

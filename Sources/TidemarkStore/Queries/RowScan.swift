@@ -1,7 +1,7 @@
 package import TidemarkModel
 
-/// A query that is run a slice at a time. Between slices the store may be written to: what changed is in
-/// ``touched``, and all other rows are as they are at the end.
+/// A query that is run in slices. Between slices the store may be written. Changed documents are in
+/// ``touched``; all other rows are as they are at the end of the scan.
 package final class RowScan: DocumentWatch {
     private enum Stage { case gathering, reading, done }
 
@@ -10,22 +10,22 @@ package final class RowScan: DocumentWatch {
     private var current = 0
     private let capacity: Int
     private var stage = Stage.gathering
-    /// By the query's order; nil where rows come in it.
+    /// The found rows, sorted in the query's order; nil if they are found in that order.
     private var found: RowsInOrder?
-    /// How many rows were handed out.
+    /// The number of rows passed on.
     private var count = 0
-    /// Of one of two rows that are the same document.
+    /// The last row passed on, to skip its duplicates.
     private var lastRow: Int64?
 
-    /// Documents of the query's collections that were written or removed since it began.
+    /// The documents of the query's collections that were written or removed since the scan began.
     package private(set) var touched: Set<DocumentPath> = []
-    /// Whether there may be more rows than were handed out.
+    /// True if there may be more rows than were passed on.
     package private(set) var isCut = false
-    /// Whether it has to begin anew: what it has read is worth nothing.
+    /// True if the scan must begin again, because everything read before is invalid.
     package private(set) var isLost = false
     private var scanned = 0
 
-    /// - Parameter capacity: How many rows are wanted at most.
+    /// - Parameter capacity: The maximum number of rows wanted.
     private init(_ planned: PlannedQuery, _ parts: [ScanPart], capacity: Int) {
         self.planned = planned
         self.parts = parts
@@ -43,7 +43,7 @@ package final class RowScan: DocumentWatch {
 
     /// Begins a scan for a query's rows.
     ///
-    /// - Precondition: The query has no offset; of its limit only the side counts.
+    /// - Precondition: The query has no offset. Of its limit, only the side matters.
     static func begin(
         _ query: Query, capacity: Int, _ table: DocumentTable
     ) throws(StoreError) -> RowScan {
@@ -55,9 +55,9 @@ package final class RowScan: DocumentWatch {
         return scan
     }
 
-    /// Goes on, and ends the scan with its last row.
+    /// Continues the scan, and ends it after its last row.
     ///
-    /// - Returns: Whether it is at its end.
+    /// - Returns: True if the scan is complete.
     func step(
         _ table: DocumentTable, _ budget: ScanBudget, _ take: (consuming StoredDocument) -> Void
     ) throws(StoreError) -> Bool {
@@ -68,7 +68,7 @@ package final class RowScan: DocumentWatch {
         return true
     }
 
-    /// - Returns: Whether it is at its end.
+    /// - Returns: True if the scan is complete.
     private func advance(
         _ table: DocumentTable, _ budget: ScanBudget, _ take: (consuming StoredDocument) -> Void
     ) throws(StoreError) -> Bool {
@@ -99,7 +99,7 @@ package final class RowScan: DocumentWatch {
         stage = found == nil ? .done : .reading
     }
 
-    /// - Returns: Whether more rows of the path are wanted.
+    /// - Returns: True if more rows of the path are wanted.
     private func look(
         at statement: PreparedStatement, _ taken: inout Int, _ path: PlannedPath,
         _ table: DocumentTable, _ take: (consuming StoredDocument) -> Void
@@ -134,7 +134,7 @@ package final class RowScan: DocumentWatch {
             budget.spend()
             if row == lastRow { continue }
             lastRow = row
-            // One that is gone or has changed is among those that were touched.
+            // A document that was removed or has changed is in `touched`.
             guard let document = try table.connection.row(id: row)?.document,
                 document.kind == .found
             else { continue }
@@ -145,7 +145,7 @@ package final class RowScan: DocumentWatch {
         stage = .done
     }
 
-    /// What it was for, to be wished for by.
+    /// Ends the scan, and requests indexes according to its cost.
     private func end(_ table: DocumentTable) {
         table.connection.watches.remove(self)
         let handed = found == nil ? parts.reduce(0) { $0 + $1.taken } : count

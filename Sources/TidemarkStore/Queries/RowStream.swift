@@ -1,11 +1,11 @@
 import TidemarkModel
 
-/// Rows one by one, looked up as they are asked for.
+/// A sequence of rows that are read on demand.
 protocol RowStream: AnyObject {
     func next() throws(StoreError) -> QueryRow?
 }
 
-/// A row on its way.
+/// A row of a stream.
 struct QueryRow {
     let id: Int64
     let document: StoredDocument
@@ -16,17 +16,17 @@ struct QueryRow {
     }
 }
 
-/// How much was looked at.
+/// Counts the visited rows.
 final class ScanMeter {
     var scanned = 0
-    /// How much may be.
+    /// The maximum number of rows to visit.
     let limit: Int
-    /// Whether that was not enough: what was found is not all.
+    /// True if the maximum was reached, so the result is incomplete.
     private(set) var isCut = false
 
     init(limit: Int = .max) { self.limit = limit }
 
-    /// - Returns: Whether another row may be looked at.
+    /// - Returns: True if another row may be visited.
     func count() -> Bool {
         if scanned >= limit {
             isCut = true
@@ -45,12 +45,13 @@ final class RangeStream: RowStream {
     private let statement: PreparedStatement
     private let meter: ScanMeter
 
-    /// What the rows are tested with, where they lie: those that fail are never made.
+    /// The test of each row on its encoded bytes. A row that fails is never decoded. Nil if every
+    /// row matches.
     private let test: (query: CompiledQuery, path: PlannedPath)?
 
     /// - Parameters:
-    ///   - statement: Bound, and released with the stream.
-    ///   - test: Nil where every row is one of the query.
+    ///   - statement: A bound statement, which the stream releases.
+    ///   - test: The test of each row; nil if every row matches.
     init(
         _ statement: PreparedStatement, _ connection: Connection, _ meter: ScanMeter,
         test: (query: CompiledQuery, path: PlannedPath)?
@@ -73,7 +74,7 @@ final class RangeStream: RowStream {
     }
 }
 
-/// At most one row.
+/// A stream of at most one row.
 final class PointStream: RowStream {
     private var read: (() throws(StoreError) -> StoredRow?)?
     private let meter: ScanMeter
@@ -92,7 +93,7 @@ final class PointStream: RowStream {
     }
 }
 
-/// One stream after the other, each opened when its turn comes.
+/// Concatenates streams. Each is opened when it is reached.
 final class ChainStream: RowStream {
     private var rest: ArraySlice<Int64>
     private var current: (any RowStream)?
@@ -115,7 +116,7 @@ final class ChainStream: RowStream {
     }
 }
 
-/// Those that are rows of the query.
+/// The rows of a stream that match the query.
 final class FilteredStream: RowStream {
     private let source: any RowStream
     private let query: CompiledQuery

@@ -1,24 +1,25 @@
 import TidemarkModel
 
-/// Numbers of rows by the keys of an order, the first `capacity` of them. No step takes long, however
-/// many there are.
+/// The numbers of the first `capacity` rows in an order. No step takes long, however many rows
+/// there are.
 struct RowsInOrder {
     private let capacity: Int
     private var entries = SortedEntries()
     private var count = 0
-    /// What follows it is none of the first ones; nil where that is not known.
+    /// The key after which no row is among the first ones; nil if unknown.
     private var last: [UInt8]?
-    /// Whether some were left out.
+    /// True if some rows were dropped.
     private(set) var isCut = false
 
-    /// Entries that are sorted together.
+    /// The number of entries sorted together.
     private static let run = 4_000
-    /// More than these are all kept: to find the first ones again and again would take too long at a time.
+    /// The maximum capacity at which the first rows are selected. With a larger capacity, all rows
+    /// are kept, because repeated selections would take too long.
     private static let mostSelected = 2_000
 
     init(capacity: Int) { self.capacity = capacity }
 
-    /// - Parameter write: As ``SortedEntries/add(_:_:)`` wants it.
+    /// - Parameter write: Writes the key, as ``SortedEntries/add(_:_:)`` requires.
     mutating func add(
         _ row: Int64, _ write: (inout KeyWriter) throws(StoreError) -> Bool
     ) throws(StoreError) {
@@ -41,7 +42,7 @@ struct RowsInOrder {
 
     mutating func endGathering() { entries.endRun() }
 
-    /// The next row; one that was added twice comes twice, one behind the other.
+    /// Returns the next row. A row that was added twice is returned twice in succession.
     mutating func next() -> Int64? { entries.popLeast()?.row }
 
     private mutating func select() throws(StoreError) {

@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// How much of a scan is done before others have their turn.
+/// Limits how many rows, or how much time, one slice of a scan may use.
 package final class ScanBudget {
     private var rows: Int
     private let isOver: () -> Bool
@@ -10,8 +10,8 @@ package final class ScanBudget {
     private static let rowsBetweenLooks = 64
 
     /// - Parameters:
-    ///   - rows: How many rows are looked at, at most.
-    ///   - isOver: Asked after every 64 of them: whether it has taken long enough.
+    ///   - rows: The maximum number of rows to visit.
+    ///   - isOver: Called after every 64 rows; returns true if the slice has taken long enough.
     package init(rows: Int, isOver: @escaping () -> Bool = { false }) {
         precondition(rows > 0)
         self.rows = rows
@@ -28,24 +28,24 @@ package final class ScanBudget {
     }
 }
 
-/// The rows of one path of a plan, read a page at a time. Between two pages no statement is open, so that
-/// the store may be written to.
+/// The rows of one path of a plan, read one page at a time. Between two pages no statement is open,
+/// so the store can be written.
 struct ScanPart {
     enum Source {
         case point(DocumentPath)
         case entries(index: Int64, scope: Int64)
         case names(collection: Int64)
-        /// As ``TableStream``.
+        /// A pass over the table, like ``TableStream``.
         case table(collection: Int64)
     }
 
     let source: Source
     let path: PlannedPath
-    /// What is left of the path's range.
+    /// The unread part of the path's range.
     private var range: KeyRange
-    /// Of a table: how far it is read.
+    /// The last row read in a pass over the table.
     private var row = Int64.min
-    /// Rows of the query that came of it.
+    /// The number of the query's rows found in this part.
     var taken = 0
 
     init(_ source: Source, _ path: PlannedPath) {
@@ -54,7 +54,7 @@ struct ScanPart {
         range = path.range
     }
 
-    /// Whether its index tells all that has to be known, where nothing is asked of the fields.
+    /// True if the index alone answers the query and no document has to be read.
     var isTold: Bool {
         if case .entries = source { path.isExact } else { false }
     }
@@ -62,10 +62,10 @@ struct ScanPart {
 
 extension ScanPart {
     /// - Parameters:
-    ///   - keysOnly: Rows consist of the document's number then. Only where ``isTold``.
-    ///   - body: Gets a statement at each row, with ``OwnSQL``'s document columns (of a table, the first
-    ///     five). False ends the part.
-    /// - Returns: Whether the part is at its end.
+    ///   - keysOnly: If true, rows consist of the document's number only. Requires ``isTold``.
+    ///   - body: Receives a statement at each row, with ``OwnSQL``'s document columns (only the
+    ///     first five in a pass over the table). Returns false to end the part.
+    /// - Returns: True if the part is complete.
     mutating func read(
         _ table: DocumentTable, _ budget: ScanBudget, keysOnly: Bool = false,
         _ body: (PreparedStatement) throws(StoreError) -> Bool
@@ -104,7 +104,7 @@ extension ScanPart {
         }
     }
 
-    /// - Parameter key: The column that the range is of.
+    /// - Parameter key: The column of the range's key.
     private mutating func read(
         _ statement: PreparedStatement, key: Int32, _ isReversed: Bool, _ budget: ScanBudget,
         _ body: (PreparedStatement) throws(StoreError) -> Bool
@@ -116,7 +116,7 @@ extension ScanPart {
             if isReversed {
                 range.upper = statement.blob(key)
             } else {
-                // The least key above it.
+                // The range continues at the least key above this one.
                 range.lower = statement.blob(key) + [0]
             }
             return false

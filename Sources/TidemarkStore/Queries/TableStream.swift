@@ -1,13 +1,13 @@
 import TidemarkModel
 
-/// The documents of a collection as they lie in the file, with the others between them: one pass over the
-/// table touches each page once, and looks nothing up by name.
+/// The documents of a collection in file order. A pass over the whole table visits each page once
+/// and needs no lookups by name.
 final class TableStream: RowStream {
     private let collection: Int64
     private let connection: Connection
     private let statement: PreparedStatement
     private let meter: ScanMeter
-    /// As of ``RangeStream``.
+    /// The test of each row, as in ``RangeStream``.
     private let test: (query: CompiledQuery, path: PlannedPath)?
 
     init(
@@ -36,17 +36,18 @@ final class TableStream: RowStream {
 }
 
 extension PreparedStatement {
-    /// Of a row that begins with ``OwnSQL``'s document columns: whether it is a document of a collection, and
-    /// not one that is known to be missing.
+    /// Returns true if the row of ``OwnSQL``'s document columns is an existing document of a
+    /// collection.
     func isFound(in collection: Int64) -> Bool {
         integer(1) == collection && integer(3) == StoredDocument.Kind.found.rawValue
     }
 }
 
 extension CompiledQuery {
-    /// Whether the document of a row is one of this query's, looked at where it lies.
+    /// Returns true if the document of a row matches the query, tested on its encoded bytes.
     ///
-    /// - Parameter statement: Selects what ``OwnSQL``'s document columns begin with, the fields too.
+    /// - Parameter statement: Selects the first of ``OwnSQL``'s document columns, including the
+    ///   fields.
     func passes(
         _ statement: PreparedStatement, _ path: PlannedPath, _ connection: Connection
     ) throws(StoreError) -> Bool {

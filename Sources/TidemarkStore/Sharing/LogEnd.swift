@@ -1,22 +1,23 @@
 import TidemarkSystem
 
-/// Up to where a log of SQLite was read: whether there is more in it by now.
+/// The position up to which a SQLite log was read, to detect later additions.
 ///
-/// A log begins with a header whose salts change when the log is begun anew, and each of its pages repeats
-/// them: what follows the last page is a page of an older log, or nothing (sqlite.org/fileformat2.html, 4.1).
-/// In an encrypted log it is the first of several in a box that does (``SealedFrames``).
+/// A log begins with a header whose salts change when the log begins again, and each page repeats
+/// the salts. So the last page is followed by a page of an older log or by nothing
+/// (sqlite.org/fileformat2.html, 4.1). In an encrypted log, only the first page of each box has the
+/// salts (``SealedFrames``).
 struct LogEnd: Equatable, Sendable {
     private static let (headerSize, pageHeaderSize) = (32, 24)
     private static let (saltsInHeader, saltsInPage) = (16..<24, 8..<16)
 
-    /// Empty without a log.
+    /// The header of the log; empty if there is no log.
     private let header: [UInt8]
-    /// Behind its last page.
+    /// The offset after the last page.
     private let offset: Int
 
-    /// Looks for the end of a log.
+    /// Finds the end of a log.
     ///
-    /// - Parameter path: The database's.
+    /// - Parameter path: The path of the database.
     init(of path: String) {
         let log = OpenLogFile(path)
         header = log?.bytes(Self.headerSize, at: 0) ?? []
@@ -32,7 +33,7 @@ struct LogEnd: Equatable, Sendable {
 
     func isOfSameLog(as other: LogEnd) -> Bool { header == other.header }
 
-    /// Whether nothing was appended since, and the log is the same one.
+    /// Returns true if the log is the same and nothing was added.
     func isEnd(of path: String) -> Bool {
         guard let log = OpenLogFile(path), let now = log.bytes(Self.headerSize, at: 0) else {
             return header.isEmpty
@@ -40,7 +41,7 @@ struct LogEnd: Equatable, Sendable {
         return now == header && Self.pages(at: offset, in: log, header) == nil
     }
 
-    /// How many lie together here; nil where none of this log does.
+    /// Returns the number of pages in the box at an offset; nil if none of this log begins there.
     private static func pages(at offset: Int, in log: OpenLogFile, _ header: [UInt8]) -> Int? {
         guard let page = log.bytes(pageHeaderSize, at: offset),
             page[saltsInPage] == header[saltsInHeader]
@@ -48,14 +49,15 @@ struct LogEnd: Equatable, Sendable {
         return SealedFrames.isMarked(header[0]) ? page.withUnsafeBytes(SealedFrames.count) : 1
     }
 
-    /// 1 stands for 65,536, which does not fit.
+    /// Returns the page size. The value 1 means 65,536, which does not fit into the field.
     private static func pageSize(_ header: [UInt8]) -> Int {
         let size = header[8..<12].reduce(0) { $0 << 8 | Int($1) }
         return size == 1 ? 65_536 : size
     }
 }
 
-/// The log beside a database, for reading. SQLite has no lock on it that a closed descriptor could end.
+/// The log beside a database, opened for reading. SQLite has no lock on the log, so closing a
+/// descriptor releases none.
 private final class OpenLogFile {
     private let descriptor: Int32
 
@@ -66,7 +68,7 @@ private final class OpenLogFile {
 
     deinit { close(descriptor) }
 
-    /// Nil when there are not as many.
+    /// Returns nil if there are fewer bytes.
     func bytes(_ count: Int, at offset: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         let length = bytes.withUnsafeMutableBytes {

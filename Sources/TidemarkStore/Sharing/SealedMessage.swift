@@ -1,7 +1,7 @@
-/// A message of a ``StoreInbox`` as it lies on the disk: a head, and the message, readable or encrypted.
+/// A message of a ``StoreInbox`` on disk: a head, followed by the plain or encrypted message.
 ///
-/// The head is eight bytes that say which of the two it is. A readable message follows with its sum, an
-/// encrypted one with what ``SealedHeader`` says and its box.
+/// The head has eight bytes that distinguish the two forms. A plain message is followed by its
+/// checksum; an encrypted one consists of a ``SealedHeader`` and a box.
 enum SealedMessage {
     private static let plainHead = Array("tdmmsg\u{1}p".utf8)
     private static let sealedHead = Array("tdmmsg\u{2}s".utf8)
@@ -25,8 +25,8 @@ enum SealedMessage {
         return sealedHead + header + box
     }
 
-    /// - Throws: ``StoreError/corrupt(detail:)`` for one that is not as it was written,
-    ///   ``StoreError/wrongKey`` and the like as for a database.
+    /// - Throws: ``StoreError/corrupt(detail:)`` for a damaged message; ``StoreError/wrongKey`` and
+    ///   related errors as for a database.
     static func open(
         _ bytes: [UInt8], _ name: String, _ key: StoreKeySource?
     ) throws(StoreError) -> [UInt8] {
@@ -80,7 +80,7 @@ enum SealedMessage {
         sum(of: message, number: sum(of: Array(name.utf8), number: UInt64(message.count)))
     }
 
-    /// Of bytes of any number: what is missing to a multiple of eight is zero.
+    /// Returns the checksum of any number of bytes, padded with zeros to a multiple of eight.
     private static func sum(of bytes: [UInt8], number: UInt64) -> UInt64 {
         let room = (8 - bytes.count % 8) % 8
         return (bytes + [UInt8](repeating: 0, count: room)).withUnsafeBytes {

@@ -1,33 +1,33 @@
 import Foundation
 import TidemarkSystem
 
-/// Messages that other processes leave for the one that holds a database: a file each, in a folder beside
-/// the database's.
+/// Messages from other processes to the process that holds a database: one file each, in a folder
+/// beside the database.
 ///
-/// A message is whole and on the disk, or it is not there. Without a key it has a sum, with one it is
-/// encrypted as the pages of the database are, and in both cases it is bound to its name: what the disk has
-/// changed, or put under another name, is refused.
+/// A message is completely on disk or does not exist. Without a key it has a checksum; with a key
+/// it is encrypted like the database's pages. Both are bound to the message's name, so a message
+/// that the disk has changed or moved to another name is rejected.
 package struct StoreInbox: Sendable {
     private let folder: String
     private let key: StoreKeySource?
 
-    /// A message of a protocol whose largest request is 10 MiB, and what it takes to say so.
+    /// The maximum size of a message: the protocol's largest request of 10 MiB, with a margin.
     private static let longest = 16 << 20
     private static let ending = ".write"
     private static let damagedEnding = ".damaged"
     private static let request = "wanted"
 
-    /// - Parameter path: The database's file.
+    /// - Parameter path: The path of the database.
     package init(of path: String, key: StoreKeySource? = nil) {
         folder = path + ".inbox"
         self.key = key
     }
 
-    /// What lies in an inbox.
+    /// The contents of an inbox.
     package struct Contents: Hashable, Sendable {
-        /// Of the messages, in the order of their names.
+        /// The names of the messages, sorted.
         package var names: [String]
-        /// Whether somebody asks for the database.
+        /// True if another process asks for the database.
         package var isWanted: Bool
 
         package init(names: [String] = [], isWanted: Bool = false) {
@@ -36,7 +36,7 @@ package struct StoreInbox: Sendable {
         }
     }
 
-    /// Costs one call of the system where there is no inbox.
+    /// Returns the contents. Costs one system call if there is no inbox.
     package func contents() -> Contents {
         guard access(folder, F_OK) == 0,
             let files = try? FileManager.default.contentsOfDirectory(atPath: folder)
@@ -49,9 +49,10 @@ package struct StoreInbox: Sendable {
 
     // MARK: Messages
 
-    /// On the disk when it returns.
+    /// Adds a message, which is on disk when the function returns.
     ///
-    /// - Parameter name: Of letters, digits and hyphens. Names in their order are messages in theirs.
+    /// - Parameter name: Letters, digits and hyphens. Messages are read in the order of their
+    ///   names.
     package func add(_ message: [UInt8], _ name: String) throws(StoreError) {
         let bytes = try SealedMessage.seal(message, name, key)
         guard bytes.count <= Self.longest else { throw .invalidStatement(detail: "a long message") }
@@ -60,8 +61,8 @@ package struct StoreInbox: Sendable {
         try attempt { () throws(DurableFile.Failure) in try file.write(bytes) }
     }
 
-    /// - Returns: Nil when there is no such message any more.
-    /// - Throws: ``StoreError/corrupt(detail:)`` for one that is not as it was written.
+    /// - Returns: The message; nil if it no longer exists.
+    /// - Throws: ``StoreError/corrupt(detail:)`` for a damaged message.
     package func message(_ name: String) throws(StoreError) -> [UInt8]? {
         let file = file(name)
         let bytes = try attempt { () throws(DurableFile.Failure) in try file.read() }
@@ -69,13 +70,14 @@ package struct StoreInbox: Sendable {
         return try SealedMessage.open(bytes, name, key)
     }
 
-    /// Not there any more when it returns, also after a loss of power.
+    /// Removes a message, which is gone from disk when the function returns, even after a loss of
+    /// power.
     package func remove(_ name: String) throws(StoreError) {
         let file = file(name)
         try attempt { () throws(DurableFile.Failure) in try file.write(nil) }
     }
 
-    /// Keeps a message that cannot be read out of everybody's way, under a name of its own.
+    /// Renames an unreadable message, so that it no longer blocks the inbox.
     package func setAside(_ name: String) throws(StoreError) {
         let path = file(name).path
         guard rename(path, path + Self.damagedEnding) == 0 || errno == ENOENT else {
@@ -96,8 +98,8 @@ package struct StoreInbox: Sendable {
 
     // MARK: The folder
 
-    /// Encrypts the messages with another key. After a kill in between it is done again: those that have the
-    /// new key already stay as they are.
+    /// Encrypts the messages with another key. After a kill, the call can be repeated: messages
+    /// with the new key stay unchanged.
     package static func changeKey(
         of path: String, from old: StoreKeySource?, to new: @escaping StoreKeySource
     ) throws(StoreError) {
@@ -107,7 +109,7 @@ package struct StoreInbox: Sendable {
         }
     }
 
-    /// - Returns: The outer nil for a message that has another key, or that nobody can read.
+    /// - Returns: The message; the outer nil if it is encrypted with another key or unreadable.
     private func readable(_ name: String) throws(StoreError) -> [UInt8]?? {
         do throws(StoreError) { return try message(name) } catch {
             switch error {
@@ -117,7 +119,7 @@ package struct StoreInbox: Sendable {
         }
     }
 
-    /// Deletes it with all that lies in it.
+    /// Deletes the inbox with its messages.
     package static func erase(of path: String) throws(StoreError) {
         let folder = path + ".inbox"
         guard access(folder, F_OK) == 0 else { return }
