@@ -1,8 +1,8 @@
 import TidemarkModel
 import TidemarkStore
 
-/// Puts another cache in the place of the present one: another user's, or a new one for a damaged one.
-/// Listeners go on, and are told what the new one holds.
+/// Replaces the present cache: with another user's, or with a new one for a damaged cache.
+/// Listeners stay and receive the contents of the new cache.
 struct CacheExchange {
     private let context: EngineContext
     private let storage: CacheStorage
@@ -26,12 +26,12 @@ struct CacheExchange {
         self.garbage = garbage
     }
 
-    /// Those to be run on the new cache before it is put in place.
+    /// The queries to run on the new cache before it replaces the present one.
     var queries: [Query] { listened.inOrder.map(\.query) }
 
-    /// Cannot fail.
+    /// Puts the new cache in place. Cannot fail.
     ///
-    /// - Parameter reopened: What the new cache has of ``queries``.
+    /// - Parameter reopened: The new cache's results of ``queries``.
     func put(_ new: LocalStore, of user: String?, _ reopened: [OpenedQuery]) {
         storage.replace(by: new, of: user)
         writing.startAnew()
@@ -47,13 +47,13 @@ struct CacheExchange {
         }
     }
 
-    /// Makes a new cache for one that is damaged, with the queue as it is in memory. The old file stays
-    /// beside it.
+    /// Makes a new cache for a damaged one, with the queue that is in memory. The old file is kept
+    /// beside the new one.
     func rebuild() throws {
         let location = storage.location(of: storage.user)
         let old = storage.local
         var saved = try storage.rescue()
-        // What the attempt before this one left.
+        // Removes the file that an earlier attempt left.
         if case .file(let path) = location { try DocumentStore.erase(path) }
         saved.replace(storage.user, with: old.queue.pending.batches)
         let new = try LocalStore(

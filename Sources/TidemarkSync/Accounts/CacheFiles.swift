@@ -1,18 +1,19 @@
 import TidemarkModel
 import TidemarkStore
 
-/// Where the caches of one database's users lie: a file each, so that no query, no index and no bug
-/// can reach from one user's documents to another's.
+/// The files of a database's caches: one per user, so that no query, index or bug can access
+/// another user's documents.
 struct CacheFiles: Equatable, Sendable {
-    /// The file of nobody in particular; nil for caches in memory.
+    /// The path of the file without a user; nil for caches in memory.
     let base: String?
-    /// All users in one file, each with a queue of its own.
+    /// True if all users share one file. Each user then has a separate queue.
     let isShared: Bool
 
-    /// Source: Firebase Authentication's limit of a uid.
+    /// The maximum length of a user's id in bytes. Source: Firebase Authentication's limit of a
+    /// uid.
     static let longestUser = 128
 
-    /// Nil when the id can be a user's.
+    /// Returns the error for an id that cannot be a user's; nil if the id is valid.
     static func fault(of user: String?) -> SyncError? {
         guard let user else { return nil }
         if user.utf8.isEmpty { return .invalidArgument("The id of a user is not empty.") }
@@ -26,15 +27,15 @@ struct CacheFiles: Equatable, Sendable {
         return .file(Self.usersPrefix(of: base) + Self.base32(Array(user.utf8)) + ".sqlite")
     }
 
-    /// The stem that the files of all users begin with, and how they go on.
+    /// Returns the prefix of the paths of all users' files.
     static func usersPrefix(of base: String) -> String {
         let ending = ".sqlite"
         let stem = base.hasSuffix(ending) ? String(base.dropLast(ending.count)) : base
         return stem + ".user-"
     }
 
-    /// In lower case, as some disks take both cases for one: 128 bytes become 205 characters, where
-    /// names of 255 are allowed.
+    /// Encodes bytes as base32 in lower case, because some disks ignore case. 128 bytes become 205
+    /// characters; file names can have 255.
     static func base32(_ bytes: [UInt8]) -> String {
         let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
         var result: [UInt8] = []
@@ -52,7 +53,7 @@ struct CacheFiles: Equatable, Sendable {
     }
 }
 
-/// A user as a key: by the bytes of the id, and empty for nobody.
+/// A user as a dictionary key: the bytes of the id; empty for no user.
 struct UserKey: Hashable, Sendable {
     let bytes: [UInt8]
     init(_ user: String?) { bytes = Array((user ?? "").utf8) }

@@ -1,25 +1,25 @@
 import TidemarkModel
 import TidemarkStore
 
-/// A change of the user that was asked for and is not done yet.
+/// A change of user that was requested and is not complete.
 struct UserChange {
     let user: String?
-    /// As of ``EngineGate/session``.
+    /// The number from ``EngineGate/session``.
     let session: UInt64
-    /// Whether what is kept of the user before is deleted, with the writes that were never sent.
+    /// True to delete the previous user's data, including writes that were never sent.
     let erasesPrevious: Bool
-    /// Whether it is the same user, whose cache is opened again.
+    /// True if the user stays the same and the cache is only reopened.
     var isReopening = false
     let completion: @Sendable (SyncError?) -> Void
 }
 
-/// Switches users. Either user is the engine's, never both: everything that could fail comes before the
-/// one step in which the caches are swapped.
+/// Switches users. The engine belongs to one user at any time: everything that can fail happens
+/// before the single step that swaps the caches.
 final class UserChanges {
-    /// What one user has waiting while another one uses the engine.
+    /// The pending work of a user while another user uses the engine.
     private struct Parked {
         var observers = WriteDelivery.Observers()
-        /// Where caches are in memory: the store, as long as writes wait in it.
+        /// The store of a cache in memory, kept as long as writes are pending in it.
         var store: LocalStore?
     }
 
@@ -28,7 +28,7 @@ final class UserChanges {
     private let writing: WriteDelivery
     private let views: QueryViews
     private let exchange: CacheExchange
-    /// What was asked for and could not be done yet; while there is any, nothing else is done.
+    /// The changes that could not be made yet. While there are any, the engine does nothing else.
     private var waiting: [UserChange] = []
     private var parked: [UserKey: Parked] = [:]
 
@@ -47,23 +47,22 @@ final class UserChanges {
 
     // MARK: Asking
 
-    /// Takes a change up, or refuses it.
+    /// Accepts or rejects a change.
     ///
-    /// - Returns: Whether the engine has to stop what it does for the present user.
+    /// - Returns: True if the engine must stop its work for the present user.
     func ask(_ change: UserChange) -> Bool {
         if let answer = answer(to: change) {
             change.completion(answer)
             return false
         }
         context.gate.userChangeBegan(change.session)
-        // It opens a cache of its own; nobody is shown the one before any more.
+        // The change opens another cache, and the previous one is no longer shown.
         waiting.removeAll(where: \.isReopening)
         waiting.append(change)
         return true
     }
 
-    /// Has the present user's closed cache opened again. What waits already does it: the same, or the
-    /// change to another user.
+    /// Requests reopening the present user's closed cache, unless a pending change already does so.
     func reopen() {
         guard waiting.isEmpty else { return }
         context.gate.reopeningBegan()
@@ -73,7 +72,7 @@ final class UserChanges {
                 isReopening: true, completion: { _ in }))
     }
 
-    /// What can be said at once: the outer nil when the change has to be made.
+    /// Returns the immediate result of a change; the outer nil if the change must be made.
     private func answer(to change: UserChange) -> SyncError?? {
         guard context.gate.mayChangeUser else { return .some(context.gate.writeRefusal) }
         if change.erasesPrevious, context.gate.isReadOnly { return .some(.storage(.locked)) }
@@ -86,9 +85,9 @@ final class UserChanges {
         return UserKey(last) == UserKey(change.user) ? .some(nil) : nil
     }
 
-    /// Makes all changes that are asked for, in their order. One that fails is tried again later.
+    /// Makes all requested changes in order. A failed change is retried later.
     ///
-    /// - Returns: Whether none is left.
+    /// - Returns: True if no change is left.
     func makeAll() -> Bool {
         while let change = waiting.first {
             do { try make(change) } catch {
@@ -102,7 +101,7 @@ final class UserChanges {
         return true
     }
 
-    /// Tells all who wait, of this change or as another user, that nothing comes of it.
+    /// Fails all pending changes, and the waiting callers of other users.
     func endAll(_ error: SyncError) {
         for parked in parked.values {
             parked.observers.tellAll(.failed(error))
@@ -136,15 +135,15 @@ final class UserChanges {
             guard !new.isView, case .damaged? = StorageFault(error),
                 case .file(let path) = storage.location(of: change.user)
             else { throw error }
-            // It could be opened, and not read: the next attempt finds a new one.
+            // The cache could be opened but not read. The next attempt uses a new cache.
             try storage.opening.renew(path, change.user).close()
             throw error
         }
     }
 
-    /// Cannot fail: from here on the engine is the new user's.
+    /// Swaps the caches. Cannot fail; afterwards the engine belongs to the new user.
     private func swap(to new: LocalStore, of change: UserChange, _ reopened: [OpenedQuery]) {
-        // Those who wait for writes wait for the same ones.
+        // The user is the same, so the waiting callers of its writes keep waiting.
         if change.isReopening {
             exchange.put(new, of: change.user, reopened)
             return writing.settle()
@@ -157,7 +156,8 @@ final class UserChanges {
             of: oldUser, to: change.user, store: keeps ? old : nil,
             erasesPrevious: change.erasesPrevious)
         exchange.put(new, of: change.user, reopened)
-        // Only newer tokens were to be written: without them the next listen reads a little more.
+        // Only newer tokens would be lost if closing fails; the next listen then reads slightly
+        // more.
         if !keeps { try? old.close() }
         if change.erasesPrevious, case .file(let path) = oldLocation {
             do {

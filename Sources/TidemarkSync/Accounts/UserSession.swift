@@ -1,8 +1,8 @@
 package import TidemarkModel
 
-/// The engine for as long as the present user is its user; every call after fails with
-/// ``SyncError/userChanged``. For whoever keeps something of the user's in memory, so that it is not
-/// stored for the next one.
+/// The engine for one session of a user. After a change of user, every call fails with
+/// ``SyncError/userChanged``. Used by code that keeps the user's data in memory, so that the data
+/// is not stored for the next user.
 package struct UserSession: Sendable {
     private let engine: SyncEngine
     private let number: UInt64
@@ -12,8 +12,8 @@ package struct UserSession: Sendable {
         self.number = number
     }
 
-    /// - Parameter isOfQueue: Whether it is one user's also where users share a cache, as the queue of
-    ///   writes is.
+    /// - Parameter isOfQueue: True if the call concerns the user's queue of writes, which is
+    ///   separate even if users share a cache.
     func perform<Success: Sendable>(
         _ completion: @escaping @Sendable (Result<Success, SyncError>) -> Void,
         isOfQueue: Bool = false, _ body: @escaping @Sendable (EngineCore) -> Void
@@ -26,7 +26,7 @@ package struct UserSession: Sendable {
         }
     }
 
-    /// Begins something that lasts, until the returned handle is cancelled.
+    /// Starts a subscription, which lasts until the returned handle is cancelled.
     func subscribe(
         _ refused: @escaping @Sendable (Result<Void, SyncError>) -> Void,
         _ start: @escaping @Sendable (EngineCore, UInt64) -> Void,
@@ -63,7 +63,7 @@ package struct UserSession: Sendable {
         }
     }
 
-    /// As of ``SyncEngine``, like all that follow.
+    /// Like the function of ``SyncEngine``. The same applies to the functions below.
     package func fetch(
         _ query: Query, deadline: Duration?, tag: ReadTag = ReadTag(),
         records: @escaping @Sendable ([Document], _ readTime: Timestamp) -> [String: [UInt8]],
@@ -74,8 +74,8 @@ package struct UserSession: Sendable {
         }
     }
 
-    /// As ``fetch(_:deadline:records:completion:)``, and what the cache has besides in the part that
-    /// `replacing` names is forgotten: a query whose rows the documents are, all of them.
+    /// Like ``fetch(_:deadline:records:completion:)``. Also removes other documents from the cache
+    /// in the query that `replacing` returns, because the fetched documents are all of its rows.
     package func fetch(
         _ query: Query, deadline: Duration?, tag: ReadTag = ReadTag(),
         replacing: @escaping @Sendable ([Document]) -> Query?,
@@ -96,8 +96,8 @@ package struct UserSession: Sendable {
         }
     }
 
-    /// - Parameter kept: The query whose documents the record speaks of: from then on they stay,
-    ///   however large the cache is.
+    /// - Parameter kept: The query whose documents the record describes. From then on they stay in
+    ///   the cache, whatever its size.
     package func setRecord(
         _ value: [UInt8]?, forKey key: String, keeping kept: Query? = nil,
         completion: @escaping @Sendable (SyncError?) -> Void
@@ -130,7 +130,7 @@ package struct UserSession: Sendable {
         perform(completion) { core in core.fromCache { $0.counts(of: queries, completion) } }
     }
 
-    /// Has changes of the cache noted, until the returned handle is cancelled.
+    /// Records changes of the cache until the returned handle is cancelled.
     package func follow(_ changes: CacheChanges) -> any CancellableCall {
         subscribe({ _ in }) {
             $0.follow($1, changes)
@@ -139,10 +139,11 @@ package struct UserSession: Sendable {
         }
     }
 
-    /// How documents look: those asked for, those of a query with pending writes, and those that have
-    /// changed since this was last asked. Gets nil where more has changed than is remembered.
+    /// Returns the current state of documents: the given ones, those of a query with pending
+    /// writes, and those that changed since the last call. Returns nil if more documents changed
+    /// than are recorded.
     ///
-    /// - Parameter query: Nil for no pending writes but those among the others.
+    /// - Parameter query: The query with pending writes; nil for none.
     package func cachedDocuments(
         at paths: [DocumentPath], andIn changes: CacheChanges, andWrittenIn query: Query?,
         completion: @escaping @Sendable (Result<[DocumentPath: ViewDocument?]?, SyncError>) -> Void
@@ -164,7 +165,7 @@ package struct UserSession: Sendable {
     }
 }
 
-/// Counts the changes of the user as they are asked for, from any thread.
+/// Counts changes of user when they are requested, from any thread.
 struct SessionCounter: Sendable {
     private(set) var number: UInt64 = 0
     private var user: UserKey

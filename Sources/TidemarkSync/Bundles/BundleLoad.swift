@@ -1,12 +1,12 @@
 import TidemarkModel
 
-/// A bundle that is being loaded, part by part, by whoever reads it.
+/// A bundle that is being loaded in parts.
 ///
-/// Its documents are stored as they come. Their places in query results are stored too, under targets
-/// that count as given up until the bundle is whole: what is left of a load that ended half way is
-/// taken out a minute later, or a minute after the next launch.
+/// Documents are stored as they arrive. Their membership in query results is stored under targets
+/// that count as abandoned until the bundle is complete. The remains of an incomplete load are
+/// removed a minute later, or a minute after the next launch.
 package struct BundleLoad: Sendable {
-    /// They are kept until the end, and each has a target.
+    /// The maximum number of queries. They are kept until the end, and each has a target.
     package static let maxQueries = 1_000
 
     let number: UInt64

@@ -1,8 +1,8 @@
 public import TidemarkModel
 
-/// Documents and results of queries that were packed by a server, to be put into caches.
+/// Documents and query results packed by a server for caches.
 public struct DocumentBundle: Hashable, Sendable {
-    /// With ``createTime``, what tells a bundle from those loaded before.
+    /// The id, which together with ``createTime`` identifies a bundle.
     public var id: String
     public var createTime: Timestamp
     public var documents: [BundledDocument]
@@ -19,13 +19,13 @@ public struct DocumentBundle: Hashable, Sendable {
     }
 }
 
-/// A document of a bundle, or that there is none.
+/// A document of a bundle, or its absence.
 public struct BundledDocument: Hashable, Sendable {
     public var path: DocumentPath
-    /// Nil for one that is known to be missing.
+    /// The document; nil if it is known to be missing.
     public var document: Document?
     public var readTime: Timestamp
-    /// The names of the queries whose results it is in.
+    /// The names of the queries whose results contain the document.
     public var queries: [String]
 
     public init(
@@ -41,12 +41,12 @@ public struct BundledDocument: Hashable, Sendable {
     var remote: RemoteDocument { document.map(RemoteDocument.found) ?? .missing(path, readTime) }
 }
 
-/// A query whose result as of a time is in a bundle.
+/// A query whose result at a read time is in a bundle.
 public struct NamedQuery: Hashable, Sendable {
     public var name: String
     public var query: Query
     public var readTime: Timestamp
-    /// The query as the bundle had it, for whoever asks for it by name.
+    /// The encoded query of the bundle, for callers that ask for the query by name.
     public var source: [UInt8]
 
     public init(name: String, query: Query, readTime: Timestamp, source: [UInt8]) {

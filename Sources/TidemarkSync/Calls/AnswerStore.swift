@@ -1,8 +1,8 @@
 import TidemarkModel
 import TidemarkStore
 
-/// Stores what calls brought, tells the views, and makes of it what a reader sees.
-// @unchecked: used on the engine's executor only, like the engine.
+/// Stores the replies of calls, updates the views, and makes the results for readers.
+// @unchecked: used only on the engine's executor, like the engine.
 final class AnswerStore: @unchecked Sendable {
     typealias Completion = @Sendable (Result<ReadResult, SyncError>) -> Void
 
@@ -18,7 +18,7 @@ final class AnswerStore: @unchecked Sendable {
 
     // MARK: Documents
 
-    /// The answer to a question for one document.
+    /// Stores the reply to a read of one document.
     func store(_ replies: [Reply]) throws -> ReadResult {
         for case .batchGetDocuments(let reply) in replies {
             guard let row = reply.row else { continue }
@@ -44,25 +44,25 @@ final class AnswerStore: @unchecked Sendable {
 
     // MARK: Rows of a query
 
-    /// A query's rows in its order, and as of when.
+    /// Returns a query's rows in order, with their read time.
     func rows(
         _ answer: LongRead.Answer, of query: Query
     ) -> (documents: [Document], readTime: Timestamp) {
         var documents = answer.documents
         if case .last = query.limit { documents.reverse() }
-        // A server says it; one that does not is taken at its documents' word.
+        // A server without a read time is assumed to be as current as its newest document.
         let newest = documents.map(\.updateTime).max() ?? storage.local.targets.lastVersion
         return (documents, answer.readTime ?? newest)
     }
 
-    /// Stores rows, and what is to be stored with them.
+    /// Stores rows, together with records.
     ///
     /// - Parameters:
-    ///   - unstored: Those that are not stored yet.
-    ///   - kept: A query whose documents stay, however large the cache is.
-    ///   - complete: A query that is confirmed by it.
-    ///   - part: What the cache has in it besides is forgotten.
-    /// - Returns: What looks different now.
+    ///   - unstored: The rows that are not stored yet.
+    ///   - kept: A query whose documents stay in the cache, whatever its size.
+    ///   - complete: A query that the rows confirm as complete.
+    ///   - part: A query whose other documents in the cache are removed.
+    /// - Returns: The documents that changed.
     @discardableResult
     func store(
         _ documents: [Document], unstored: [Document], _ readTime: Timestamp, of query: Query,
@@ -78,8 +78,8 @@ final class AnswerStore: @unchecked Sendable {
         return changed
     }
 
-    /// Stores what the parts have not, forgets what is no row any more, and makes of all what a reader
-    /// sees: at once where there were no parts.
+    /// Stores the rest of an answer, removes documents that are no longer rows, and makes the
+    /// reader's result. Completes immediately if the answer had no parts.
     func store(_ answer: LongRead.Answer, of query: Query, completion: @escaping Completion) {
         let (documents, readTime) = rows(answer, of: query)
         let isOfOneTime = answer.isOfOneTime
@@ -101,7 +101,7 @@ final class AnswerStore: @unchecked Sendable {
         } catch { end(SyncError(storing: error)) }
     }
 
-    /// What a reader sees of a query's rows: with the pending writes.
+    /// Returns a reader's result for a query's rows: the rows with pending writes on top.
     func shown(
         _ documents: [Document], _ readTime: Timestamp, of query: Query
     ) throws -> ReadResult {
@@ -119,7 +119,8 @@ final class AnswerStore: @unchecked Sendable {
             documents: rows.compactMap(\.viewDocument), freshness: .fresh(readTime: readTime))
     }
 
-    /// Of an answer that is no state of the database, but has for each row one that is as new as this.
+    /// Returns the freshness of an answer with rows of different times, each at least as new as
+    /// `readTime`.
     private func mixed(_ readTime: Timestamp) -> Freshness {
         let status = RPCStatus(
             .aborted, "The read broke, and the server had forgotten its time: rows may be missing.")
@@ -143,7 +144,8 @@ final class AnswerStore: @unchecked Sendable {
         prune(pruning, completion)
     }
 
-    /// One slice, and the next one as a job of its own, so that others come in between.
+    /// Processes one slice, and schedules the next as a separate job, so that other jobs run in
+    /// between.
     private func prune(
         _ pruning: Pruning, _ completion: @escaping @Sendable (SyncError?) -> Void
     ) {

@@ -1,22 +1,22 @@
 import TidemarkModel
 import TidemarkStore
 
-/// How the cache answers a query, and what that takes.
+/// The plan with which the cache answers a query, and its cost.
 public struct CacheExplanation: Hashable, Sendable {
-    /// The way to the rows in a sentence: which index, or that there is none.
+    /// The plan in a sentence: the index used, or that there is none.
     public var plan: String
-    /// Whether the rows are ranges of indexes and come in the query's order: then it costs what it
-    /// returns, however many documents there are.
+    /// True if the rows are ranges of indexes in the query's order. The cost then depends only on
+    /// the number of returned rows.
     public var isIndexed: Bool
-    /// Index entries or documents looked at, those with pending writes too.
+    /// The number of index entries and documents visited, including those with pending writes.
     public var rowsScanned: Int
     public var rowsReturned: Int
-    /// Of running it once, by the engine's clock.
+    /// The duration of one run, by the engine's clock.
     public var duration: Duration
 }
 
 extension CacheExplanation {
-    /// - Parameter elapsed: The clock by which the run is measured.
+    /// - Parameter elapsed: The clock that measures the run.
     init(of query: Query, in local: LocalStore, elapsed: () -> Duration) throws {
         let start = elapsed()
         let rows = try local.documents.run(query)

@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkStore
 
-/// Answers from the cache alone: at once, or in slices where it has to be looked through for long.
+/// Answers reads from the cache only: immediately, or in slices if a long scan is needed.
 final class CacheReads {
     typealias Completion = @Sendable (Result<ReadResult, SyncError>) -> Void
 
@@ -20,7 +20,7 @@ final class CacheReads {
         self.indexes = indexes
     }
 
-    /// What `body` reads; indexes that it wished for are made later.
+    /// Returns the result of `body`. Indexes that it requests are built later.
     func read<Success: Sendable>(
         _ body: (LocalStore) throws -> Success
     ) -> Result<Success, SyncError> {
@@ -32,7 +32,7 @@ final class CacheReads {
 
     // MARK: Documents and queries
 
-    /// - Parameter completion: Called at once, unless the cache has to be looked through for long.
+    /// - Parameter completion: Called immediately, unless a long scan is needed.
     func read(_ target: ReadTarget, _ reason: StaleReason, _ completion: @escaping Completion) {
         do {
             switch target {
@@ -89,8 +89,8 @@ final class CacheReads {
         return read { try CacheExplanation(of: query, in: $0, elapsed: { context.elapsed }) }
     }
 
-    /// How documents look: those asked for, those of a query with pending writes, and those that have
-    /// changed. Nil where more has changed than is remembered.
+    /// Returns the current state of documents: the given ones, those of a query with pending
+    /// writes, and those that changed. Returns nil if more documents changed than are recorded.
     func documents(
         at paths: [DocumentPath], andIn changes: CacheChanges, andWrittenIn query: Query?
     ) -> Result<[DocumentPath: ViewDocument?]?, SyncError> {
@@ -120,7 +120,7 @@ final class CacheReads {
         } catch { completion(.failure(.server(error))) }
     }
 
-    /// - Parameter aggregations: Checked ones.
+    /// - Parameter aggregations: Validated aggregations.
     private func findFigures(
         _ query: Query, _ aggregations: [Aggregation],
         _ completion: @escaping (Result<MapValue, SyncError>) -> Void
@@ -145,7 +145,8 @@ final class CacheReads {
         }
     }
 
-    /// Where a limit decides which rows take part: they are found first.
+    /// Computes figures of a query with a limit: finds the rows first, because the limit selects
+    /// them.
     private func findFiguresOfRows(
         _ query: Query, _ aggregations: [Aggregation], _ fields: [FieldPath],
         _ completion: @escaping (Result<MapValue, SyncError>) -> Void
@@ -171,7 +172,7 @@ final class CacheReads {
         }.mapError(SyncError.init(storing:))
     }
 
-    /// How many rows each query has in one state of the cache.
+    /// Counts the rows of each query in one state of the cache.
     func counts(
         of queries: [Query], _ completion: @escaping (Result<[Int], SyncError>) -> Void
     ) {

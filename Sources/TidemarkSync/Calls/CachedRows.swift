@@ -1,17 +1,17 @@
 package import TidemarkModel
 package import TidemarkStore
 
-/// The first rows of a query that the cache holds.
+/// The first rows of a query in the cache.
 package struct CachedRows: Sendable {
-    /// In the query's order.
+    /// The documents, in the query's order.
     package var documents: [ViewDocument]
-    /// Whether the cache holds another row behind them.
+    /// True if the cache has further rows.
     package var hasMore: Bool
-    /// Documents and index entries looked at for it.
+    /// The number of documents and index entries visited.
     package var rowsScanned: Int
 }
 
-/// What lies on the disk and in the queue, for tests that work out by themselves what is to be shown.
+/// The contents of the disk and the queue, for tests that compute the expected rows themselves.
 package struct CacheContents: Sendable {
     package struct Batch: Sendable {
         package let localWriteTime: Timestamp
@@ -19,8 +19,8 @@ package struct CacheContents: Sendable {
         package let mutations: [Mutation]
     }
 
-    /// As they were stored, without the writes that are pending.
+    /// The stored documents, without pending writes.
     package let documents: [StoredDocument]
-    /// Of the present user, in order.
+    /// The present user's batches, in order.
     package let batches: [Batch]
 }

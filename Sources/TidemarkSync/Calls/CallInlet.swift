@@ -1,21 +1,22 @@
 import Synchronization
 import TidemarkModel
 
-/// Between the thread on which a call's messages come and the engine: while much waits for the engine,
-/// the sender makes a pause, so that a fast line does not fill the memory of a slow disk.
+/// Limits the replies between the receiving thread and the engine. When much data waits for the
+/// engine, the sender is paused, so that a fast network does not fill the memory while a slow disk
+/// stores.
 final class CallInlet: Sendable {
     private struct State {
-        /// Bytes that came and have not been taken in.
+        /// The bytes received and not yet processed.
         var waiting = 0
         var isPaused = false
         var call: (any CancellableCall)?
     }
 
     private let state = Mutex(State())
-    /// In bytes: where a pause begins, and where it ends.
+    /// The numbers of bytes at which a pause begins and ends.
     private static let (most, few) = (1 << 20, 1 << 18)
 
-    /// Called once, with the call whose messages come here.
+    /// Sets the call whose replies arrive here. Called once.
     func attach(_ call: any CancellableCall) {
         state.withLock { state in
             state.call = call
@@ -39,7 +40,8 @@ final class CallInlet: Sendable {
         }
     }
 
-    /// Inside the lock, so that a pause and its end reach the call in this order.
+    /// Pauses or resumes the call. Runs under the lock, so the call receives pauses and resumes in
+    /// order.
     private static func settle(_ state: inout State) {
         if !state.isPaused, state.waiting > most, let call = state.call {
             state.isPaused = true
@@ -52,7 +54,7 @@ final class CallInlet: Sendable {
 }
 
 extension StreamEvent<Reply> {
-    /// What it takes of memory, about.
+    /// The approximate memory in bytes.
     fileprivate var size: Int {
         let few = 256
         guard case .message(let reply) = self else { return few }

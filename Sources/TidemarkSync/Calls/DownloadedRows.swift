@@ -1,12 +1,12 @@
 public import TidemarkModel
 
-/// What a query that was read into the cache came to.
+/// The result of reading a query into the cache.
 public struct DownloadedRows: Hashable, Sendable {
     public let count: Int
-    /// As of when the rows are at least.
+    /// The time as of which the rows are current at least.
     public let readTime: Timestamp
-    /// Whether they are all of one state of the database. They are not where a read broke and its server
-    /// had forgotten the time of the rows before: a document that was moved meanwhile, from behind that
-    /// place to before it, is missing then.
+    /// True if all rows belong to one state of the database. False if a read broke and the server
+    /// no longer had the read time of the earlier rows. A document that was moved meanwhile, from
+    /// after that position to before it, is then missing.
     public let isOfOneTime: Bool
 }

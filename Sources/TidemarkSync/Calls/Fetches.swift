@@ -1,13 +1,13 @@
 import TidemarkModel
 
-/// Calls whose answers are the caller's: aggregations, transactions, fetches that store their rows, and
-/// what feeds ask. A change of the user or the end of the engine ends them.
-// @unchecked: used on the engine's executor only, like the engine.
+/// Calls whose results go to the caller: aggregations, transactions, fetches that store their rows,
+/// and requests of feeds. A change of user or the end of the engine ends them.
+// @unchecked: used only on the engine's executor, like the engine.
 final class Fetches: @unchecked Sendable {
     typealias Completion = CacheReads.Completion
     typealias Records = @Sendable ([Document], _ readTime: Timestamp) -> [String: [UInt8]]
-    /// A part of a collection of which the documents are all that there is: what the cache has in it
-    /// besides is forgotten. Nil for none.
+    /// Returns a part of a collection in which the documents are all that exist, so other documents
+    /// in the cache are removed. Nil for none.
     typealias Replaced = @Sendable ([Document]) -> Query?
 
     private let context: EngineContext
@@ -29,12 +29,12 @@ final class Fetches: @unchecked Sendable {
         self.cache = cache
     }
 
-    /// Why the server is not asked; nil when it may be.
+    /// Returns the reason why the server must not be asked; nil if it may be.
     private func refusal(_ tag: ReadTag) -> SyncError? {
         context.gate.refusal ?? meter.refusal(of: tag)
     }
 
-    /// Why a read would fail before it is sent; nil where it may be.
+    /// Returns the reason why a read would fail before it is sent; nil if it may be sent.
     func refusalToAsk(_ tag: ReadTag) -> SyncError? {
         refusal(tag) ?? context.gate.disconnection.map { .server($0) }
     }
@@ -93,7 +93,7 @@ final class Fetches: @unchecked Sendable {
         }
     }
 
-    /// Reads a query into the cache, and hands no rows over.
+    /// Reads a query into the cache without returning its rows.
     func download(
         _ query: Query, _ deadline: Duration?, _ silence: Duration?, _ tag: ReadTag,
         _ completion: @escaping @Sendable (Result<DownloadedRows, SyncError>) -> Void
@@ -108,7 +108,7 @@ final class Fetches: @unchecked Sendable {
             case .failure(let error): completion(.failure(error))
             case .success(let answer):
                 let readTime = answer.readTime ?? storage.local.targets.lastVersion
-                // Not the answer itself, whose names would then be there twice.
+                // Passes the rows and not the answer, whose names would otherwise be copied.
                 let rows = DownloadedRows(
                     count: answer.count, readTime: readTime, isOfOneTime: answer.isOfOneTime)
                 answers.storeRest(of: answer, query, readTime) { error in
@@ -135,14 +135,14 @@ final class Fetches: @unchecked Sendable {
                 let changed = try answers.store(
                     documents, unstored: answer.unstored, readTime, of: query,
                     records: page.records, keeping: query, replacing: page.complete)
-                // What the parts changed is among all.
+                // The changes made by the parts are among all documents.
                 completion(
                     .success((answer.hasParts ? documents : []).map(\.path) + changed.map(\.path)))
             } catch { completion(.failure(SyncError(storing: error))) }
         }
     }
 
-    /// - Parameter expected: The server's figures; nil asks it.
+    /// - Parameter expected: The server's figures; nil to ask the server.
     func compare(
         _ range: HeldRange, _ expected: FeedAudit.Figures?, _ readTime: Timestamp?,
         _ deadline: Duration?, _ tag: ReadTag,
@@ -161,8 +161,8 @@ final class Fetches: @unchecked Sendable {
 
     // MARK: Transactions
 
-    /// Reads documents from the server, as they are there: in the order of `paths`, nil for one that
-    /// does not exist.
+    /// Reads documents from the server, in the order of `paths`; nil for a document that does not
+    /// exist.
     func lookUp(
         _ paths: [DocumentPath], _ tag: ReadTag,
         _ completion:
@@ -191,12 +191,12 @@ final class Fetches: @unchecked Sendable {
         }
     }
 
-    /// Commits mutations on the server at once, or fails; nothing is queued.
+    /// Commits mutations on the server immediately, or fails. Nothing is queued.
     func commit(
         _ mutations: [Mutation],
         _ completion: @escaping @Sendable (Result<Timestamp, CommitFailure>) -> Void
     ) {
-        // Refused before anything is sent.
+        // A refused commit has not been sent.
         if let refusal = context.gate.refusal {
             return completion(.failure(CommitFailure(refusal, mayBeApplied: false)))
         }

@@ -1,55 +1,56 @@
 import TidemarkModel
 
-/// A query read once, in parts: what of its answer is to be stored when, and where another attempt
-/// goes on after one that broke.
+/// A query read that is received in parts. Decides when parts are stored, and where the next
+/// attempt continues after a failed one.
 ///
-/// A part is stored when it is full, so that what came is kept whatever happens next. Another attempt
-/// asks for what follows the last row, as of the same time; where the server has forgotten that time,
-/// as of now, or from the start. Keeps one part in memory, and all rows where the caller wants them.
+/// A part is stored when it is full, so received rows are kept whatever happens. The next attempt
+/// asks for the rows after the last one, as of the same time. If the server no longer has that
+/// time, the attempt reads as of now, or starts again. Keeps one part in memory, and all rows only
+/// if the caller wants them.
 struct LongRead: Equatable, Sendable {
     enum Event: Equatable, Sendable {
         case reply(RunQueryReply)
-        /// An attempt ended too early, and another one follows.
+        /// An attempt ended early, and another one follows.
         case broke
-        /// The server has forgotten the time at which the attempt was to read.
+        /// The server no longer has the time at which the attempt was to read.
         case timeForgotten
         case ended
     }
 
     enum Effect: Equatable, Sendable {
-        /// To be stored now; more follows, or the end.
+        /// Store these documents now. Further documents or the end follow.
         case store([Document], readTime: Timestamp)
         case finish(Answer)
-        /// It cannot go on.
+        /// Stop: the read cannot continue.
         case giveUp
     }
 
-    /// What becomes of a read that came to its end.
+    /// The result of a completed read.
     struct Answer: Equatable, Sendable {
-        /// All rows in the order the server sent them; empty where they are not kept.
+        /// The rows in the server's order; empty if rows are not kept.
         var documents: [Document] = []
-        /// Those that no part has stored yet.
+        /// The rows that no part has stored yet.
         var unstored: [Document] = []
-        /// As of when every row is at least; nil when the server did not say.
+        /// The time as of which every row is current at least; nil if the server did not send it.
         var readTime: Timestamp?
         var count = 0
-        /// Whether all rows are of one state of the database: only then is what the cache has besides
-        /// no row any more.
+        /// True if all rows belong to one state of the database. Only then are other documents in
+        /// the cache no longer rows.
         var isOfOneTime = true
-        /// Whether parts of it were stored before.
+        /// True if parts were stored before.
         var hasParts: Bool { unstored.count < count }
-        /// The names of all rows where parts were stored.
+        /// The names of all rows, if parts were stored.
         var names = NameDigests()
     }
 
-    /// A part: some milliseconds of writing.
+    /// The maximum size of a part, which takes some milliseconds to store.
     static let (rowsInPart, bytesInPart) = (200, 256 * 1024)
-    /// How often the server may forget the time of one read.
+    /// The number of times that the server may lose the time of one read.
     private static let mostForgotten = 3
 
-    /// In the server's form.
+    /// The query in its wire form.
     private let query: Query
-    /// Whether an answer of several times is better than reading from the start again.
+    /// True if an answer of several times is preferable to starting again.
     private let mayMixTimes: Bool
     private let keepsRows: Bool
     private let database: DatabaseID
@@ -57,14 +58,14 @@ struct LongRead: Equatable, Sendable {
     private var bytesUnstored = 0
     private var first: DocumentPath?
     private var last: Document?
-    /// Of the rows since the last change of times.
+    /// The read time of the rows since the time last changed.
     private var time: Timestamp?
     private var asksForPast = false
     private var forgotten = 0
-    /// Rows since the attempt began.
+    /// The number of rows since the attempt began.
     private(set) var progress = 0
 
-    /// - Parameter query: In the server's form, without a projection.
+    /// - Parameter query: The query in its wire form, without a projection.
     init(_ query: Query, in database: DatabaseID, mayMixTimes: Bool, keepsRows: Bool) {
         precondition(query.projection == nil)
         self.query = query
@@ -73,13 +74,14 @@ struct LongRead: Equatable, Sendable {
         self.keepsRows = keepsRows
     }
 
-    /// What an attempt that begins now asks for; nil when all rows that the query may have are here.
+    /// Returns the request of an attempt that begins now; nil if all rows that the limit allows
+    /// have arrived.
     mutating func nextRequest() -> RunQueryRequest? {
         progress = 0
         asksForPast = false
         guard let last else { return RunQueryRequest(query: query) }
         var rest = query
-        // The place of a row is told by all orders, so the implicit ones become explicit.
+        // Only all orders together define a row's position, so the implicit orders become explicit.
         rest.orders = query.normalizedOrders
         rest.start = Cursor(behind: last.path, last.contents, in: rest.orders, of: database)
         rest.offset = 0
@@ -95,7 +97,8 @@ struct LongRead: Equatable, Sendable {
     mutating func step(_ event: Event) -> [Effect] {
         switch event {
         case .reply(let reply): return take(reply)
-        // What came is good; it is stored before the pause. Without a time, it is not the rest's.
+        // The received rows are valid and stored before the delay. Without a read time, the rest
+        // belongs to another time.
         case .broke: return time == nil && answer.count > 0 ? changeTimes() : storing()
         case .timeForgotten: return changeTimes()
         case .ended:
@@ -104,7 +107,7 @@ struct LongRead: Equatable, Sendable {
         }
     }
 
-    /// Whether an end says that the past time of the attempt is the reason.
+    /// Returns true if the status means that the server rejected the attempt's past read time.
     func isAboutTime(_ status: RPCStatus) -> Bool {
         asksForPast && progress == 0
             && [.invalidArgument, .failedPrecondition, .outOfRange].contains(status.code)
@@ -114,8 +117,8 @@ struct LongRead: Equatable, Sendable {
         if let told = reply.readTime { time = max(told, time ?? told) }
         guard let document = reply.document else { return [] }
         if progress == 0, asksForPast {
-            // Of a server that takes a cursor for one row less, the row is here; of one that knows no
-            // cursor it would be the first, and so on without an end.
+            // A server that includes the row at the cursor repeats the last row, which is skipped.
+            // A server that ignores the cursor starts with the first row again, forever.
             if document.path == last?.path { return [] }
             if document.path == first { return [.giveUp] }
         }
@@ -132,7 +135,7 @@ struct LongRead: Equatable, Sendable {
     }
 
     private mutating func storing() -> [Effect] {
-        // Of a server that tells no time nothing can be stored before all is there.
+        // Without a read time, rows cannot be stored before the answer is complete.
         guard let time, !answer.unstored.isEmpty else { return [] }
         for document in answer.unstored { answer.names.insert(document.path) }
         let part = answer.unstored
@@ -146,7 +149,8 @@ struct LongRead: Equatable, Sendable {
         guard forgotten <= Self.mostForgotten else { return [.giveUp] }
         let effects = storing()
         if mayMixTimes {
-            // A row that moved to before the cursor meanwhile is missing: so says the older time.
+            // The earlier time applies, because a row that moved to before the cursor meanwhile is
+            // missing.
             answer.readTime = answer.isOfOneTime ? time : answer.readTime
             answer.isOfOneTime = false
         } else {
@@ -159,7 +163,7 @@ struct LongRead: Equatable, Sendable {
 }
 
 extension Cursor {
-    /// Just behind a row: its place is told by all orders.
+    /// The position directly after a row, given by all orders.
     init(
         behind path: DocumentPath, _ contents: EncodedFields, in orders: [Order],
         of database: DatabaseID
@@ -169,16 +173,16 @@ extension Cursor {
             if order.field.isDocumentID {
                 return Value.reference(ReferenceValue(database: database, path: path))
             }
-            // A row has every field that it is ordered by.
+            // A row has every ordered field.
             return fields[order.field] ?? .null
         }
         self.init(values: values, before: false)
     }
 }
 
-/// Which names came, in eight bytes each. Two names with one digest are taken for one: then a document
-/// that is no row any more stays in the cache, where the next read finds it. Of a million rows that
-/// happens to one such document in 10^13.
+/// The set of received names, with eight bytes each. Two names with equal digests count as one;
+/// then a document that is no longer a row stays in the cache until the next read finds it. For a
+/// million rows, this happens to one such document in 10^13.
 struct NameDigests: Equatable, Sendable {
     private var places: [[Int]] = []
     private var isSorted: [Bool] = []
@@ -194,7 +198,7 @@ struct NameDigests: Equatable, Sendable {
         isSorted[Self.place(digest)] = false
     }
 
-    /// Sorts what lies near it, the first time.
+    /// Sorts the names in the same bucket at the first lookup.
     mutating func contains(_ path: DocumentPath) -> Bool {
         if places.isEmpty { return false }
         let digest = path.hashValue

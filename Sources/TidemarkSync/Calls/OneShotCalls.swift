@@ -1,10 +1,10 @@
 import TidemarkModel
 import TidemarkResilience
 
-/// Calls that are not streams: makes them, again where that may help, and cuts them off in time.
+/// Makes calls that are not streams, retries them where useful, and limits their time.
 ///
-/// The rows of a query's read are stored as they come (``LongRead``).
-// @unchecked: used on the engine's executor only, like the engine.
+/// The rows of a query's read are stored as they arrive (``LongRead``).
+// @unchecked: used only on the engine's executor, like the engine.
 final class OneShotCalls: @unchecked Sendable {
     private let context: EngineContext
     private let storage: CacheStorage
@@ -14,7 +14,7 @@ final class OneShotCalls: @unchecked Sendable {
     private let views: QueryViews
     private var calls: [UInt64: SingleCall] = [:]
     private var nextID: UInt64 = 0
-    /// How many of the calls may be tried again.
+    /// The budget of retries for all calls.
     private var credits = RetryCredits()
 
     static let overdue = RPCStatus(.deadlineExceeded, "The server did not answer in time.")
@@ -35,8 +35,8 @@ final class OneShotCalls: @unchecked Sendable {
 
     // MARK: Beginning
 
-    /// Makes a call and hands over all its replies at once, with how the last attempt ended: not
-    /// ``RPCStatus/ok`` means that some may be missing.
+    /// Makes a call, and passes on all of its replies at the end, with the status of the last
+    /// attempt. If the status is not ``RPCStatus/ok``, replies may be missing.
     func start(
         _ request: Request, _ tag: ReadTag, _ rule: RetryRule = .read, deadline: Duration?,
         completion: @escaping @Sendable ([Reply], RPCStatus) -> Void
@@ -48,13 +48,13 @@ final class OneShotCalls: @unchecked Sendable {
         }
     }
 
-    /// Reads a query from the server. While rows come it has no limit but its caller's; where an attempt
-    /// breaks, the next one goes on behind the last row.
+    /// Reads a query from the server. While rows arrive, only the caller's deadline limits the
+    /// read. If an attempt breaks, the next one continues after the last row.
     ///
     /// - Parameters:
-    ///   - deadline: The caller's, for all of it.
-    ///   - silence: How long the server may be silent; nil for ``CallLimits/longest``.
-    ///   - mayMixTimes: As ``LongRead`` has it.
+    ///   - deadline: The caller's deadline for the whole read.
+    ///   - silence: The maximum time without a message; nil for ``CallLimits/longest``.
+    ///   - mayMixTimes: Allows rows of different times, as in ``LongRead``.
     func startRead(
         _ query: Query, _ tag: ReadTag, _ rule: RetryRule = .read, deadline: Duration?,
         silence: Duration? = nil, mayMixTimes: Bool, keepsRows: Bool = true,
@@ -97,7 +97,7 @@ final class OneShotCalls: @unchecked Sendable {
 
     // MARK: Attempts
 
-    /// - Parameter status: What the last attempt ended with.
+    /// - Parameter status: The status of the last attempt.
     private func perform(_ step: RetryMachine.Step, call id: UInt64, _ status: RPCStatus) {
         switch step {
         case .attempt: attempt(id)
@@ -105,9 +105,9 @@ final class OneShotCalls: @unchecked Sendable {
             calls[id]!.timer = context.after(delay, .callRetry) { [weak self] in
                 self?.advance(id, .ready, status)
             }
-        // ``AuthorizedTransport`` has asked for another token already, and was refused again.
+        // ``AuthorizedTransport`` has already tried another token, which was also rejected.
         case .refreshCredentials: advance(id, .refreshed(isDone: false), status)
-        // Nobody waits for a network here: it is asked.
+        // Calls do not wait for the network, because asking shows whether it is there.
         case .awaitNetwork: advance(id, .ready, status)
         case .giveUp: finish(id, status)
         }
@@ -160,7 +160,7 @@ final class OneShotCalls: @unchecked Sendable {
         inlet.attach(handle)
     }
 
-    /// Cuts the attempt off when the time of the call is over, or the server has been silent too long.
+    /// Ends the attempt when the call's time is over or the server has been silent too long.
     private func watch(_ id: UInt64, _ attempt: Int, for time: Duration) {
         calls[id]!.timer = context.after(time, .readDeadline) { [weak self] in
             guard let self, let call = calls[id], call.isUnderWay, call.attempt == attempt else {
@@ -170,7 +170,7 @@ final class OneShotCalls: @unchecked Sendable {
             let next = call.limits.wait(call, at: now)
             if next > .zero { return watch(id, attempt, for: next) }
             call.handle?.cancel()
-            // A line that has carried rows may do so again; a caller's deadline is the end.
+            // A connection that has carried rows may carry more; the caller's deadline is final.
             let isLate = call.limits.left(of: call.began, at: now).map { $0 <= .zero } ?? false
             ended(
                 id, attempt, Self.overdue,
@@ -181,7 +181,8 @@ final class OneShotCalls: @unchecked Sendable {
     // MARK: What comes
 
     func received(_ event: StreamEvent<Reply>, call id: UInt64, _ attempt: Int) {
-        // Without a copy of the call: an array that two hold is copied whole by each row appended.
+        // Avoids a copy of the call: with a second reference, each appended row would copy the
+        // whole array.
         guard calls[id]?.isUnderWay == true, calls[id]?.attempt == attempt else { return }
         switch event {
         case .message(let reply):
@@ -198,7 +199,7 @@ final class OneShotCalls: @unchecked Sendable {
         }
     }
 
-    /// - Parameter isOurs: Whether the attempt was cut off here, because no time is left.
+    /// - Parameter isOurs: True if the attempt was ended here because no time is left.
     private func ended(
         _ id: UInt64, _ attempt: Int, _ status: RPCStatus, isOurs: Bool = false
     ) {
@@ -228,7 +229,7 @@ final class OneShotCalls: @unchecked Sendable {
         finish(id, RPCStatus(.internal, "The server sends the same rows again and again."))
     }
 
-    /// Observers of reads hear what became of an attempt that failed, and what comes next.
+    /// Reports a failed attempt and the next step to observers of reads.
     private func tellAttempt(of id: UInt64, _ step: RetryMachine.Step?) {
         guard meter.isObserved,
             let attempt = calls[id].flatMap({ AttemptHistory($0.machine.attempts).attempts.last })
@@ -242,7 +243,8 @@ final class OneShotCalls: @unchecked Sendable {
         meter.tell(.attemptFailed(attempt, nextAfter: delay))
     }
 
-    /// Takes from the budget only for what would be tried again.
+    /// Returns the event of a failure. Withdraws from the budget only if the failure would be
+    /// retried.
     private func failed(_ status: RPCStatus, _ call: SingleCall) -> RetryMachine.Event {
         let failure = call.rule.failure(
             status, serverIsUnknown: !connection.isOpen && call.read?.progress ?? 0 == 0,
@@ -267,7 +269,7 @@ final class OneShotCalls: @unchecked Sendable {
         call.end(status)
     }
 
-    /// Those that wait for an answer get none.
+    /// Ends all calls without an answer.
     func endAll(_ status: RPCStatus) {
         var ended = calls
         calls = [:]
@@ -296,7 +298,7 @@ final class OneShotCalls: @unchecked Sendable {
         }
     }
 
-    /// Its rows cannot be stored: the rest of them is of no use.
+    /// Ends a read whose rows cannot be stored.
     private func stop(_ id: UInt64, _ error: SyncError) {
         guard let call = calls.removeValue(forKey: id) else { return }
         call.timer?.cancel()
@@ -306,9 +308,9 @@ final class OneShotCalls: @unchecked Sendable {
 
     private enum NextOfRead { case again, over, asTold }
 
-    /// Keeps what came of a read in parts.
+    /// Keeps the received rows of a broken read.
     ///
-    /// - Returns: Whether it is to be asked again at once; nil when it has ended here.
+    /// - Returns: Whether to ask again immediately; nil if the read has ended here.
     private func breakRead(_ id: UInt64, _ status: RPCStatus) -> NextOfRead? {
         guard let read = calls[id]?.read else { return nil }
         if status.code == .ok {
@@ -321,7 +323,7 @@ final class OneShotCalls: @unchecked Sendable {
         if call.isGivenUp { return .over }
         if isAboutTime { return .again }
         guard read.progress > 0 else { return .asTold }
-        // It got on: the retries that it may make are counted from here.
+        // The attempt made progress, so its retries are counted again from here.
         let now = context.elapsed
         let longest = CallLimits.longest
         let left = call.limits.left(of: call.began, at: now).map { max(.zero, $0) }

@@ -1,13 +1,14 @@
 import TidemarkModel
 
-/// What a one-shot read asks for.
+/// The target of a one-shot read.
 enum ReadTarget: Equatable, Sendable {
     case document(DocumentPath)
     case query(Query)
 }
 
-/// Reads with a deadline: a live view answers at once, else the server, else the cache when time is up.
-// @unchecked: used on the engine's executor only, like the engine.
+/// Reads with a deadline. A live view answers immediately; otherwise the server answers, or the
+/// cache when the time is up.
+// @unchecked: used only on the engine's executor, like the engine.
 final class OneShotReads: @unchecked Sendable {
     typealias Completion = CacheReads.Completion
 
@@ -28,9 +29,9 @@ final class OneShotReads: @unchecked Sendable {
     private var waiting: [UInt64: Waiting] = [:]
     private var nextID: UInt64 = 0
 
-    /// How long a read without a deadline of its own waits before the cache answers.
+    /// The time after which the cache answers a read without a deadline.
     private static let patience = OnlineState.patience
-    /// For an attempt that no other one follows.
+    /// The time limit of an attempt without retries.
     private static let noTime = Duration.microseconds(1)
 
     init(
@@ -48,7 +49,7 @@ final class OneShotReads: @unchecked Sendable {
         self.cache = cache
     }
 
-    /// - Parameter silence: How long the server may say nothing, where there is no deadline.
+    /// - Parameter silence: The maximum time without a message, for a read without a deadline.
     func read(
         _ target: ReadTarget, _ source: ReadSource, _ deadline: Duration?, _ tag: ReadTag,
         silence: Duration? = nil, _ completion: @escaping Completion
@@ -76,7 +77,8 @@ final class OneShotReads: @unchecked Sendable {
         case .degraded(let budget): return cache.read(target, .overBudget(budget), completion)
         case .refused(let budget): return completion(.failure(.overBudget(budget)))
         }
-        // How long the server has been silent already counts: the next read does not wait again.
+        // The time that the server has been silent already counts, so the next read does not wait
+        // again.
         let wait = min(deadline ?? Self.patience, Self.patience) - reachability.silentFor
         guard context.gate.isNetworkEnabled, reachability.state != .offline, wait > .zero else {
             cache.read(target, .offline, completion)
@@ -88,14 +90,15 @@ final class OneShotReads: @unchecked Sendable {
             self?.finish(id, fromCache: target, .deadlinePassed)
         }
         waiting[id] = Waiting(timer: timer, completion: completion)
-        // The call goes on after the deadline: what it brings is in the cache for the next read.
+        // The call continues after the deadline, and stores its result for the next read.
         ask(target, tag, .readOrCache(within: wait), deadline: nil) { [self] result, status in
             if let result { return finish(id, result) }
             answer(id, target, without: status)
         }
     }
 
-    /// Asks in the background whether the server is back: one at a time, and not too often.
+    /// Asks in the background whether the server is available again: one probe at a time, and not
+    /// too often.
     private func probe(_ target: ReadTarget, _ tag: ReadTag) {
         guard context.gate.isNetworkEnabled, calls.isEmpty, reachability.mayProbe else { return }
         ask(target, tag, .readOrCache(within: Self.noTime), deadline: nil) { _, _ in }
@@ -103,10 +106,10 @@ final class OneShotReads: @unchecked Sendable {
 
     // MARK: The end
 
-    /// For tests: those that wait.
+    /// The ids of waiting reads, for tests.
     var waitingIDs: [UInt64] { waiting.keys.sorted() }
 
-    /// Those that wait for an answer get none.
+    /// Ends all reads without an answer.
     func endAll(_ error: SyncError) {
         for id in waitingIDs { finish(id, .failure(error)) }
     }
@@ -117,7 +120,7 @@ final class OneShotReads: @unchecked Sendable {
         read.completion(result)
     }
 
-    /// With what the cache has then, unless the server is faster.
+    /// Answers a read from the cache, unless the server answers first.
     func finish(_ id: UInt64, fromCache target: ReadTarget, _ reason: StaleReason) {
         guard waiting[id] != nil else { return }
         cache.read(target, reason) { [weak self] in self?.finish(id, $0) }
@@ -135,7 +138,7 @@ final class OneShotReads: @unchecked Sendable {
 
     // MARK: The server
 
-    /// - Parameter completion: Gets no result when the server gave none.
+    /// - Parameter completion: Gets no result if the server gave none.
     private func ask(
         _ target: ReadTarget, _ tag: ReadTag, _ rule: RetryRule, deadline: Duration?,
         silence: Duration? = nil,
@@ -169,7 +172,7 @@ final class OneShotReads: @unchecked Sendable {
         }
     }
 
-    /// What a listener is being kept up to date with needs no call.
+    /// Returns the result from a listener's view that is up to date; nil if there is none.
     private func live(_ target: ReadTarget) -> ReadResult? {
         guard reachability.state == .online, connection.isOpen, !queries.isEmpty else { return nil }
         let query: Query

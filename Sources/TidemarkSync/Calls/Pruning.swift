@@ -1,17 +1,17 @@
 import TidemarkModel
 import TidemarkStore
 
-/// What the cache has of a query besides its rows, which are all known: forgotten in slices, and then
-/// the query is confirmed. Ended half way, it has forgotten only what is no row.
+/// Removes the documents of a query from the cache that are not among its known rows, in slices,
+/// and then confirms the query. If interrupted, it has removed only documents that are not rows.
 struct Pruning: Sendable {
     let query: Query
     var names: NameDigests
     let readTime: Timestamp
-    /// Of the user for whom the query was read.
+    /// The session of the user for whom the query was read.
     let session: UInt64
-    /// The last document that was looked at.
+    /// The last document visited.
     var last: StoredDocument?
-    /// Whether nothing is left to be looked at.
+    /// True if no document is left to visit.
     var isOver: Bool
     static let slice = 300
 
@@ -22,17 +22,17 @@ struct Pruning: Sendable {
         self.names = names
         self.readTime = readTime
         self.session = session
-        // What is beyond a limit that was reached, or was passed over, may still be there.
+        // Documents beyond a reached limit, or skipped by the offset, may still exist.
         isOver = query.offset > 0 || query.limit.map { count >= $0.count } ?? false
     }
 
-    /// The documents that are looked at next: by the query where an index has its order, and where none
-    /// does, all of its collection by name.
+    /// Returns the query for the next documents: the query itself if an index has its order,
+    /// otherwise all documents of its collection by name.
     func page(in table: DocumentTable) throws -> Query {
         var page = query
         page.limit = nil
         if try !table.readsInOrder(page) {
-            // Of many collections all at once.
+            // A query over several collections visits all documents in one page.
             guard !query.allDescendants else { return page }
             page = Query(parent: query.parent, collectionID: query.collectionID)
         }
@@ -47,7 +47,7 @@ struct Pruning: Sendable {
 }
 
 extension LocalStore {
-    /// Forgets the next documents that are no rows, and confirms the query after the last ones.
+    /// Removes the next documents that are not rows, and confirms the query after the last ones.
     func prune(
         _ pruning: inout Pruning, isListened: (DocumentPath) -> Bool
     ) throws -> [LocalDocument] {

@@ -2,8 +2,8 @@ public import TidemarkModel
 public import TidemarkResilience
 
 extension RPCStatus: RetryClassifiable {
-    /// As Firestore's service configuration has it for reads, and a transaction that lost against
-    /// another one may be tried again as a whole. A day's quota is not waited for.
+    /// The classification of Firestore's service configuration for reads. A transaction that lost
+    /// against another can also be retried as a whole. An exhausted daily quota is not waited for.
     public var failure: Failure {
         switch code {
         case .aborted: return Failure(.transient, hadNoEffect: true)

@@ -1,13 +1,13 @@
 public import TidemarkModel
 public import TidemarkResilience
 
-/// What Firestore says of trying a call again, as values: by the code it ended with.
+/// Firestore's rules for retries, by the status of a call.
 ///
 /// Source: resilience 3, "Firestore service config".
 public enum RetryTable: Hashable, Sendable {
     /// Lookups, queries and aggregations.
     case reads
-    /// Commits: what may have been applied is not sent again.
+    /// Commits, which are not repeated if they may have been applied.
     case writes
 
     public var codes: Set<RPCStatus.Code> {
@@ -17,9 +17,10 @@ public enum RetryTable: Hashable, Sendable {
         }
     }
 
-    /// What an end means for trying again.
+    /// Classifies a status for retries.
     ///
-    /// - Parameter now: By the server's clock: a quota that is used up is one until its day ends.
+    /// - Parameter now: The time on the server's clock. An exhausted quota lasts until its day
+    ///   ends.
     public func failure(_ status: RPCStatus, now: Timestamp) -> Failure {
         switch status.code {
         case .unauthenticated: return Failure(.authentication, hadNoEffect: true)
@@ -33,8 +34,8 @@ public enum RetryTable: Hashable, Sendable {
 }
 
 extension RPCStatus {
-    /// The trailer in which a gRPC server says how many milliseconds to wait. What is negative, or no
-    /// number, means never. Source: resilience 3 (gRPC A6).
+    /// The trailer in which a gRPC server sends the delay in milliseconds. A negative number or
+    /// other text means never. Source: resilience 3 (gRPC A6).
     static let pushback = "grpc-retry-pushback-ms"
 
     fileprivate func retryHint(now: Timestamp) -> Failure.Hint? {
@@ -43,7 +44,7 @@ extension RPCStatus {
             return .after(.milliseconds(milliseconds))
         }
         for case .retryAfter(let delay) in details { return .after(max(.zero, delay)) }
-        // A day's quota comes back with the next day, and not a moment before.
+        // A daily quota returns exactly at the start of the next day.
         if code == .resourceExhausted, message.utf8.starts(with: "Quota exceeded".utf8) {
             return .after(BillingDay(now).end.duration(since: now))
         }
@@ -52,7 +53,7 @@ extension RPCStatus {
 }
 
 extension Mutation {
-    /// Whether applying it twice is as good as once, or is refused the second time.
+    /// True if applying the mutation twice has the effect of once, or the second application fails.
     var isIdempotent: Bool {
         switch precondition {
         case .exists(false), .updateTime: return true
@@ -60,7 +61,7 @@ extension Mutation {
         }
         return transforms.allSatisfy { transform in
             switch transform.operation {
-            // Arrays and sums: what others did in between would be done over.
+            // Repeating these operations would overwrite changes made by others in between.
             case .increment, .arrayUnion, .arrayRemove: false
             case .serverTimestamp, .maximum, .minimum: true
             }

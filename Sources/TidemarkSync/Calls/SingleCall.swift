@@ -1,31 +1,31 @@
 import TidemarkModel
 import TidemarkResilience
 
-/// A call that is not a stream, with its attempts, until its last reply is there.
+/// A call that is not a stream, with its attempts, until its last reply has arrived.
 struct SingleCall {
-    /// Whoever waits for a call is answered: so long the engine stays.
+    /// Keeps the engine alive until the caller has an answer.
     let engine: EngineCore
-    /// Of the newest attempt.
+    /// The request of the newest attempt.
     var request: Request
-    /// For a query whose rows are stored as they come.
+    /// The state of a read whose rows are stored as they arrive; nil for other calls.
     var read: LongRead?
     let tag: ReadTag
     let rule: RetryRule
     let limits: CallLimits
-    /// The scheduler's time.
+    /// The start of the call, on the scheduler's clock.
     let began: Duration
     var machine: RetryMachine
-    /// By the scheduler: what the machine counts from.
+    /// The time from which the machine counts, on the scheduler's clock.
     var machineBegan: Duration
-    /// By the scheduler: of the newest message, or of the attempt's beginning.
+    /// The time of the newest message, or of the start of the attempt, on the scheduler's clock.
     var lastHeard: Duration
-    /// The newest attempt; what comes of an older one is late.
+    /// The number of the newest attempt. Messages of older attempts are ignored.
     var attempt = 0
-    /// Whether it has not ended.
+    /// True while the attempt is in progress.
     var isUnderWay = false
-    /// Those of the newest attempt; of a read in parts none.
+    /// The replies of the newest attempt; empty for a read in parts.
     var replies: [Reply] = []
-    /// What the newest attempt of a read in parts has heard.
+    /// The data received by the newest attempt of a read in parts.
     var heard = ReadBilling.Heard()
     var answer: LongRead.Answer?
     var isGivenUp = false
@@ -39,9 +39,9 @@ struct SingleCall {
         completion(.read(.failed(status)))
     }
 
-    /// What the newest attempt is billed.
+    /// Returns the bill of the newest attempt.
     ///
-    /// - Parameter isWhole: Whether its answer came to its end.
+    /// - Parameter isWhole: True if the answer was complete.
     func bill(isWhole: Bool) -> ReadBilling.Bill {
         guard read != nil, case .runQuery(let request) = request else {
             return ReadBilling.bill(for: request, replies, isWhole: isWhole)
@@ -51,18 +51,18 @@ struct SingleCall {
 }
 
 enum CallEnd: Sendable {
-    /// Not ``RPCStatus/ok`` means that some may be missing.
+    /// The replies and the status. If the status is not ``RPCStatus/ok``, replies may be missing.
     case replies([Reply], RPCStatus)
     case read(ReadEnd)
 }
 
-/// How a query that was read once has ended.
+/// The result of a query read.
 enum ReadEnd: Sendable {
     case rows(LongRead.Answer)
     case failed(RPCStatus)
     case storage(SyncError)
 
-    /// - Parameter error: What a status means for the caller.
+    /// - Parameter error: Converts a status to the caller's error.
     func answer(_ error: (RPCStatus) -> SyncError) -> Result<LongRead.Answer, SyncError> {
         switch self {
         case .rows(let answer): .success(answer)
@@ -72,40 +72,41 @@ enum ReadEnd: Sendable {
     }
 }
 
-/// How long a call may take.
+/// The time limits of a call.
 struct CallLimits: Equatable, Sendable {
-    /// From its start; nil for as long as messages come.
+    /// The limit for the whole call; nil while messages arrive.
     var whole: Duration?
-    /// Without a message; nil for as long as `whole` lasts.
+    /// The limit without a message; nil while `whole` lasts.
     var silence: Duration?
 
-    /// No call waits longer, whatever its caller said; one that brings rows waits so long for the next.
+    /// The maximum for every call, whatever its caller allows. A call that receives rows waits this
+    /// long for the next one.
     static let longest = Duration.seconds(60)
 
-    /// - Parameter began: By the scheduler, like `now`.
+    /// - Parameter began: The start of the call on the scheduler's clock, like `now`.
     func left(of began: Duration, at now: Duration) -> Duration? {
         whole.map { $0 - (now - began) }
     }
 
-    /// What is left until the call is cut off; not positive when it is time.
+    /// Returns the time until the call must be ended; zero or negative if it is over.
     func wait(_ call: SingleCall, at now: Duration) -> Duration {
         let silent = silence.map { $0 - (now - call.lastHeard) }
         return [left(of: call.began, at: now), silent].compactMap { $0 }.min() ?? .zero
     }
 }
 
-/// Which failures of a call are worth another attempt.
+/// The failures of a call that are worth another attempt.
 enum RetryRule: Equatable, Sendable {
     case read
-    /// A read that the cache answers where the server does not: it is not kept waiting for a network
-    /// that is not there, nor beyond `within`.
+    /// A read that the cache can answer. It does not wait for a missing network, nor longer than
+    /// `within`.
     case readOrCache(within: Duration)
     case write(isIdempotent: Bool)
 
     var policy: RetryPolicy {
         var policy = RetryPolicy.firestoreRead
         if case .write = self { policy = .firestoreWrite }
-        // An attempt may use all the time there is: what is slow is billed already.
+        // An attempt may use all the time left, because a slow answer is billed already.
         policy.attemptTimeout = nil
         policy.waitsForNetwork = false
         return policy
@@ -118,14 +119,15 @@ enum RetryRule: Equatable, Sendable {
         return isIdempotent ? .idempotentWrite : .write
     }
 
-    /// What a failure means.
+    /// Classifies a failure.
     ///
     /// - Parameters:
-    ///   - serverIsUnknown: Whether nothing shows that there is a network.
-    ///   - now: By the server's clock.
+    ///   - serverIsUnknown: True if there is no sign of a network.
+    ///   - now: The time on the server's clock.
     func failure(_ status: RPCStatus, serverIsUnknown: Bool, now: Timestamp) -> Failure {
         if case .readOrCache = self, status.code == .unavailable, serverIsUnknown {
-            // Most likely there is no network: the cache answers, and probes find out.
+            // There is probably no network: the cache answers, and probes detect when the server is
+            // available again.
             return Failure(.permanent)
         }
         return table.failure(status, now: now)

@@ -1,13 +1,13 @@
 import Synchronization
 package import TidemarkModel
 
-/// Which documents of a query's collection look different than when they were last asked for, whoever
-/// brought it: a write of the device itself, the answer to it, a listener, another feed.
+/// The documents of a query's collection that changed since they were last requested, whatever
+/// changed them: a write of the device, its acknowledgement, a listener, or another feed.
 ///
-/// For whoever keeps rows in memory and has to show what the disk has. Costs a look at each document
-/// that changes while it is followed.
+/// Used by code that keeps rows in memory and must show the disk's state. Costs a check of each
+/// document that changes while it is active.
 package final class CacheChanges: Sendable {
-    /// Paths that are remembered. With more it is cheaper to read everything again.
+    /// The maximum number of recorded paths. With more, reading everything again is cheaper.
     package static let most = 500
 
     private struct State {
@@ -21,21 +21,21 @@ package final class CacheChanges: Sendable {
     private let onOwn = Mutex<(@Sendable () -> Void)?>(nil)
 
     /// - Parameters:
-    ///   - query: Of which only the collection counts.
-    ///   - isOwnOnly: Whether only what this device writes is noted, and what becomes of it.
+    ///   - query: A query of which only the collection matters.
+    ///   - isOwnOnly: True to record only this device's writes and their results.
     package init(of query: Query, isOwnOnly: Bool = false) {
         self.query = query
         self.isOwnOnly = isOwnOnly
     }
 
-    /// Calls `body` on the engine's executor each time that the device's own writes change documents
-    /// of the collection: when they are journalled, acknowledged or refused. No listener tells of a
-    /// row whose time is still the server's to set when its query compares that time.
+    /// Calls `body` on the engine's executor each time that the device's own writes change
+    /// documents of the collection: when they are journalled, acknowledged or rejected. If a query
+    /// compares a time that the server has yet to set, no listener reports such a row.
     package func onOwnChange(_ body: @escaping @Sendable () -> Void) {
         onOwn.withLock { $0 = body }
     }
 
-    /// - Parameter isOwn: Whether a write of this device changed them, or what became of it.
+    /// - Parameter isOwn: True if a write of this device, or its result, changed the documents.
     func note(_ changed: [LocalDocument], isOwn: Bool) {
         if isOwnOnly && !isOwn { return }
         let paths = changed.map(\.path).filter(query.contains)
@@ -50,7 +50,7 @@ package final class CacheChanges: Sendable {
         if isOwn { onOwn.withLock(\.self)?() }
     }
 
-    /// All since the last time; nil when there were more than are remembered.
+    /// Returns the changes since the last call; nil if there were more than are recorded.
     func take() -> Set<DocumentPath>? {
         state.withLock { state in
             defer { state = State() }
@@ -58,7 +58,7 @@ package final class CacheChanges: Sendable {
         }
     }
 
-    /// They could not be read: the next one who asks gets them too.
+    /// Returns changes that could not be read, for the next call.
     func putBack(_ paths: Set<DocumentPath>?) {
         state.withLock { state in
             guard let paths, !state.isOutgrown else { return state.isOutgrown = true }

@@ -1,13 +1,13 @@
 package import TidemarkModel
 
-/// Up to where the changes of a feed are known, by the server's time of change.
+/// The position up to which the changes of a feed are known, by the server's change time.
 ///
-/// The next delta asks for everything changed since the last read time less an overlap, because a
-/// server timestamp is the time the request was processed and not the order of commits. What was seen
-/// in the overlap before is recognised by path and update time. The cursor moves only when all pages
-/// have arrived; a drain that was cut off goes on where it stopped.
+/// The next delta asks for everything changed since the last read time minus an overlap, because a
+/// server timestamp is the time when the request was processed, and not the order of commits. Rows
+/// of the overlap that were seen before are recognized by path and update time. The cursor moves
+/// only when all pages have arrived. An interrupted drain continues where it stopped.
 package struct ChangeCursor: Hashable, Sendable {
-    /// A row as the cursor sees it.
+    /// The properties of a row that the cursor needs.
     package struct Row: Hashable, Sendable {
         package var path: DocumentPath
         package var changeTime: Timestamp
@@ -24,52 +24,53 @@ package struct ChangeCursor: Hashable, Sendable {
         }
     }
 
-    /// Pages that have arrived, with more to come.
+    /// The pages received so far, if more will follow.
     package struct Drain: Hashable, Sendable {
-        /// Changes from this time on are asked for.
+        /// The change time from which changes are requested.
         package var since: Timestamp
-        /// Of the first page: what was committed later may be missing from the pages before.
+        /// The read time of the first page. Later commits may be missing from earlier pages.
         package var readTime: Timestamp
         package var lastChangeTime: Timestamp
         package var lastPath: DocumentPath
     }
 
-    /// A commit's own deadline is 60 s, so a shorter overlap can lose one.
+    /// The minimum overlap. The deadline of a commit is 60 s, so a shorter overlap can lose one.
     package static let minimumOverlap = Duration.seconds(60)
     package static let defaultOverlap = Duration.seconds(300)
-    /// Rows of the overlap that are remembered. One forgotten is merely taken for new once more.
+    /// The maximum number of remembered rows of the overlap. A forgotten row is treated as new once
+    /// more.
     package static let maxSeen = 10_000
 
     package let overlap: Duration
-    /// As of when every change is known, and nothing is missing but what was never read; nil before
-    /// the first read.
+    /// The time as of which every change is known; nil before the first read.
     package private(set) var readTime: Timestamp?
     package private(set) var drain: Drain?
     /// The rows of the last overlap.
     package private(set) var seen: [DocumentPath: Row] = [:]
 
-    /// - Parameter overlap: Shorter ones count as ``minimumOverlap``.
+    /// - Parameter overlap: The overlap. A shorter time than ``minimumOverlap`` is raised to it.
     package init(overlap: Duration = defaultOverlap) {
         self.overlap = max(overlap, Self.minimumOverlap)
     }
 
-    /// From when on the next delta asks; nil for everything.
+    /// The change time from which the next delta asks; nil for everything.
     package var since: Timestamp? { readTime?.advanced(by: .zero - overlap) }
 
-    /// Begins to follow the changes, at the first page of whatever is read.
+    /// Begins to follow changes, at the first page of any read.
     package mutating func begin(at pageTime: Timestamp) {
         if readTime == nil { readTime = pageTime }
     }
 
-    /// Remembers rows that came otherwise than by a delta, where the next delta will bring them again.
+    /// Remembers rows that arrived by other means than a delta, if the next delta will contain them
+    /// again.
     package mutating func note(_ rows: [Row]) {
         guard let since else { return }
         for row in rows where row.changeTime >= since { seen[row.path] = row }
         forget(olderThan: since)
     }
 
-    /// Forgets the rows that a page of a delta would have brought, and has not: they are no longer there,
-    /// and no later delta will bring them. Before the page is taken.
+    /// Forgets the rows that a page of a delta should contain and does not: they no longer exist,
+    /// and no later delta will contain them. Call before the page is received.
     package mutating func forgetGone(from page: [Row], isLast: Bool) {
         guard !seen.isEmpty, let since = drain?.since ?? since else { return }
         let (drain, last) = (drain, isLast ? nil : page.last)
@@ -78,17 +79,18 @@ package struct ChangeCursor: Hashable, Sendable {
             if let drain, row.isAtMost(drain.lastChangeTime, drain.lastPath) { return false }
             return last.map { row.isAtMost($0.changeTime, $0.path) } ?? true
         }
-        // Mostly nothing is gone: counting hashes only the page's paths, and there may be 10,000 others.
+        // Usually no row is missing. Counting hashes only the page's paths, and not up to 10,000
+        // others.
         let expected = seen.values.count(where: isTold)
         if expected == page.count(where: { seen[$0.path].map(isTold) ?? false }) { return }
         let paths = Set(page.map(\.path))
         seen = seen.filter { paths.contains($0.key) || !isTold($0.value) }
     }
 
-    /// Takes one page of a delta, in the order of change time and path.
+    /// Receives a page of a delta, in the order of change time and path.
     ///
-    /// - Parameter isLast: The page was shorter than its limit.
-    /// - Returns: The rows that were not seen before in this version.
+    /// - Parameter isLast: True if the page was shorter than its limit.
+    /// - Returns: The rows not seen before in this version.
     package mutating func receive(
         _ page: [Row], readTime pageTime: Timestamp, isLast: Bool
     ) -> [Row] {
@@ -108,8 +110,8 @@ package struct ChangeCursor: Hashable, Sendable {
         return fresh
     }
 
-    /// Takes all that a listener shows of the changes since its start, as of a time that the server has
-    /// confirmed. Says nothing of a delta whose pages are still coming, unless that began no later.
+    /// Receives all changes that a listener shows since its start, as of a confirmed time. Does not
+    /// affect a delta in progress, unless that began no later.
     package mutating func hear(_ rows: [Row], readTime heardAt: Timestamp) {
         for row in rows { seen[row.path] = row }
         readTime = max(heardAt, readTime ?? heardAt)
@@ -117,7 +119,7 @@ package struct ChangeCursor: Hashable, Sendable {
         forget(olderThan: heardAt.advanced(by: .zero - overlap))
     }
 
-    /// The rows that no later delta will bring again, and the oldest beyond the bound.
+    /// Forgets the rows that no later delta will contain, and the oldest beyond the maximum.
     private mutating func forget(olderThan bound: Timestamp) {
         seen = seen.filter { $0.value.changeTime >= bound }
         guard seen.count > Self.maxSeen else { return }

@@ -3,14 +3,14 @@ package import TidemarkModel
 extension Coverage {
     private static let format: UInt8 = 1
 
-    /// The bytes of a record that holds nothing but a coverage.
+    /// The bytes of a record that holds only a coverage.
     package var encoded: [UInt8] {
         var writer = RecordWriter(format: Self.format)
         write(to: &writer)
         return writer.bytes
     }
 
-    /// Nil when the bytes are none that ``encoded`` made.
+    /// Returns nil if ``encoded`` did not make the bytes.
     package init?(encoded bytes: [UInt8]) {
         guard var reader = RecordReader(bytes, format: Self.format),
             let coverage = Coverage(from: &reader), reader.isAtEnd
@@ -20,7 +20,7 @@ extension Coverage {
 }
 
 extension CoveragePosition {
-    /// The item beside which it lies; nil for a position before or after all of a time.
+    /// The item next to the position; nil for a position before or after all items of a time.
     package var path: DocumentPath? {
         switch place {
         case .before(let path), .after(let path): path

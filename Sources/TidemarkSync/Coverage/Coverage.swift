@@ -1,25 +1,27 @@
 public import TidemarkModel
 
-/// What a device knows that it holds completely: disjoint intervals of item time and document path,
-/// each with the server's read time as of which it is complete.
+/// The parts of a feed that a device holds completely: disjoint intervals of item time and document
+/// path, each with the server's read time as of which it is complete.
 ///
-/// It says nothing about edits and deletes inside an interval after that time. Every operation costs a
-/// pass over the intervals, of which a feed has a handful.
+/// A coverage says nothing about later edits and deletes inside an interval. Every operation costs
+/// a pass over the intervals; a feed has only a few.
 public struct Coverage: Hashable, Sendable {
     public struct Interval: Hashable, Sendable {
         public let lower: CoveragePosition
-        /// Not part of the interval: positions lie between items.
+        /// The upper bound, which is excluded: positions are between items.
         public let upper: CoveragePosition
         public let asOf: Timestamp
     }
 
-    /// Ascending, none empty, none overlapping; two that touch differ in ``Interval/asOf``.
+    /// The intervals in ascending order, nonempty and disjoint. Adjacent intervals differ in
+    /// ``Interval/asOf``.
     public private(set) var intervals: [Interval]
 
     public init() { intervals = [] }
 
-    /// The intervals need not be in order, and may overlap. Where they do not, as in a record, it costs
-    /// one pass: a first read of 100,000 items leaves an interval a page, and every launch reads them.
+    /// Makes a coverage of intervals in any order, which may overlap. Ordered, disjoint intervals,
+    /// as in a record, cost one pass: a first read of 100,000 items leaves an interval per page,
+    /// and every launch reads them.
     init(_ intervals: [Interval]) {
         self.init()
         let isInOrder =
@@ -36,8 +38,8 @@ public struct Coverage: Hashable, Sendable {
 
     public var isEmpty: Bool { intervals.isEmpty }
 
-    /// Adds a range that was read completely. Where a part of it was held before, the later time
-    /// counts.
+    /// Adds a range that was read completely. Where a part of the range was held before, the later
+    /// time counts.
     public mutating func insert(_ range: Range<CoveragePosition>, asOf: Timestamp) {
         if range.isEmpty { return }
         var result: [Interval] = []
@@ -61,19 +63,19 @@ public struct Coverage: Hashable, Sendable {
         intervals = Self.joined(result.sorted { $0.lower < $1.lower })
     }
 
-    /// Adds all that another coverage holds.
+    /// Adds everything that another coverage holds.
     public mutating func formUnion(_ other: Coverage) {
         for interval in other.intervals {
             insert(interval.lower..<interval.upper, asOf: interval.asOf)
         }
     }
 
-    /// Forgets everything below a position: what a clear does.
+    /// Removes everything below a position, as a clear does.
     public mutating func cut(below position: CoveragePosition) {
         remove(.lowest..<max(position, .lowest))
     }
 
-    /// Forgets a range, for example of documents that the cache has dropped.
+    /// Removes a range, for example of documents that the cache has dropped.
     public mutating func remove(_ range: Range<CoveragePosition>) {
         if range.isEmpty { return }
         intervals = intervals.flatMap { old in
@@ -86,7 +88,7 @@ public struct Coverage: Hashable, Sendable {
         }
     }
 
-    /// Everything that is held is known to be complete as of a later read: what a drained delta shows.
+    /// Marks everything as complete as of a later read, as a completed delta proves.
     public mutating func confirm(asOf: Timestamp) {
         intervals = Self.joined(
             intervals.map {
@@ -94,10 +96,10 @@ public struct Coverage: Hashable, Sendable {
             })
     }
 
-    /// Makes one of two intervals that touch, those whose times are the closest: complete as of the
-    /// earlier one.
+    /// Joins two adjacent intervals, those with the closest times. The result is complete as of the
+    /// earlier time.
     ///
-    /// - Returns: Whether there were two.
+    /// - Returns: True if there were two.
     mutating func joinNearest() -> Bool {
         func distance(_ index: Int) -> Duration {
             let times = [intervals[index].asOf, intervals[index + 1].asOf].sorted()
@@ -129,7 +131,7 @@ public struct Coverage: Hashable, Sendable {
 }
 
 extension Coverage {
-    /// The parts of a range that are not held, ascending.
+    /// Returns the parts of a range that are not held, in ascending order.
     public func gaps(in range: Range<CoveragePosition>) -> [Range<CoveragePosition>] {
         var gaps: [Range<CoveragePosition>] = []
         var reached = range.lowerBound
@@ -142,7 +144,7 @@ extension Coverage {
         return gaps
     }
 
-    /// As of when an item's place is held completely; nil where it is not.
+    /// Returns the time as of which an item's position is held; nil if it is not held.
     public func asOf(_ time: Timestamp, _ path: DocumentPath) -> Timestamp? {
         let position = CoveragePosition.before(time, path)
         return intervals.first { $0.lower <= position && position < $0.upper }?.asOf

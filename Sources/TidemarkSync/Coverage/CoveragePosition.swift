@@ -1,20 +1,20 @@
 public import TidemarkModel
 
-/// A place between the items of a feed, whose order is item time and, at equal times, the document's
-/// path. No item stands on a position; each stands between two.
+/// A position between the items of a feed, which are ordered by item time and then by path. Every
+/// position is between two items.
 public struct CoveragePosition: Hashable, Sendable {
     package enum Place: Hashable, Sendable {
-        /// Before all items of the time.
+        /// The position before all items of the time.
         case start
         case before(DocumentPath)
         case after(DocumentPath)
-        /// After all items of the time.
+        /// The position after all items of the time.
         case end
     }
 
     public let time: Timestamp
     let place: Place
-    /// Where it lies among the items of its time.
+    /// The place among the items of the same time.
     package var side: Place { place }
 
     init(_ time: Timestamp, _ place: Place) {
@@ -22,22 +22,22 @@ public struct CoveragePosition: Hashable, Sendable {
         self.place = place
     }
 
-    /// Before every item with this time.
+    /// Returns the position before every item with this time.
     public static func start(of time: Timestamp) -> CoveragePosition { Self(time, .start) }
-    /// After every item with this time, and before every later one.
+    /// Returns the position after every item with this time, and before every later one.
     public static func end(of time: Timestamp) -> CoveragePosition { Self(time, .end) }
-    /// Just before the item.
+    /// Returns the position directly before the item.
     public static func before(_ time: Timestamp, _ path: DocumentPath) -> CoveragePosition {
         Self(time, .before(path))
     }
-    /// Just after the item.
+    /// Returns the position directly after the item.
     public static func after(_ time: Timestamp, _ path: DocumentPath) -> CoveragePosition {
         Self(time, .after(path))
     }
 
-    /// Before everything there can be.
+    /// The position before everything.
     public static let lowest = start(of: .min)
-    /// After everything there can be.
+    /// The position after everything.
     public static let highest = end(of: .max)
 }
 

@@ -1,21 +1,23 @@
 package import TidemarkModel
 
-/// Finds what differs between the device and the server by counting, and halving what does not agree.
+/// Finds the differences between the device and the server by counting ranges, and halving the
+/// ranges that differ.
 ///
-/// All figures of the server are as of one read time, the one given or that of the first. Where a range differs, its
-/// lower half is asked for; what the upper one has is the difference. A range in which few items are
-/// held, or none, is read again: that costs a read an item, and halving it further would cost as much.
+/// All figures of the server are as of one read time: the given one, or that of the first figures.
+/// If a range differs, the audit asks for its lower half; the figures of the upper half are the
+/// difference. A range in which the device holds few items or none is read again: that costs a read
+/// per item, and further halving would cost as much.
 ///
-/// Found are deletes, items that arrived behind newer ones, those that left or joined the query's
-/// filters, and, with a version, edits. Not found is what leaves the figures as they were: by count
-/// alone an edit, or a delete beside an insert in one range; with a version a change of several
-/// documents whose versions come to the same sum. A version that no two documents share, such as the
-/// milliseconds of the last write, makes that a coincidence nobody will see.
+/// The audit finds deletes, items that arrived behind newer ones, items that left or joined the
+/// query's filters, and edits if there is a version. It does not find changes that leave the
+/// figures unchanged: with counts alone, an edit, or a delete beside an insert in the same range;
+/// with a version, several changes whose versions have the same sum. If no two documents share a
+/// version, such as the milliseconds of the last write, this is extremely improbable.
 package struct FeedAudit: Hashable, Sendable {
-    /// What a range holds.
+    /// The figures of a range.
     package struct Figures: Hashable, Sendable {
         package var count: Int
-        /// Of the versions; 0 without one.
+        /// The sum of the versions; 0 without versions.
         package var sum: Double
 
         package init(count: Int, sum: Double = 0) {
@@ -29,42 +31,43 @@ package struct FeedAudit: Hashable, Sendable {
     }
 
     package enum Step: Hashable, Sendable {
-        /// Figures of what is held in a range, to be compared with the server's, which it is asked for
-        /// where they are not known yet.
+        /// Compare the figures of the held items in a range with the server's. Ask the server if
+        /// its figures are not known.
         case compare(Range<CoveragePosition>, expected: Figures?, at: Timestamp?)
-        /// What is there in a range is read again, and what is held beside it goes.
+        /// Read the range again, and remove held items that were not read.
         case read(Range<CoveragePosition>)
     }
 
     private struct Part: Hashable {
         let range: Range<CoveragePosition>
-        /// The server's figures for it; nil where it is still to be asked.
+        /// The server's figures of the range; nil if the server must be asked.
         var server: Figures?
-        /// Of it and the part before it together.
+        /// The server's figures of this part and the part before it together.
         var together: Figures?
     }
 
-    /// Items that are read again rather than halved.
+    /// The maximum number of held items in a range that is read again and not halved.
     package static let readAgain = 8
 
     #if TIDEMARK_DEFECTS
         package var defects: PlantedDefects = []
     #endif
-    /// The next is the last.
+    /// The parts to compare; the last one is next.
     private var parts: [Part]
     private var different: [Range<CoveragePosition>] = []
-    /// As of when the server was asked.
+    /// The time as of which the server was asked.
     package private(set) var readTime: Timestamp?
-    /// What agrees.
+    /// The ranges that agree.
     package private(set) var confirmed: [Range<CoveragePosition>] = []
 
-    /// - Parameter time: As of when the server is asked; nil for when it is asked first.
+    /// - Parameter time: The time as of which the server is asked; nil for the time of the first
+    ///   request.
     package init(_ ranges: [Range<CoveragePosition>], asOf time: Timestamp? = nil) {
         parts = ranges.reversed().map { Part(range: $0) }
         readTime = time
     }
 
-    /// What is to be done next; nil when all is compared and read.
+    /// The next step; nil when everything is compared and read.
     package var next: Step? {
         if let part = parts.last {
             return .compare(part.range, expected: part.server, at: readTime)
@@ -72,11 +75,11 @@ package struct FeedAudit: Hashable, Sendable {
         return different.last.map { .read($0) }
     }
 
-    /// Takes the figures of the part that ``next`` named.
+    /// Receives the figures of the part that ``next`` named.
     ///
     /// - Parameters:
-    ///   - server: Nil where the server was not to be asked.
-    ///   - middle: A position with half of what is held below it; nil where there is none.
+    ///   - server: The server's figures; nil if the server was not asked.
+    ///   - middle: A position with half of the held items below it; nil if there is none.
     package mutating func compared(
         held: Figures, server: Figures?, middle: CoveragePosition?, at time: Timestamp?
     ) {
@@ -105,9 +108,9 @@ package struct FeedAudit: Hashable, Sendable {
         }
     }
 
-    /// Takes what was read of the range that ``next`` named.
+    /// Records a read of the range that ``next`` named.
     ///
-    /// - Parameter rest: What of the range is still to be read; nil for nothing.
+    /// - Parameter rest: The rest of the range to read; nil if none.
     package mutating func wasRead(rest: Range<CoveragePosition>?) {
         guard parts.isEmpty, let range = different.popLast() else { return }
         let done = (rest?.upperBound ?? range.lowerBound)..<range.upperBound

@@ -1,29 +1,30 @@
 package import TidemarkModel
 
-/// What a feed knows of the documents on its device; stored in the transaction that stores them.
+/// A feed's knowledge of the documents on its device. Stored in the transaction that stores the
+/// documents.
 package struct FeedProgress: Hashable, Sendable {
     package private(set) var cursor: ChangeCursor
     package private(set) var coverage: Coverage
-    /// As of when nothing newer is missing; nil before the newest items were first asked for. A feed
-    /// of changes knows it from its cursor.
+    /// The time as of which nothing newer is missing; nil before the newest items were first
+    /// requested. A feed of changes knows it from its cursor.
     package private(set) var headTime: Timestamp?
-    /// Items that have the time of the newest one, as far as pages have brought them: the next look for
-    /// newer ones brings them again.
+    /// The number of items with the time of the newest one, as far as pages have contained them.
+    /// The next request for newer items will return them again.
     package private(set) var headCount = 0
-    /// Whether all changes of an overlap have been read once, so that the cursor has seen them: also
-    /// those below the clear mark, which no page of items brings.
+    /// True if all changes of an overlap have been read once, so the cursor has seen them,
+    /// including those below the clear mark, which no page of items contains.
     private var hasDelta = false
 
     /// The listener that was open last.
     package private(set) var live: Live?
 
     package struct Live: Hashable, Sendable {
-        /// From when on it told the changes.
+        /// The change time from which the listener reports changes.
         package var since: Timestamp
-        /// Rows at the most. The same again, or it would be another listener, which the server
-        /// tells everything.
+        /// The maximum number of rows. It must stay the same, because another limit is another
+        /// listener, to which the server sends everything.
         package var limit: Int
-        /// As of when it last told them; nil before it has.
+        /// The time of the last report; nil before the first.
         package var heardAt: Timestamp?
     }
 
@@ -32,13 +33,14 @@ package struct FeedProgress: Hashable, Sendable {
         coverage = Coverage()
     }
 
-    /// Forgets what a clear has hidden: nothing below the mark need be held.
+    /// Removes everything that a clear has hidden, because nothing below the mark must be held.
     package mutating func cut(action: Timestamp) { coverage.cut(below: .end(of: action)) }
 
-    /// Takes a page that a plan asked for.
+    /// Receives a page that a plan requested.
     ///
-    /// - Parameter rows: In the plan's order, all that there are if fewer than a page.
-    /// - Returns: The rows that were not known in this version.
+    /// - Parameter rows: The rows in the plan's order. Fewer than a page means that there are no
+    ///   more.
+    /// - Returns: The rows not known in this version.
     package mutating func receive(
         _ rows: [FeedBookRow], of plan: ReadPlan, readTime: Timestamp, rules: FeedRules
     ) -> [FeedBookRow] {
@@ -52,7 +54,7 @@ package struct FeedProgress: Hashable, Sendable {
             cursor.forgetGone(from: changes, isLast: isLast)
             let fresh = cursor.receive(changes, readTime: readTime, isLast: isLast)
             if isLast { hasDelta = true }
-            // With audits, only they tell that what is held is still there.
+            // If the feed has audits, only they prove that held items still exist.
             if isLast, !rules.way.audits, let asOf = cursor.readTime {
                 coverage.confirm(asOf: asOf)
             }
@@ -86,7 +88,7 @@ package struct FeedProgress: Hashable, Sendable {
             cursor.begin(at: readTime)
             cursor.note(rows.compactMap(\.change))
         } else if upper == .highest {
-            // What comes later will be above the newest of now.
+            // Later items will be above the newest item of now.
             headTime = readTime
             headCount = Self.count(ofNewest: rows)
             upper =
@@ -96,21 +98,22 @@ package struct FeedProgress: Hashable, Sendable {
             headCount += countInHead(rows)
         }
         let lower = Self.covered(by: rows, of: range, isLast: isLast).lowerBound
-        // Equal times at its lower end may have been held: until they are read they are not.
+        // Items with equal times at the lower end may have been held; they are no longer held until
+        // they are read.
         coverage.remove(range)
         if lower < upper { coverage.insert(lower..<upper, asOf: readTime) }
         return fresh
     }
 
-    /// Up to where it is known that there is nothing, where a look for newer items than one at `lower`
-    /// brought none, not even that one: it has gone, or moved down. That keeps the place: what lies below
-    /// it and was never read is a gap, and not the end of the feed.
+    /// Returns the position up to which nothing exists, if a request for items newer than the one
+    /// at `lower` returned none, not even that item: it was deleted or moved down. The position is
+    /// kept, because items below it that were never read are a gap and not the end of the feed.
     private func emptyHead(_ lower: CoveragePosition) -> CoveragePosition {
         if case .start = lower.side, lower != .lowest { .end(of: lower.time) } else { lower }
     }
 
-    /// Of a page below the newest items, those that have their time and were not held: a page may end
-    /// between items of one time.
+    /// Counts the items of a page below the newest items that have the newest time and were not
+    /// held, because a page may end between items of the same time.
     private func countInHead(_ rows: [FeedBookRow]) -> Int {
         guard let top = coverage.intervals.last?.upper.time else { return 0 }
         return rows.count { $0.itemTime == top && coverage.asOf(top, $0.path) == nil }
@@ -121,7 +124,7 @@ package struct FeedProgress: Hashable, Sendable {
         return rows.prefix { $0.itemTime == newest }.count
     }
 
-    /// The part of a range of which a page has all items.
+    /// Returns the part of a range of which a page contains all items.
     package static func covered(
         by rows: [FeedBookRow], of range: Range<CoveragePosition>, isLast: Bool
     ) -> Range<CoveragePosition> {
@@ -129,7 +132,7 @@ package struct FeedProgress: Hashable, Sendable {
         return max(range.lowerBound, .before(time, last.path))..<range.upperBound
     }
 
-    /// Takes over what an audit found to be right.
+    /// Records the ranges that an audit has confirmed.
     package mutating func confirm(_ ranges: [Range<CoveragePosition>], asOf: Timestamp) {
         for range in ranges where coverage.contains(range) { coverage.insert(range, asOf: asOf) }
     }
@@ -144,9 +147,9 @@ extension FeedProgress {
 
     package mutating func endLive() { live = nil }
 
-    /// Takes what a listener shows that the server has confirmed, and that shows all there is.
+    /// Receives confirmed and complete rows of a listener.
     ///
-    /// - Parameter range: Of the items it tells of; nil where it tells changes.
+    /// - Parameter range: The range of the reported items; nil if the listener reports changes.
     package mutating func heard(
         _ rows: [FeedBookRow], in range: Range<CoveragePosition>?, readTime: Timestamp,
         _ rules: FeedRules
@@ -162,32 +165,33 @@ extension FeedProgress {
         headCount = Self.count(ofNewest: rows)
         let times = rows.compactMap { row in row.itemTime.map { ($0, row.path) } }
         guard let first = times.first, let last = times.last else { return }
-        // The head shows the newest only; what lies below its last one it does not tell.
+        // The head listener shows only the newest items and says nothing about items below its last
+        // one.
         let isAll = rules.way == .itemTime
         let lower = isAll ? range.lowerBound : CoveragePosition.before(last.0, last.1)
         let upper = CoveragePosition.after(first.0, first.1)
         if lower < upper { coverage.insert(lower..<upper, asOf: readTime) }
     }
 
-    /// Takes what a listener to changes shows where there are more than it shows: the first page of what
-    /// changed since the last read, behind which pages go on.
+    /// Receives the rows of a listener to changes if there are more changes than it shows. The rows
+    /// count as the first page of a delta, and further pages follow.
     ///
-    /// - Parameter rows: In the order of the changes: all that the server had of them at `readTime`, up to
-    ///   the last.
-    /// - Returns: How many were not known in this version; nil where they tell nothing later than what is
-    ///   known, or pages of another read are still to come.
+    /// - Parameter rows: The rows in the order of the changes: all that the server had at
+    ///   `readTime`, up to the last row.
+    /// - Returns: The number of rows not known in this version; nil if the rows are not newer than
+    ///   known changes, or if pages of another read are missing.
     package mutating func heardPage(_ rows: [FeedBookRow], readTime: Timestamp) -> Int? {
         guard let since = cursor.since, let known = cursor.readTime, known < readTime,
             cursor.drain == nil
         else { return nil }
-        // It may have listened for long: what changed before is known.
+        // The listener may be old, so earlier changes are known.
         let page = rows.compactMap(\.change).filter { $0.changeTime >= since }
         if page.isEmpty { return nil }
         cursor.forgetGone(from: page, isLast: false)
         return cursor.receive(page, readTime: readTime, isLast: false).count
     }
 
-    /// From the newest item that is held on, whose time others may have too.
+    /// Returns the range from the newest held item, whose time other items may share, to the top.
     package func newestRange(above action: Timestamp?) -> Range<CoveragePosition> {
         let floor = Self.floor(action)
         let top = held(above: action).last?.upperBound
@@ -198,40 +202,41 @@ extension FeedProgress {
 // MARK: - What is missing
 
 extension FeedProgress {
-    /// Below which nothing need be held.
+    /// Returns the position below which nothing must be held.
     package static func floor(_ action: Timestamp?) -> CoveragePosition {
         action.map { .end(of: $0) } ?? .lowest
     }
 
-    /// Up to where something may be held: without changes that are followed, new items are above the
-    /// newest that is.
+    /// Returns the position up to which items may be held. Without a change time, new items are
+    /// above the newest held item.
     private func ceiling(_ rules: FeedRules) -> CoveragePosition {
         if case .changeTime = rules.way { return .highest }
         return coverage.intervals.last?.upper ?? .lowest
     }
 
-    /// What is not held and should be, ascending: between the clear mark and the newest item, or, in a
-    /// bounded feed, above the newest part that is held.
+    /// Returns the missing ranges in ascending order: between the clear mark and the newest item,
+    /// or, in a bounded feed, above the newest held part.
     package func gaps(above action: Timestamp?, _ rules: FeedRules) -> [Range<CoveragePosition>] {
         let (base, ceiling) = (base(above: action, rules), ceiling(rules))
         return base < ceiling ? coverage.gaps(in: base..<ceiling) : []
     }
 
-    /// From where on everything is held, once no gap is left: the clear mark, or, in a bounded feed, the
-    /// lower end of the newest part that is held.
+    /// Returns the position from which everything is held once no gap is left: the clear mark, or,
+    /// in a bounded feed, the lower end of the newest held part.
     package func base(above action: Timestamp?, _ rules: FeedRules) -> CoveragePosition {
         let newest = rules.limit == nil ? nil : held(above: action).last
         return newest?.lowerBound ?? Self.floor(action)
     }
 
-    /// In a bounded feed what was never read just below its base; nil where everything is held, or
-    /// nothing is.
+    /// Returns the range directly below a bounded feed's base that was never read; nil if
+    /// everything or nothing is held.
     package func tail(above action: Timestamp?, _ rules: FeedRules) -> Range<CoveragePosition>? {
         let (floor, base) = (Self.floor(action), base(above: action, rules))
         return floor < base ? coverage.gaps(in: floor..<base).last : nil
     }
 
-    /// What is held above the clear mark, whenever it was read, ascending and joined.
+    /// Returns the held ranges above the clear mark, in ascending order and joined, whatever their
+    /// read times.
     package func held(above action: Timestamp?) -> [Range<CoveragePosition>] {
         var result: [Range<CoveragePosition>] = []
         let floor = Self.floor(action)
@@ -246,17 +251,18 @@ extension FeedProgress {
         return result
     }
 
-    /// Rows of the overlap that the next delta brings again; nil where they are not known.
+    /// The number of rows of the overlap that the next delta will return again; nil if unknown.
     var repeatedChanges: Int? {
         let isWhole =
             hasDelta || coverage.contains(CoveragePosition.lowest..<CoveragePosition.highest)
         return isWhole ? cursor.seen.count : nil
     }
 
-    /// The last time that the server told of itself with what is held.
+    /// The last time for which the server has confirmed the held items.
     package var lastReadTime: Timestamp? { cursor.readTime ?? headTime }
 
-    /// As of when everything above the clear mark is held; nil when something is missing.
+    /// Returns the time as of which everything above the clear mark is held; nil if something is
+    /// missing.
     package func readTime(above action: Timestamp?, _ rules: FeedRules) -> Timestamp? {
         guard gaps(above: action, rules).isEmpty else { return nil }
         switch rules.way {
@@ -272,7 +278,7 @@ extension FeedProgress {
 
 extension FeedProgress {
     private static let format: UInt8 = 5
-    /// Without what tells how many come again.
+    /// The format without the numbers of repeated items.
     private static let oldFormat: UInt8 = 4
 
     package var encoded: [UInt8] {
@@ -290,7 +296,7 @@ extension FeedProgress {
         return writer.bytes
     }
 
-    /// Nil when the bytes are none that ``encoded`` made.
+    /// Returns nil if ``encoded`` did not make the bytes.
     package init?(encoded bytes: [UInt8], overlap: Duration) {
         let isOld = bytes.first == Self.oldFormat
         guard

@@ -1,19 +1,19 @@
 package import TidemarkModel
 
-/// What a feed's reads go by.
+/// The rules of a feed's reads.
 package struct FeedRules: Hashable, Sendable {
-    /// How a feed learns what became of the items that it holds.
+    /// The way in which a feed learns about changes of its held items.
     package enum Way: Hashable, Sendable {
-        /// By the server's time of their last change.
+        /// By the server's time of the last change.
         ///
-        /// - Parameter audited: Whether it is counted, too, which of them are there.
+        /// - Parameter audited: True if the feed also counts the items that exist.
         case changeTime(audited: Bool)
         /// By counting.
         case audit
-        /// Not at all: they never change.
+        /// Never: the items do not change.
         case itemTime
 
-        /// Whether a sync ends with an audit.
+        /// True if a sync ends with an audit.
         package var audits: Bool {
             switch self {
             case .changeTime(let audited): audited
@@ -24,11 +24,11 @@ package struct FeedRules: Hashable, Sendable {
     }
 
     package var way: Way
-    /// Rows a call, at least 1.
+    /// The maximum number of rows per call, at least 1.
     package var pageSize: Int
-    /// How far a delta reaches back.
+    /// The time by which a delta reaches back.
     package var overlap: Duration
-    /// How many of the newest items above the clear mark are to be held; nil for all of them.
+    /// The number of the newest items above the clear mark to hold; nil for all of them.
     package var limit: Int?
 
     #if TIDEMARK_DEFECTS
@@ -48,10 +48,10 @@ package struct FeedRules: Hashable, Sendable {
     }
 }
 
-/// A document as a feed's books see it.
+/// The properties of a document that a feed records.
 package struct FeedBookRow: Hashable, Sendable {
     package var path: DocumentPath
-    /// Nil where the document says no time.
+    /// The item time; nil if the document has none.
     package var itemTime: Timestamp?
     package var changeTime: Timestamp?
     package var updateTime: Timestamp

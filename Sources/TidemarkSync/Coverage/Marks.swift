@@ -1,37 +1,38 @@
 public import TidemarkModel
 
-/// The two marks of a context: up to where its user cleared it, and up to where they consumed it.
+/// The two marks of a context: the position up to which its user cleared it, and up to which the
+/// user consumed it.
 ///
-/// Kept in Firestore's full precision; the API counts milliseconds since 1970.
+/// Marks have Firestore's full precision; the API uses milliseconds since 1970.
 public struct Marks: Hashable, Sendable {
-    /// When the user last cleared: nothing at or below it is shown.
+    /// The time of the last clear. Nothing at or below it is shown.
     public private(set) var action: Timestamp?
-    /// The newest item that the user has consumed.
+    /// The time of the newest item that the user has consumed.
     public private(set) var consumption: Timestamp?
 
     public enum Name: Hashable, Sendable { case action, consumption }
 
     public enum Move: Hashable, Sendable {
         case moved(to: Timestamp)
-        /// It was ahead of the server's time, to which it was moved instead.
+        /// The requested time was later than the server's time, which the mark got instead.
         case clamped(to: Timestamp)
-        /// Marks only move forward: it stays where it was.
+        /// Marks only move forward, so the mark kept its position.
         case ignored(at: Timestamp)
-        /// It was negative: the mark is gone, and nothing is filtered by it.
+        /// The time was negative: the mark is removed and filters nothing.
         case reset
     }
 
     public init() {}
 
-    /// Above which a plain two-timestamp query asks.
+    /// The lower bound of a simple query with both marks.
     public var floor: Timestamp? {
         guard let action, let consumption else { return action ?? consumption }
         return max(action, consumption)
     }
 
     /// - Parameters:
-    ///   - milliseconds: Since 1970. A whole millisecond is meant: all of its fractions are below.
-    ///   - serverNow: The server's time as far as it is known; never the device's.
+    ///   - milliseconds: The time since 1970. The mark covers the whole millisecond.
+    ///   - serverNow: The server's time, if known; never the device's.
     @discardableResult
     public mutating func move(
         _ name: Name, toMilliseconds milliseconds: Int64, serverNow: Timestamp?
@@ -60,14 +61,14 @@ public struct Marks: Hashable, Sendable {
         return target == time ? .moved(to: target) : .clamped(to: target)
     }
 
-    /// How long the first answer may have been under way: by so much a mark may be ahead of its time and
-    /// yet right.
+    /// The maximum time that the first answer may have travelled. A mark may be later than the
+    /// answer's time by this much and still be right.
     package static let travel = Duration.seconds(60)
 
-    /// For when the server's time becomes known after a mark was moved: what is ahead of it by more than
-    /// an answer's travel goes back.
+    /// Moves marks back that are later than the server's time, when that becomes known after a mark
+    /// was moved. Allows for ``travel``.
     ///
-    /// - Returns: Whether a mark was ahead.
+    /// - Returns: True if a mark was moved back.
     package mutating func clamp(to readTime: Timestamp) -> Bool {
         let before = self
         let end = readTime.advanced(by: Self.travel)
@@ -76,7 +77,7 @@ public struct Marks: Hashable, Sendable {
         return self != before
     }
 
-    /// Takes over what another device of the user has, mark by mark.
+    /// Merges the marks of another device of the user, each by itself.
     public mutating func merge(_ other: Marks) {
         action = [action, other.action].compactMap(\.self).max()
         consumption = [consumption, other.consumption].compactMap(\.self).max()
@@ -103,7 +104,7 @@ extension Marks {
         return writer.bytes
     }
 
-    /// Nil when the bytes are none that ``encoded`` made.
+    /// Returns nil if ``encoded`` did not make the bytes.
     package init?(encoded bytes: [UInt8]) {
         guard var reader = RecordReader(bytes, format: Self.format),
             let action = reader.optional({ $0.time() }),

@@ -1,15 +1,17 @@
 package import TidemarkModel
 
-/// What a pager knows of the documents on its device; stored in the transaction that stores them.
+/// A pager's knowledge of the documents on its device. Stored in the transaction that stores the
+/// documents.
 ///
-/// Unlike a feed, which reads everything above its clear mark once, a pager reads page by page from the
-/// newest down: its coverage has gaps, and what is held may be as of different times.
+/// A feed reads everything above its clear mark once. A pager reads page by page from the newest
+/// item down, so its coverage has gaps, and its parts can be as of different times.
 package struct PageProgress: Hashable, Sendable {
-    /// Intervals that are kept. Beyond, two that touch become one as of the earlier time; where none
-    /// touch, the lowest is forgotten, and read again if anybody gets there.
+    /// The maximum number of intervals. Beyond it, two adjacent intervals are joined as of the
+    /// earlier time. If none are adjacent, the lowest is dropped, and read again if the pager gets
+    /// there.
     package static let maxIntervals = 100
 
-    /// Where changes are asked for; without a read time where nobody asks.
+    /// The cursor of changes; without a read time if no feed asks for changes.
     package private(set) var cursor: ChangeCursor
     package private(set) var coverage = Coverage()
 
@@ -17,15 +19,15 @@ package struct PageProgress: Hashable, Sendable {
         cursor = ChangeCursor(overlap: overlap)
     }
 
-    /// How the place right below a position is known.
+    /// The state of the range directly below a position.
     package enum Part: Hashable, Sendable {
-        /// Everything down to there is on the device.
+        /// Everything down to the position is on the device.
         case held(downTo: CoveragePosition)
-        /// Nothing is known down to there; nil for all the way.
+        /// Nothing is known down to the position; nil for everything below.
         case gap(downTo: CoveragePosition?)
     }
 
-    /// - Parameter oldest: What is known as of an earlier time does not count.
+    /// - Parameter oldest: The minimum time. Parts known as of an earlier time do not count.
     package func part(below position: CoveragePosition, asOf oldest: Timestamp) -> Part {
         let known = coverage.intervals.reversed().filter { $0.asOf >= oldest }
         var reached: CoveragePosition?
@@ -40,10 +42,10 @@ package struct PageProgress: Hashable, Sendable {
         return reached.map { .held(downTo: $0) } ?? .gap(downTo: nil)
     }
 
-    /// Takes note of a range that was read completely.
+    /// Records a range that was read completely.
     package mutating func insert(_ range: Range<CoveragePosition>, asOf readTime: Timestamp) {
         coverage.insert(range, asOf: readTime)
-        // Changes after the first read are to be asked for: nothing older is held.
+        // Changes after the first read must be requested, because nothing older is held.
         if cursor.readTime == nil, cursor.drain == nil {
             cursor.begin(at: readTime)
         }
@@ -52,9 +54,9 @@ package struct PageProgress: Hashable, Sendable {
         }
     }
 
-    /// Takes a page of changes; all that is held is as of its read time when it was the last one.
+    /// Receives a page of changes. After the last page, everything held is as of its read time.
     ///
-    /// - Returns: The rows that were not seen before in this version.
+    /// - Returns: The rows not seen before in this version.
     package mutating func receive(
         _ page: [ChangeCursor.Row], readTime: Timestamp, isLast: Bool
     ) -> [ChangeCursor.Row] {
@@ -74,7 +76,7 @@ extension PageProgress {
         return writer.bytes
     }
 
-    /// Nil when the bytes are none that ``encoded`` made.
+    /// Returns nil if ``encoded`` did not make the bytes.
     package init?(
         encoded bytes: [UInt8], overlap: Duration = ChangeCursor.defaultOverlap
     ) {
@@ -90,14 +92,15 @@ extension PageProgress {
 // MARK: - Cursors
 
 extension CoveragePosition {
-    /// The line in a query that is ordered by the time and the name, both descending: a start for what
-    /// is below, an end for what is above. ``highest`` and ``lowest`` need none.
+    /// Returns the position as a cursor of a query that is ordered by the time and the name, both
+    /// descending: a start for items below, an end for items above. ``highest`` and ``lowest`` need
+    /// no cursor.
     package func cursor(in database: DatabaseID) -> Cursor {
         func item(_ path: DocumentPath, before: Bool) -> Cursor {
             let name = ReferenceValue(database: database, path: path)
             return Cursor(values: [.timestamp(time), .reference(name)], before: before)
         }
-        // What comes first in time comes last in the query.
+        // The query is descending, so the first in time is the last in the query.
         return switch place {
         case .before(let path): item(path, before: false)
         case .after(let path): item(path, before: true)

@@ -1,28 +1,29 @@
 public import TidemarkModel
 
-/// What a feed is going to ask the server, what it will cost, and why.
+/// A feed's next request to the server, its cost, and its reason.
 public struct ReadPlan: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
-        /// Goes on with a listen that was open within the last 30 minutes: only what changed since.
+        /// Continues a listen that was open within the last 30 minutes, and reads only later
+        /// changes.
         case resume
-        /// What changed since the last read.
+        /// Reads the changes since the last read.
         case delta
-        /// Figures of what is held, to be compared with the server's.
+        /// Compares figures of held items with the server's.
         case audit
-        /// A part that is not held.
+        /// Reads a part that is not held.
         case page
-        /// Everything above the clear mark.
+        /// Reads everything above the clear mark.
         case full
-        /// The clear mark of the user's other devices.
+        /// Reads the clear mark of the user's other devices.
         case marks
     }
 
-    /// How many reads will be billed. What cannot be known beforehand is a range.
+    /// The number of reads that will be billed, as a range if it cannot be known in advance.
     public struct Prediction: Hashable, Sendable {
         public var atLeast: Int
-        /// Nil where only the server knows.
+        /// The maximum; nil if only the server knows it.
         public var atMost: Int?
-        /// If nothing has changed since the last read; nil where that says nothing.
+        /// The number if nothing has changed since the last read; nil if unknown.
         public var ifUnchanged: Int?
 
         public init(atLeast: Int, atMost: Int?, ifUnchanged: Int? = nil) {
@@ -31,19 +32,19 @@ public struct ReadPlan: Hashable, Sendable {
             self.ifUnchanged = ifUnchanged
         }
 
-        /// Whether a bill is what was predicted, give or take one read.
+        /// Returns true if a bill matches the prediction, with a tolerance of one read.
         public func allows(_ reads: Int) -> Bool {
             reads >= atLeast - 1 && (atMost.map { reads <= $0 + 1 } ?? true)
         }
     }
 
-    /// What is asked.
+    /// The content of the request.
     package enum Question: Hashable, Sendable {
-        /// What has a change time from the first on, behind the second.
+        /// The documents with a change time from `since`, after the position `after`.
         case changes(since: Timestamp, after: Place?)
-        /// Items of a range, the newest first. What is held there and is not among them goes.
+        /// The items of a range, newest first. Held items that are not among them are removed.
         case items(Range<CoveragePosition>)
-        /// How many items these ranges have.
+        /// The number of items in these ranges.
         case figures([Range<CoveragePosition>])
         /// The marks that the user's devices share.
         case marks
@@ -54,7 +55,7 @@ public struct ReadPlan: Hashable, Sendable {
         public let path: DocumentPath
     }
 
-    /// For a feed that is complete without a read.
+    /// The plan of a feed that is complete without a read.
     package static let nothing = ReadPlan(
         kind: .audit, question: .figures([]), pageSize: 1,
         prediction: Prediction(atLeast: 0, atMost: 0, ifUnchanged: 0),
@@ -66,21 +67,21 @@ public struct ReadPlan: Hashable, Sendable {
 
     public let kind: Kind
     package let question: Question
-    /// Rows that one call brings at the most.
+    /// The maximum number of rows of one call.
     public let pageSize: Int
     public let prediction: Prediction
-    /// In a sentence.
+    /// The reason in a sentence.
     public let reason: String
-    /// Whether what was held before it is given up when it arrives: a bounded feed was away for so long
-    /// that the newest items cost less than all that has changed.
+    /// True if the result replaces all held items: a bounded feed was inactive for so long that
+    /// reading the newest items costs less than reading all changes.
     package var beginsAnew = false
 
-    /// Changes from this server time on; nil where it is not asked by change.
+    /// The server time from which changes are requested; nil for other requests.
     public var since: Timestamp? {
         if case .changes(let since, _) = question { since } else { nil }
     }
 
-    /// Items above this time only; nil for all.
+    /// The time above which items are requested; nil for all items.
     public var floor: Timestamp? {
         guard case .items(let range) = question, range.lowerBound != .lowest else { return nil }
         return range.lowerBound.time

@@ -1,35 +1,36 @@
 package import TidemarkModel
 
-/// What one sync has done so far.
+/// The progress of one sync.
 package struct SyncReach: Hashable, Sendable {
-    /// The server's time at its first page: with everything known as of then, it is done.
+    /// The server's time of the first page. The sync is complete when everything is known as of
+    /// this time.
     package var startedAt: Timestamp?
-    /// Whether the newest items were asked for.
+    /// True if the newest items were requested.
     package var hasHead = false
     package var hasAudit = false
-    /// Rows of changes that were new here.
+    /// The number of changed rows that were new on this device.
     package var news = 0
-    /// In a bounded feed: how many items are held from its base up, where the disk has told it.
+    /// In a bounded feed, the number of items held from its base up, if the disk has reported it.
     package var held: Int?
-    /// In a bounded feed: how many are wanted at the least, for example because somebody scrolled down
-    /// to them; its limit where that is more.
+    /// In a bounded feed, the minimum number of items wanted, for example because a user scrolled
+    /// to them. The limit applies if it is larger.
     package var wanted = 0
 
     package init() {}
 
-    /// For older items alone: as of the last read, nothing newer is asked for.
+    /// Starts a sync for older items only, as of the last read. Nothing newer is requested.
     package init(olderOf progress: FeedProgress) {
         startedAt = progress.lastReadTime
         hasHead = true
     }
 
-    /// Takes a page that has arrived.
+    /// Records a received page.
     package mutating func take(_ plan: ReadPlan?, news: Int) {
         held = nil
         switch plan?.question {
         case .changes?: self.news += news
         case .items(let range)? where range.upperBound != .highest:
-            // It may have joined what was held long ago.
+            // The page may have joined parts that were held for a long time.
             hasAudit = false
             return
         case .items?, .figures?, .marks?, nil: break
@@ -38,26 +39,26 @@ package struct SyncReach: Hashable, Sendable {
         hasHead = true
     }
 
-    /// Takes changes that came without a plan.
+    /// Records changes that arrived without a plan.
     package mutating func takeChanges(news: Int) {
         self.news += news
         hasHead = true
     }
 
-    /// How many items are to be held; nil for all.
+    /// Returns the number of items to hold; nil for all.
     func target(_ rules: FeedRules) -> Int? { rules.limit.map { max($0, wanted) } }
 
-    /// Rows of a page that need not bring more than the target.
+    /// Returns the size of a page, which need not exceed the target.
     func pageSize(_ rules: FeedRules) -> Int { min(rules.pageSize, target(rules) ?? .max) }
 }
 
-/// Picks the cheapest read that is complete. Pure: from what is stored to a plan.
+/// Chooses the cheapest complete read. A pure function from stored state to a plan.
 ///
-/// A sync asks for one plan after the other until there is none: first what is new, then what was
-/// never read, the newest first, then whether what is held is still right.
+/// A sync asks for plans until there is none: first new items, then parts that were never read,
+/// newest first, and then an audit of the held items.
 package enum ReadPlanner {
     /// - Parameter action: The clear mark.
-    /// - Returns: Nil when everything above the clear mark is held as of this sync.
+    /// - Returns: The next plan; nil if everything above the clear mark is held as of this sync.
     package static func next(
         _ progress: FeedProgress, _ reach: SyncReach, action: Timestamp?, _ rules: FeedRules
     ) -> ReadPlan? {
@@ -78,7 +79,7 @@ package enum ReadPlanner {
         return older(progress, reach, action, rules)
     }
 
-    /// In a bounded feed that holds fewer than it should: a page below its base.
+    /// Returns a plan for a page below the base of a bounded feed that holds too few items.
     private static func older(
         _ progress: FeedProgress, _ reach: SyncReach, _ action: Timestamp?, _ rules: FeedRules
     ) -> ReadPlan? {
@@ -92,8 +93,9 @@ package enum ReadPlanner {
             reason: "Of \(target) items \(held) are held, so older ones are read.")
     }
 
-    /// Where more has changed in an absence than a bounded feed holds: what it holds is given up for the
-    /// newest. What changed within the overlap would come again at once, so that is read to its end.
+    /// Returns a plan that replaces a bounded feed's items with the newest, if more items have
+    /// changed during an absence than the feed holds. A drain within the overlap is completed,
+    /// because its changes would be returned again soon.
     private static func anew(
         _ reach: SyncReach, _ cursor: ChangeCursor, _ action: Timestamp?, _ rules: FeedRules
     ) -> ReadPlan? {
@@ -113,7 +115,7 @@ package enum ReadPlanner {
         _ progress: FeedProgress, _ reach: SyncReach, _ action: Timestamp?, _ rules: FeedRules
     ) -> ReadPlan? {
         let cursor = progress.cursor
-        // Beside those that come again, no more than it holds.
+        // The maximum is the number of held items plus the number of repeated rows.
         let most = (reach.target(rules) ?? .max).addingReportingOverflow(cursor.seen.count)
         let size = most.overflow ? rules.pageSize : min(rules.pageSize, most.partialValue)
         let bounds = ReadPlan.Prediction(atLeast: 1, atMost: size)
@@ -131,7 +133,7 @@ package enum ReadPlanner {
             return nil
         }
         if let startedAt = reach.startedAt, readTime >= startedAt { return nil }
-        // Rows of the overlap come again unless they changed, and then as their new version.
+        // Rows of the overlap are returned again, in their new version if they changed.
         var prediction = bounds
         prediction.ifUnchanged = progress.repeatedChanges.map {
             min(max(1, $0), size)
@@ -153,7 +155,7 @@ package enum ReadPlanner {
         return cursor.since
     }
 
-    /// What is new: from the newest item that is held, whose time others may have too.
+    /// Returns a plan for new items: from the newest held item, whose time other items may share.
     private static func head(
         _ progress: FeedProgress, _ reach: SyncReach, _ action: Timestamp?, _ rules: FeedRules
     ) -> ReadPlan {
@@ -201,12 +203,12 @@ package enum ReadPlanner {
             prediction: ReadPlan.Prediction(atLeast: 1, atMost: size), reason: reason)
     }
 
-    /// Over what was held before this sync.
+    /// Returns a plan to audit the items held before this sync.
     private static func audit(
         _ progress: FeedProgress, _ reach: SyncReach, _ action: Timestamp?, _ rules: FeedRules
     ) -> ReadPlan? {
         var ranges = progress.held(above: action)
-        // What lies below a gap counts when it is reached.
+        // Parts below a gap are audited when the feed reaches them.
         if rules.limit != nil { ranges = ranges.suffix(1) }
         if let startedAt = reach.startedAt {
             ranges = ranges.filter { range in
@@ -220,10 +222,10 @@ package enum ReadPlanner {
         return auditPlan(ranges, rules)
     }
 
-    /// As of when an audit compares; nil for now.
+    /// Returns the time as of which an audit compares; nil for now.
     ///
-    /// What changed up to the cursor's time is held. Counted at a later time, the server would have what
-    /// came meanwhile, and that beside an old delete leaves the count as it was.
+    /// Changes up to the cursor's time are held. At a later time, the server would also count items
+    /// added meanwhile, and an addition beside an old delete leaves the count unchanged.
     package static func timeOfAudit(_ progress: FeedProgress, _ rules: FeedRules) -> Timestamp? {
         guard case .changeTime = rules.way else { return nil }
         return progress.cursor.readTime
@@ -239,7 +241,7 @@ package enum ReadPlanner {
                 + "where the server counts otherwise.")
     }
 
-    /// A part in which an audit found a difference.
+    /// Returns a plan to read a range again in which an audit found a difference.
     package static func readAgain(
         _ range: Range<CoveragePosition>, _ rules: FeedRules
     ) -> ReadPlan {
@@ -253,15 +255,17 @@ package enum ReadPlanner {
 // MARK: - Listening
 
 extension ReadPlanner {
-    /// How long a listener may be away and is still billed for the changes only. Documented by
-    /// Google: 30 minutes; a minute less, as the device only knows when it last heard.
+    /// The time for which a listener may be closed and still be billed only for changes. Google
+    /// documents 30 minutes; one minute is subtracted, because the device knows only when it last
+    /// received data.
     package static let resumeWindow = Duration.seconds(29 * 60)
 
-    /// From when on a feed by change time listens: from where it did last, if that can still be gone
-    /// on with, else from the last read less the overlap.
+    /// Returns the change time from which a feed listens: the start of its last listener if that
+    /// can be continued, otherwise the last read time minus the overlap.
     ///
-    /// - Parameter now: The device's clock. A wrong one costs reads, and hides nothing.
-    /// - Returns: Nil where something has to be read first.
+    /// - Parameter now: The time on the device's clock. A wrong clock costs reads but hides
+    ///   nothing.
+    /// - Returns: The change time; nil if something must be read first.
     package static func liveStart(_ progress: FeedProgress, now: Timestamp) -> Timestamp? {
         guard progress.cursor.drain == nil, let since = progress.cursor.since else { return nil }
         guard let live = progress.live, let heardAt = live.heardAt else { return since }
@@ -269,7 +273,8 @@ extension ReadPlanner {
         return age >= .zero && age < resumeWindow ? live.since : since
     }
 
-    /// Rows that a listener to changes shows at the most: a page more than it shows at first.
+    /// Returns the maximum number of rows of a listener to changes: a page more than it shows at
+    /// first.
     package static func listenLimit(
         _ progress: FeedProgress, since: Timestamp, _ rules: FeedRules
     ) -> Int {
@@ -277,7 +282,7 @@ extension ReadPlanner {
         return rules.pageSize + progress.cursor.seen.count
     }
 
-    /// What it costs to begin to listen.
+    /// Returns the cost of starting to listen.
     package static func listen(
         _ progress: FeedProgress, since: Timestamp, _ rules: FeedRules
     ) -> ReadPlan {

@@ -1,6 +1,7 @@
 import TidemarkModel
 
-/// The bytes of the small records that feeds keep. Every record begins with the number of its format.
+/// Writes the bytes of the small records that feeds keep. Every record begins with its format
+/// number.
 struct RecordWriter {
     private(set) var bytes: [UInt8]
 
@@ -49,7 +50,8 @@ struct RecordWriter {
     }
 }
 
-/// Reads what ``RecordWriter`` wrote; anything else is nil, which a feed takes as "nothing known".
+/// Reads records of ``RecordWriter``. Any other bytes give nil, which a feed treats as no
+/// knowledge.
 struct RecordReader {
     private var rest: ArraySlice<UInt8>
 
@@ -89,13 +91,14 @@ struct RecordReader {
         return text.flatMap { try? DocumentPath($0) }
     }
 
-    /// A count that the remaining bytes can hold, so that a damaged one reserves no memory.
+    /// Reads a count, at most the number of remaining bytes, so that a damaged count reserves no
+    /// memory.
     mutating func count() -> Int? {
         guard let count = unsigned(), count <= rest.count else { return nil }
         return Int(count)
     }
 
-    /// The outer nil is damage; the inner one was written.
+    /// Reads an optional value. The outer nil means damage; the inner nil was written.
     mutating func optional<T>(_ read: (inout RecordReader) -> T?) -> T?? {
         switch unsigned() {
         case 0: return .some(nil)

@@ -1,10 +1,10 @@
 package import TidemarkModel
 import TidemarkStore
 
-/// What is stored with a page of a feed, in the transaction that stores its documents.
+/// The records to store with a page of a feed, in the transaction that stores its documents.
 package struct FeedPageRecords: Sendable {
     package var records: [String: [UInt8]]
-    /// A query whose rows the page has all of: what the cache holds beside them is forgotten.
+    /// A query whose rows are all on the page. Its other documents in the cache are removed.
     package var complete: Query?
 
     package init(records: [String: [UInt8]], complete: Query? = nil) {
@@ -13,15 +13,16 @@ package struct FeedPageRecords: Sendable {
     }
 }
 
-/// What a feed holds of a range, and what the server says of it.
+/// A feed's figures of a range, and the server's.
 package struct FeedComparison: Hashable, Sendable {
     package var held: FeedAudit.Figures
-    /// Nil where the server was not asked.
+    /// The server's figures; nil if the server was not asked.
     package var server: FeedAudit.Figures?
-    /// A position with half of what is held below it; nil where they agree or nothing is held.
+    /// A position with half of the held items below it; nil if the figures agree or nothing is
+    /// held.
     package var middle: CoveragePosition?
     package var readTime: Timestamp?
-    /// What the server bills for it.
+    /// The number of reads that the server bills.
     package var reads: Int
 
     init(held: FeedAudit.Figures, middle: CoveragePosition? = nil, reads: Int) {
@@ -31,14 +32,16 @@ package struct FeedComparison: Hashable, Sendable {
     }
 }
 
-// What feeds ask of the engine. Each is of the present user, and fails after a change of it.
+// The requests of feeds to the engine. Each belongs to the present user and fails after a change of
+// user.
 extension UserSession {
-    /// Fetches a page from the server with one call, and stores it with the records made of it, all
-    /// or nothing.
+    /// Fetches a page from the server with one call, and stores it with its records in one
+    /// transaction.
     ///
     /// - Parameters:
-    ///   - made: Called on the engine's executor, once, when all has arrived.
-    ///   - completion: Gets the documents that look different now, those that are gone too.
+    ///   - made: Returns the records. Called once on the engine's executor, when everything has
+    ///     arrived.
+    ///   - completion: Receives the documents that changed, including those that no longer exist.
     package func fetchPage(
         _ query: Query, deadline: Duration?, tag: ReadTag,
         made: @escaping @Sendable ([Document], _ readTime: Timestamp) -> FeedPageRecords,
@@ -49,13 +52,13 @@ extension UserSession {
         }
     }
 
-    /// Compares what is held of a query with what the server has: how many, and the sum of a field.
+    /// Compares the held rows of a query with the server's: their number, and the sum of a field.
     ///
     /// - Parameters:
-    ///   - query: Ordered by `itemTime` and the name, descending; without a limit.
-    ///   - expected: The server's figures where they are known; nil asks it, for a read for each
+    ///   - query: A query ordered by `itemTime` and the name, descending, without a limit.
+    ///   - expected: The server's figures, if known; nil asks the server, which bills a read per
     ///     1,000 documents.
-    ///   - readTime: As of when the server is asked; nil for now.
+    ///   - readTime: The time as of which the server is asked; nil for now.
     package func compare(
         _ query: Query, itemTime: FieldPath, version: FieldPath?,
         expected: FeedAudit.Figures?, at readTime: Timestamp?, deadline: Duration?, tag: ReadTag,
@@ -67,7 +70,7 @@ extension UserSession {
         }
     }
 
-    /// Reads a document from the server; nil when there is none.
+    /// Reads a document from the server; nil if it does not exist.
     package func fetchDocument(
         _ path: DocumentPath, deadline: Duration?, tag: ReadTag,
         completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
@@ -75,7 +78,7 @@ extension UserSession {
         perform(completion) { $0.read(.document(path), .server, deadline, tag, completion) }
     }
 
-    /// As ``SyncEngine/listen(_:_:observer:)``.
+    /// Like ``SyncEngine/listen(_:_:observer:)``.
     package func listen(
         _ query: Query, _ options: SyncEngine.ListenOptions,
         observer: @escaping @Sendable (Result<ViewSnapshot, SyncError>) -> Void
@@ -86,7 +89,7 @@ extension UserSession {
         return subscribe(refused) { $0.addListener($1, query, options, observer) }
     }
 
-    /// As ``SyncEngine/listen(document:_:observer:)``.
+    /// Like ``SyncEngine/listen(document:_:observer:)``.
     package func listen(
         document path: DocumentPath, _ options: SyncEngine.ListenOptions,
         observer: @escaping @Sendable (Result<ViewSnapshot, SyncError>) -> Void
@@ -94,17 +97,17 @@ extension UserSession {
         listen(.document(path, in: database), options, observer: observer)
     }
 
-    /// Calls `job` on the engine's executor after a while.
+    /// Calls `job` on the engine's executor after `duration`.
     package func wait(
         _ duration: Duration, _ job: @escaping @Sendable () -> Void
     ) -> any CancellableCall {
         schedule(.feedRetry, after: duration, job)
     }
 
-    /// Waits for what a listener tells no longer than for a read.
+    /// Limits the time to wait for a listener to that of a read.
     ///
-    /// - Parameter overdue: Gets what a read would fail with, on the engine's executor: at once where the server
-    ///   may not be asked, else at the deadline.
+    /// - Parameter overdue: Receives the error with which a read would fail, on the engine's
+    ///   executor: immediately if the server must not be asked, otherwise at the deadline.
     package func awaitListener(
         deadline: Duration?, tag: ReadTag, overdue: @escaping @Sendable (SyncError) -> Void
     ) -> any CancellableCall {
@@ -121,7 +124,7 @@ extension UserSession {
         }
     }
 
-    /// As ``SyncEngine/write(_:observer:)``.
+    /// Like ``SyncEngine/write(_:observer:)``.
     package func write(
         _ mutations: [Mutation], observer: @escaping @Sendable (SyncEngine.WriteEvent) -> Void
     ) {
@@ -132,7 +135,7 @@ extension UserSession {
     }
 }
 
-/// A range of what a feed holds, as the cache is asked for it.
+/// A range of a feed's held items, as a query of the cache.
 struct HeldRange: Sendable {
     let query: Query
     let itemTime: FieldPath
@@ -143,7 +146,7 @@ struct HeldRange: Sendable {
             + (version.map { [Aggregation(alias: "sum", .sum($0))] } ?? [])
     }
 
-    /// What the cache holds of the range against the server's answer.
+    /// Compares the cache's figures of the range with the server's answer.
     func compare(_ local: LocalStore, with reply: AggregationReply) throws -> FeedComparison {
         let server = FeedAudit.Figures(reply.values ?? [:])
         var result = try compare(local, with: server)
@@ -153,8 +156,8 @@ struct HeldRange: Sendable {
         return result
     }
 
-    /// What the server has told of the range, without the writes that are pending: the server does not
-    /// know them either.
+    /// Compares the figures of the server's rows, without pending writes, which the server does not
+    /// know either.
     func compare(
         _ local: LocalStore, with server: FeedAudit.Figures
     ) throws -> FeedComparison {
@@ -175,7 +178,7 @@ struct HeldRange: Sendable {
                 return true
             }
             let held = FeedAudit.Figures(state.result)
-            // They come from the newest down: half of them lie below the middle one.
+            // The rows are ordered from the newest down, so half of them are below the middle one.
             let middle = places.isEmpty || held == server ? nil : places[(places.count - 1) / 2]
             return FeedComparison(
                 held: held, middle: middle.map { .before($0.0, $0.1) }, reads: 0)

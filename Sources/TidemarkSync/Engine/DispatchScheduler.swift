@@ -2,21 +2,22 @@ import Dispatch
 import Synchronization
 public import TidemarkModel
 
-/// The engine's executor in an app: a serial dispatch queue, or a caller's thread while that is idle.
+/// The engine's executor in an app: a serial dispatch queue, or a caller's thread while the queue
+/// is idle.
 ///
-/// Jobs run one at a time, in the order they came. Who finds nothing running and nothing waiting may
-/// run a job on the calling thread instead (``runIfIdle(_:)``), which saves two changes of thread.
+/// Jobs run one at a time, in the order in which they were added. If no job is running or waiting,
+/// a caller can run a job on its own thread (``runIfIdle(_:)``), which saves two thread switches.
 public final class DispatchScheduler: EngineScheduler {
     private struct State {
-        /// In the order they came.
+        /// The waiting jobs, in order.
         var waiting: [@Sendable () -> Void] = []
-        /// Whether somebody runs a job, or the queue has been told to run those that wait. Where
-        /// nobody does, none waits.
+        /// True if a thread runs a job, or if the queue was asked to run the waiting jobs. If
+        /// false, no job waits.
         var isHeld = false
     }
 
-    // Whoever sets `isHeld` runs jobs until it is reset. Both happen under this lock, so that each
-    // job sees what the one before it wrote, whichever threads they ran on.
+    // The thread that sets `isHeld` runs jobs until it resets the flag. Both happen under this
+    // lock, so each job sees the effects of the previous job, on whichever threads they run.
     private let state = Mutex(State())
     private let queue: DispatchQueue
     private let start = ContinuousClock.now
@@ -46,12 +47,12 @@ public final class DispatchScheduler: EngineScheduler {
     ) -> any CancellableCall {
         let delayed = DelayedJob(job)
         let (seconds, attoseconds) = delay.components
-        // In 64 bits: an `Int` of a watch holds two seconds of nanoseconds.
+        // In 64 bits, because a watch's `Int` can hold only two seconds in nanoseconds.
         let nanoseconds = UInt64(max(0, seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
         let time = DispatchTime(
             uptimeNanoseconds: DispatchTime.now().uptimeNanoseconds + nanoseconds)
         queue.asyncAfter(deadline: time) { [self] in
-            // It is on the queue already.
+            // This code already runs on the queue.
             if hold(for: { delayed.run() }) { runWaiting() }
         }
         return delayed
@@ -59,9 +60,9 @@ public final class DispatchScheduler: EngineScheduler {
 
     public var elapsed: Duration { start.duration(to: .now) }
 
-    /// Puts a job behind those that wait.
+    /// Adds a job after the waiting ones.
     ///
-    /// - Returns: Whether the caller now has to see to it that they are run.
+    /// - Returns: True if the caller must ensure that the jobs run.
     private func hold(for job: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             state.waiting.append(job)
@@ -70,7 +71,7 @@ public final class DispatchScheduler: EngineScheduler {
         }
     }
 
-    /// Runs the jobs that wait now. Those that they add are the queue's next turn.
+    /// Runs the currently waiting jobs. Jobs that they add run in the queue's next turn.
     private func runWaiting() {
         var jobs: [@Sendable () -> Void] = []
         state.withLock { swap(&$0.waiting, &jobs) }
@@ -87,7 +88,8 @@ public final class DispatchScheduler: EngineScheduler {
     }
 }
 
-/// A job that runs once or, when cancelled first, never; either way it then lets go of its closure.
+/// A job that runs once, or never if it is cancelled first. In both cases the closure is released
+/// afterwards.
 final class DelayedJob: CancellableCall {
     private let job: Mutex<(@Sendable () -> Void)?>
 

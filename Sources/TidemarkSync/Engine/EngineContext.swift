@@ -1,16 +1,16 @@
 import TidemarkModel
 
-/// What all parts of an engine share: what it was made with, its gate, its timers and its executor.
+/// The state that all parts of an engine share: its configuration, gate, timers and executor.
 ///
-/// A part that is not told in its `init` of another one reaches it by ``engine`` alone, whose loop says
-/// which parts hear of what.
-// @unchecked: used on the engine's executor only, like the engine.
+/// A part may call only the parts passed to its `init`. It notifies all others through ``engine``,
+/// whose loop dispatches to the interested parts.
+// @unchecked: used only on the engine's executor, like the engine.
 final class EngineContext: @unchecked Sendable {
     let configuration: SyncEngine.Configuration
     let environment: SyncEnvironment
     let gate: EngineGate
     private unowned var attached: EngineCore?
-    /// One of each kind at most.
+    /// The timers, at most one of each kind.
     private var timers: [(id: TimerID, call: any CancellableCall)] = []
 
     init(
@@ -22,20 +22,20 @@ final class EngineContext: @unchecked Sendable {
         self.gate = gate
     }
 
-    /// An engine that is let go without an end leaves no timer.
+    /// An engine that is released without termination leaves no timers.
     deinit { cancelAllTimers() }
 
-    /// Called once, before any part is used.
+    /// Sets the engine. Called once, before any part is used.
     func attach(_ engine: EngineCore) { attached = engine }
 
-    /// To be used within a job of the engine, which keeps it alive.
+    /// The engine. Use it only within a job of the engine, which keeps it alive.
     var engine: EngineCore { attached! }
 
     var database: DatabaseID { configuration.database }
-    /// By the scheduler.
+    /// The time on the scheduler's clock.
     var elapsed: Duration { environment.scheduler.elapsed }
 
-    /// By the device's clock, which may be wrong; never negative.
+    /// Returns the age of a time by the device's clock, which can be wrong; never negative.
     func age(of time: Timestamp) -> Duration {
         max(.zero, environment.now().duration(since: time))
     }
@@ -54,7 +54,7 @@ final class EngineContext: @unchecked Sendable {
 
     // MARK: Jobs
 
-    /// Runs a job after those that wait, unless the engine is gone by then.
+    /// Runs a job after the waiting ones, unless the engine no longer exists then.
     func later(_ job: @escaping @Sendable () -> Void) {
         environment.scheduler.enqueue { [weak engine = engine] in
             guard let engine else { return }
@@ -62,12 +62,12 @@ final class EngineContext: @unchecked Sendable {
         }
     }
 
-    /// Runs a job after those that wait, and keeps the engine until then.
+    /// Runs a job after the waiting ones, and keeps the engine alive until then.
     func laterInAnyCase(_ job: @escaping @Sendable () -> Void) {
         environment.scheduler.enqueue { [engine] in withExtendedLifetime(engine, job) }
     }
 
-    /// Runs a job after a while, unless it is cancelled or the engine is gone by then.
+    /// Runs a job after `delay`, unless it is cancelled or the engine no longer exists then.
     func after(
         _ delay: Duration, _ id: TimerID, _ job: @escaping @Sendable () -> Void
     ) -> any CancellableCall {
@@ -79,7 +79,7 @@ final class EngineContext: @unchecked Sendable {
 
     // MARK: Timers
 
-    /// Has the engine's loop told after a while; a timer of this name that runs begins anew.
+    /// Notifies the engine's loop after `delay`. Restarts a running timer with this id.
     func schedule(_ id: TimerID, after delay: Duration) {
         cancelTimer(id)
         let call = environment.scheduler.schedule(id, after: delay) { [weak engine = engine] in

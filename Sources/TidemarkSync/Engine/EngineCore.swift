@@ -2,14 +2,14 @@ import TidemarkModel
 import TidemarkResilience
 import TidemarkStore
 
-/// The engine: owns the parts, has each hear of what concerns it, and is their door. Nothing in it
-/// suspends.
+/// The engine: owns the parts, dispatches events between them, and is their interface. It contains
+/// no suspension point.
 ///
-/// Whatever happens enters by a method of this class: a call of an app, a timer, a message of a stream. It
-/// goes to one part. What that one has to say to others, it says to ``handle(_:)``.
+/// Every input enters through a method of this class: a call of an app, a timer, a message of a
+/// stream. The method passes it to one part, which notifies other parts through ``handle(_:)``.
 ///
-/// Unchecked because the compiler cannot see what confines it: after `init` every access is a job
-/// on the environment's scheduler, which runs one at a time.
+/// Unchecked, because the compiler cannot see the confinement: after `init` every access is a job
+/// on the environment's scheduler, which runs one job at a time.
 final class EngineCore: @unchecked Sendable {
     private let context: EngineContext
     private let parts: EngineParts
@@ -38,20 +38,21 @@ final class EngineCore: @unchecked Sendable {
         parts.garbage.start()
     }
 
-    /// It never runs: the client could not be made.
+    /// Marks an engine that never runs, because the client could not be created.
     func refuse(_ error: SyncError) { context.gate.refuse(error) }
 }
 
 // MARK: - The loop
 
 extension EngineCore {
-    /// What one part has to say, the others hear of here.
+    /// Dispatches an event of one part to the other parts.
     func handle(_ event: EngineEvent) {
         switch event {
         case .timer(let id): fire(id)
         case .storageFailed: storageFailed()
         case .onlineStateChanged(let state):
-            // The rows are another user's until the change is made, which tells listeners anew.
+            // During a change of user the rows belong to another user; the change itself notifies
+            // listeners.
             if !context.gate.isChangingUser { parts.views.onlineStateChanged(to: state) }
         case .serverIsBack:
             parts.connection.inhibitBackoff()
@@ -68,7 +69,7 @@ extension EngineCore {
         }
     }
 
-    /// The rows of a target, of which the listen stream speaks.
+    /// Returns the rows of a target on the listen stream.
     func rows(of target: Int32) -> Set<DocumentPath> { parts.remote.rows(of: target) }
 
     func fired(_ id: TimerID) {
@@ -130,14 +131,15 @@ extension EngineCore {
         }
     }
 
-    /// The system says that the network changed, or the app came forward: nobody waits out a delay. Also
-    /// while all seems well: a connection over the network before may be dead, and nobody has noticed.
+    /// Reacts to a changed network or an app that became active: all delays end. The function also
+    /// reconnects if everything seems well, because a connection over the previous network may be
+    /// dead without anyone noticing.
     ///
     /// Source: `core/remote/remote_store.cc`, `RestartNetwork`.
     func networkMayBeBack() {
         guard context.gate.isServing else { return }
         if context.gate.isStorageBroken || context.gate.isChangingUser {
-            // A device that was unlocked has its files again.
+            // The files of an unlocked device are accessible again.
             context.environment.transport.networkChanged()
             context.cancelTimer(.storageRetry)
             return retryStorage()
@@ -152,8 +154,8 @@ extension EngineCore {
 
     // MARK: Storage that fails
 
-    /// What the server said could not be stored. Nothing more is taken in until it can: the streams
-    /// stop, listeners are told that what they see is the cache's, and it is tried again.
+    /// Handles data of the server that could not be stored. Nothing more is accepted until it can
+    /// be: the streams stop, listeners are marked as served from the cache, and storing is retried.
     ///
     /// Source: `jsc/remote/remote_store.ts`, `disableNetworkUntilRecovery`.
     private func storageFailed() {
@@ -162,7 +164,7 @@ extension EngineCore {
         parts.reachability.step(.disabled)
     }
 
-    /// What waits to be stored goes first, in its order; only then is anything new taken in.
+    /// Retries storing: first the pending data in order, and only then anything new.
     private func retryStorage() {
         parts.storage.retryBegins()
         if parts.storage.isDamaged {
@@ -205,14 +207,14 @@ extension EngineCore {
             }
         #endif
         guard parts.users.ask(change) else { return }
-        // Nothing that was asked for one user may be answered to, or stored for, the next one.
+        // An answer requested for one user must not be returned to or stored for the next one.
         stopStreams()
         endCalls(RPCStatus(.cancelled, "The user changed."), reads: .userChanged)
-        // First what listeners read: they go on with the next cache.
+        // Stops the reads of listeners first; they continue with the next cache.
         parts.listeners.pauseOpenings()
         parts.slices.endAll(.userChanged)
-        // A batch whose end is not stored yet belongs to this user, as does a queue that is not in
-        // its new cache yet: they go first.
+        // A batch whose result is not stored yet, or a queue that is not in its new cache yet,
+        // belongs to the present user and must be stored first.
         if mayChangeCaches { changeUsers() }
     }
 
@@ -220,7 +222,7 @@ extension EngineCore {
         context.gate.isServing && !parts.writing.hasUnstored && !parts.storage.isDamaged
     }
 
-    /// Until all changes are made, the engine serves nobody.
+    /// Makes the changes of user. The engine serves no user until all are made.
     private func changeUsers() {
         guard parts.users.makeAll() else { return }
         context.gate.storageWorks()
@@ -232,7 +234,8 @@ extension EngineCore {
 
     // MARK: Other processes
 
-    /// The process that held the cache is gone, or suspended: this one asks the server, and sends.
+    /// The process that held the cache has ended or is suspended: this process now asks the server
+    /// and sends writes.
     private func cacheTaken() {
         if context.gate.isNetworkEnabled { parts.reachability.step(.mayBeBack) }
         cacheIsThere()
@@ -242,12 +245,12 @@ extension EngineCore {
         parts.remote.listenToAll()
         parts.listeners.restartOpenings()
         parts.indexes.want()
-        // A pause ends it.
+        // A pause stops garbage collection.
         if !context.isScheduled(.garbageCollection) { parts.garbage.start() }
         startStreams()
     }
 
-    /// Lets another process have the cache, and views it from now on.
+    /// Hands the cache to another process, and views it from now on.
     private func handOver() {
         let error = SyncError.storage(.locked)
         leave(RPCStatus(.unavailable, "Another process has taken over the cache."), reads: error)
@@ -256,16 +259,16 @@ extension EngineCore {
         changeUsers()
     }
 
-    /// A newer copy of the cache that another process holds was made on another thread.
+    /// Receives a newer copy of the cache that another process holds, made on another thread.
     func copied(_ copy: ViewedCache?, _ number: Int, since began: Duration) {
         parts.sharing.copied(copy, number, since: began)
     }
 
-    /// Ends all that uses the cache or asks the server; listeners stay.
+    /// Ends everything that uses the cache or asks the server; listeners stay.
     private func leave(_ status: RPCStatus, reads error: SyncError) {
         stopStreams()
         endCalls(status, reads: error)
-        // First what listeners read: they go on with the next cache.
+        // Stops the reads of listeners first; they continue with the next cache.
         parts.listeners.pauseOpenings()
         parts.slices.endAll(error)
         parts.reachability.step(.disabled)
@@ -275,19 +278,19 @@ extension EngineCore {
 
     // MARK: A pause
 
-    /// Ends streams and calls, and closes the cache's file. Listeners stay, and are told that what they see
-    /// is the cache's; everything else is refused until ``resume()``.
+    /// Ends streams and calls, and closes the cache's file. Listeners stay and are marked as served
+    /// from the cache; everything else is refused until ``resume()``.
     func suspend(_ completion: @escaping @Sendable () -> Void) {
         defer { completion() }
         guard context.gate.suspend() else { return }
         leave(RPCStatus(.cancelled, "The client was suspended."), reads: .suspended)
         parts.sharing.paused()
-        // What the server said and the disk did not take is in memory alone: the file is needed for it.
+        // Data that could not be stored exists only in memory, so the file is still needed for it.
         if !parts.writing.hasUnstored, !parts.storage.isDamaged { parts.storage.closeForNow() }
     }
 
-    /// Opens the cache again and goes on. A file that cannot be opened is tried again, as that of another
-    /// user is.
+    /// Opens the cache again and continues. If the file cannot be opened, opening is retried, as
+    /// for another user's file.
     func resume() {
         guard context.gate.resume() else { return }
         if parts.storage.isClosed {
@@ -305,7 +308,7 @@ extension EngineCore {
         startStreams()
     }
 
-    /// Those that wait for an answer get none.
+    /// Ends all calls without an answer.
     private func endCalls(_ status: RPCStatus, reads error: SyncError) {
         parts.reads.endAll(error)
         parts.calls.endAll(status)
@@ -327,7 +330,8 @@ extension EngineCore {
         parts.meter.removeObservers()
         parts.users.endAll(.terminated)
         parts.writing.tellWaitersOfEnd(.terminated)
-        // Only newer tokens were to be written: without them the next listen reads a little more.
+        // Only newer tokens would be lost if closing fails; the next listen then reads slightly
+        // more.
         do { try parts.storage.local.close() } catch {}
         completion()
     }
@@ -364,13 +368,13 @@ extension EngineCore {
         parts.reads.read(target, source, deadline, tag, silence: silence, completion)
     }
 
-    /// Calls whose answers are the caller's.
+    /// Passes the part for calls whose results go to the caller.
     func fetch(_ body: (Fetches) -> Void) { body(parts.fetches) }
 
-    /// Answers from the cache alone.
+    /// Passes the part that answers from the cache only.
     func fromCache(_ body: (CacheReads) -> Void) { body(parts.cache) }
 
-    /// What `body` reads of the cache.
+    /// Returns the result of `body` on the cache.
     func cached<Success: Sendable>(
         _ body: (LocalStore) throws -> Success
     ) -> Result<Success, SyncError> {
@@ -429,7 +433,7 @@ extension EngineCore {
 
     func removeQueueObserver(_ id: UInt64) { parts.writing.removeQueueObserver(id) }
 
-    /// What `body` stores in the cache.
+    /// Returns the result of `body`, which stores data in the cache.
     func stored<Success>(
         _ body: (LocalStore) throws -> Success
     ) -> Result<Success, SyncError> {
@@ -439,7 +443,7 @@ extension EngineCore {
         }
     }
 
-    /// Documents that came by another way than a call or a stream.
+    /// Stores documents that arrived neither by a call nor by a stream.
     func store(_ documents: [BundledDocument], of load: BundleLoad) -> Result<Bool, SyncError> {
         stored { local in
             parts.views.refresh(try local.bundles.store(documents, of: load))
@@ -447,7 +451,7 @@ extension EngineCore {
         }
     }
 
-    /// A bundle that is here as a whole.
+    /// Loads a complete bundle.
     func load(_ bundle: DocumentBundle) -> Result<Bool, SyncError> {
         stored { local in
             guard var load = try local.bundles.begin(bundle.id, bundle.createTime) else {
@@ -481,14 +485,15 @@ extension EngineCore {
         cached { _ in try parts.garbage.collectAll(limit: limit, percent: percent) }.error
     }
 
-    /// Whether what was asked for in this session of a user is still for the present one.
+    /// Returns true if a request of this session of a user is still valid.
     ///
-    /// - Parameter isOfQueue: Whether it is one user's also where users share a cache.
+    /// - Parameter isOfQueue: True if the request concerns the user's queue, which is separate even
+    ///   if users share a cache.
     func serves(session: UInt64, isOfQueue: Bool = false) -> Bool {
         context.gate.session == session || parts.storage.isShared && !isOfQueue
     }
 
-    /// Lets go of the cache's file as the kill of the process does.
+    /// Releases the cache's file as a kill of the process would.
     func abandonCache() { parts.storage.local.abandon() }
 }
 
@@ -498,7 +503,7 @@ extension EngineCore {
     var local: LocalStore { parts.storage.local }
     var limbo: LimboResolution { parts.remote.documentsInLimbo }
     var listenedQueries: [ListenedQuery] { parts.queries.inOrder }
-    /// Of the targets that are asked for, the ids on the wire.
+    /// The wire ids of the requested targets.
     var wireIDs: [Int32: Int32] {
         Dictionary(
             uniqueKeysWithValues: parts.connection.targetIDs.compactMap { id in
@@ -527,7 +532,7 @@ extension Result where Failure == SyncError {
 }
 
 extension SyncError {
-    /// Whatever the store threw.
+    /// Converts any error of the store.
     init(storing error: any Error) {
         switch error {
         case let error as SyncError: self = error

@@ -1,26 +1,26 @@
 import TidemarkModel
 
-/// What one part tells the engine's loop, because others have to hear of it.
+/// A notification from one part to the engine's loop, for other parts.
 enum EngineEvent {
     case timer(TimerID)
-    /// What the server said could not be stored.
+    /// Data of the server could not be stored.
     case storageFailed
     case onlineStateChanged(OnlineState.State)
     /// A call was answered while the server counted as offline.
     case serverIsBack
-    /// The listen stream brought one consistent snapshot.
+    /// The listen stream has delivered a consistent snapshot.
     case snapshot(RemoteEvent)
-    /// The server refused a target.
+    /// The server rejected a target.
     case targetRejected(Int32, RPCStatus)
     /// Reads were billed to listeners, and a budget may be used up.
     case listenersBilled
-    /// A document matches in a view, and the server's result does not have it.
+    /// A document matches in a view but is not in the server's result.
     case enteredLimbo(DocumentPath, view: Int32)
     case leftLimbo(DocumentPath, view: Int32)
-    /// This process holds the cache now, which another one held.
+    /// This process now holds the cache, which another process held.
     case cacheTaken
     /// Another process asks for the cache.
     case cacheWanted
-    /// The cache could not be read for a query: its listeners hear why, and are gone.
+    /// The cache could not be read for a query. Its listeners receive the error and end.
     case queryFailed(ListenedQuery, SyncError)
 }

@@ -1,28 +1,28 @@
 import Synchronization
 import TidemarkModel
 
-/// Whether the engine runs, answers, stores and connects: what a part asks before it begins something.
-/// It decides alone and is told of what happens; it performs nothing.
+/// Decides whether the engine runs, answers, stores and connects. Parts ask the gate before they
+/// begin work. The gate only receives notifications and performs nothing.
 final class EngineGate {
     private enum State: Equatable {
         case running, terminated
-        /// It never ran: the client could not be made.
+        /// The engine never ran, because the client could not be created.
         case refusing(SyncError)
     }
 
     private var state = State.running
     private var isNetworkOn = true
-    /// What the server said could not be stored: nothing more is taken in until it can.
+    /// True if data of the server could not be stored. Nothing more is accepted until it can be.
     private(set) var isStorageBroken = false
     private(set) var isChangingUser = false
-    /// Whether nothing is to be done until it is resumed.
+    /// True if nothing may be done until the engine is resumed.
     private(set) var isSuspended = false
-    /// Of the changes of the user, the number of the last one that was asked for.
+    /// The number of the last requested change of user.
     private(set) var session: UInt64 = 0
     private var fault: StorageFault?
-    /// Whether writes are left for the process that holds the cache, when it is another one.
+    /// True if writes are left for another process that holds the cache.
     private let sharesWrites: Bool
-    /// Any thread may ask.
+    /// Atomic, because any thread may read it.
     private let isView: Atomic<Bool>
 
     init(isReadOnly: Bool, sharesWrites: Bool = false) {
@@ -32,22 +32,22 @@ final class EngineGate {
 
     // MARK: What may be done
 
-    /// Whether the cache is a copy of one that somebody else has open.
+    /// True if the cache is a copy of one that another process has open.
     var isReadOnly: Bool { isView.load(ordering: .relaxed) }
     var isRunning: Bool { state == .running }
-    /// Whether it runs and is not suspended.
+    /// True if the engine runs and is not suspended.
     var isServing: Bool { isRunning && !isSuspended }
     var isTerminated: Bool { state == .terminated }
     var isNetworkEnabled: Bool { isNetworkOn && !isReadOnly }
-    /// Whether another user's cache may take the present one's place: one that only views a cache shows that
-    /// one alone.
+    /// True if another user's cache may replace the present one. An engine that only views a cache
+    /// never changes it.
     var mayChangeUser: Bool { isRunning && (!isReadOnly || sharesWrites) }
-    /// Whether batches may be prepared for the server.
+    /// True if batches may be prepared for the server.
     var maySend: Bool { isServing && !isStorageBroken && !isChangingUser }
-    /// Whether a stream may be opened.
+    /// True if a stream may be opened.
     var mayConnect: Bool { isNetworkEnabled && maySend }
 
-    /// Why nothing can be asked of the engine now; nil when it can.
+    /// The reason why the engine refuses every request now; nil if it does not.
     var refusal: SyncError? {
         switch state {
         case .running: break
@@ -59,7 +59,7 @@ final class EngineGate {
         return fault.map(SyncError.storage) ?? .userChanged
     }
 
-    /// Why the server is not asked; nil where it may be.
+    /// The reason why the server is not asked; nil if it may be asked.
     var disconnection: RPCStatus? {
         if isReadOnly {
             return RPCStatus(
@@ -68,15 +68,15 @@ final class EngineGate {
         return isNetworkOn ? nil : RPCStatus(.unavailable, "The network is turned off.")
     }
 
-    /// Why nothing can be stored now; nil when it can.
+    /// The reason why nothing can be stored now; nil if storing is possible.
     var writeRefusal: SyncError? { refusal ?? (isReadOnly ? .storage(.locked) : nil) }
 
-    /// Why an app's writes cannot be taken now; nil when they can.
+    /// The reason why an app's writes are refused now; nil if they are accepted.
     var journalRefusal: SyncError? { sharesWrites ? refusal : writeRefusal }
 
-    /// What a call's end means for its caller.
+    /// Converts the status of a call to the caller's error.
     ///
-    /// - Parameter status: Not ok.
+    /// - Parameter status: A status other than ok.
     func error(_ status: RPCStatus) -> SyncError {
         isTerminated ? .terminated : .server(status)
     }
@@ -86,21 +86,21 @@ final class EngineGate {
     func terminate() { state = .terminated }
     func refuse(_ error: SyncError) { state = .refusing(error) }
 
-    /// - Returns: Whether that is news.
+    /// - Returns: True if the state changed.
     func setNetworkEnabled(_ enabled: Bool) -> Bool {
         guard isRunning, enabled != isNetworkOn else { return false }
         isNetworkOn = enabled
         return true
     }
 
-    /// - Returns: Whether that is news.
+    /// - Returns: True if the state changed.
     func suspend() -> Bool {
         guard isServing else { return false }
         isSuspended = true
         return true
     }
 
-    /// - Returns: Whether that is news.
+    /// - Returns: True if the state changed.
     func resume() -> Bool {
         guard isRunning, isSuspended else { return false }
         isSuspended = false
@@ -119,7 +119,8 @@ final class EngineGate {
         isChangingUser = true
     }
 
-    /// The present user's cache is opened again: until then nobody is served.
+    /// Records that the present user's cache is being reopened. No request is served until it is
+    /// open.
     func reopeningBegan() { isChangingUser = true }
 
     func userChangesEnded() { isChangingUser = false }

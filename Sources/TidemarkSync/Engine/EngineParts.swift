@@ -1,5 +1,5 @@
-/// The parts of an engine, made in the order in which they know each other: each is given those above it
-/// that it uses, and reaches no other but by the engine's loop (Decisions/0031).
+/// The parts of an engine, in the order of their creation. Each part gets the earlier parts that it
+/// uses, and reaches all others only through the engine's loop (Decisions/0031).
 struct EngineParts {
     let storage: CacheStorage
     let indexes: IndexBuilder
@@ -7,7 +7,7 @@ struct EngineParts {
     let meter: BillingMeter
     let reachability: Reachability
 
-    // Listening.
+    // Parts for listening.
     let connection: ListenConnection
     let queries: ListenedQueries
     let views: QueryViews
@@ -17,7 +17,7 @@ struct EngineParts {
     let garbage: GarbageCollector
     let writing: WriteDelivery
 
-    // One-shot calls.
+    // Parts for one-shot calls.
     let calls: OneShotCalls
     let cache: CacheReads
     let reads: OneShotReads

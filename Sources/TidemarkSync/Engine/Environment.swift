@@ -1,27 +1,27 @@
 public import TidemarkModel
 package import TidemarkStore
 
-/// Everything the engine may not decide for itself. Below here nothing reads a clock, a socket or a
-/// die.
+/// Everything that the engine takes from outside. No code of the engine reads a clock, a socket or
+/// a random number in another way.
 public struct SyncEnvironment: Sendable {
     public var transport: any Transport
     public var scheduler: any EngineScheduler
-    /// The device's wall clock, which may be wrong and may jump.
+    /// Returns the time on the device's wall clock, which can be wrong and can jump.
     public var now: @Sendable () -> Timestamp
-    /// In `0 ..< 1`.
+    /// Returns a random number in `0 ..< 1`.
     public var random: @Sendable () -> Double
-    /// Lets a test make the disk fail; nil for the disk as it is.
+    /// Lets a test make the disk fail; nil for the real disk.
     package var storageFault: StorageFaultSource?
-    /// How the cache is encrypted; nil for one that is not.
+    /// The encryption of the cache; nil for none.
     public var cacheEncryption: CacheEncryption?
     var storeKey: StoreKeySource? { cacheEncryption?.key }
 
-    /// Runs what takes long and touches nothing of an engine on another thread; where nothing is said, at
-    /// once.
+    /// Runs a long job that uses no state of an engine, possibly on another thread. By default,
+    /// runs it immediately.
     public var offload: @Sendable (_ job: @escaping @Sendable () -> Void) -> Void = { $0() }
 
-    /// How many documents or index entries a read of the cache looks at before others have their turn, at
-    /// most: what 3 ms are for. A test makes it small, to have much happen meanwhile.
+    /// The maximum number of documents or index entries that a read of the cache visits before
+    /// other jobs run, sized for 3 ms. A test makes it small to interleave many jobs.
     package var rowsOfSlice = 4_000
 
     #if TIDEMARK_DEFECTS
@@ -41,32 +41,32 @@ public struct SyncEnvironment: Sendable {
     }
 }
 
-/// The one serial executor on which an engine lives, and its timers.
+/// The serial executor of an engine, and its timers.
 ///
-/// Conformers: a dispatch queue, and a virtual one in tests that runs jobs when it is told to.
+/// Implemented by a dispatch queue, and in tests by a virtual scheduler that runs jobs on request.
 public protocol EngineScheduler: Sendable {
-    /// Runs `job` after those queued before it, never inside the caller's call.
+    /// Runs `job` after the jobs queued before, never inside the caller's call.
     func enqueue(_ job: @escaping @Sendable () -> Void)
-    /// Runs `job` on the calling thread, as the executor's next one, where no job runs and none waits:
-    /// so those that the caller enqueued before have run. Never waits.
+    /// Runs `job` on the calling thread as the executor's next job, if no job is running or
+    /// waiting. So jobs that the caller queued before have run. Never waits.
     ///
-    /// - Returns: Whether it has run.
+    /// - Returns: True if the job has run.
     func runIfIdle(_ job: () -> Void) -> Bool
     /// Runs `job` once, on the same executor, after `delay`.
     func schedule(
         _ id: TimerID, after delay: Duration, _ job: @escaping @Sendable () -> Void
     ) -> any CancellableCall
-    /// Time since a fixed point of the scheduler's own. Never goes back, whatever the wall clock
+    /// The time since a fixed point of the scheduler. Never decreases, whatever the wall clock
     /// does.
     var elapsed: Duration { get }
 }
 
 extension EngineScheduler {
-    /// For an executor that runs jobs on no thread but its own.
+    /// The default, for an executor that runs jobs only on its own thread.
     public func runIfIdle(_ job: () -> Void) -> Bool { false }
 }
 
-/// Names a delayed job, so that a test can run it early.
+/// The name of a delayed job. A test uses it to run the job early.
 public enum TimerID: String, Hashable, Sendable, CaseIterable {
     case onlineState, listenBackoff, writeBackoff, listenIdle, writeIdle, listenHealthy,
         writeHealthy

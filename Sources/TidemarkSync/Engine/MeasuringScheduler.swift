@@ -1,14 +1,14 @@
 import Synchronization
 package import TidemarkModel
 
-/// Another scheduler's jobs, each measured: how long one holds the engine, and which one held it the longest.
-/// For benchmarks and tests; an engine without it pays nothing.
+/// Measures the jobs of another scheduler: how long each occupies the engine, and which was the
+/// longest. For benchmarks and tests; other engines have no overhead.
 package final class MeasuringScheduler: EngineScheduler {
-    /// One job.
+    /// A measured job.
     package struct Step: Hashable, Sendable {
         package var duration: Duration
-        /// What was asked of the engine when it ran, as ``MeasuringScheduler/begin(_:)`` has it, or the
-        /// timer that fired.
+        /// The request during which the job ran, as named by ``MeasuringScheduler/begin(_:)``, or
+        /// the timer that fired.
         package var name: String
     }
 
@@ -24,13 +24,13 @@ package final class MeasuringScheduler: EngineScheduler {
 
     package init(_ jobs: any EngineScheduler) { self.jobs = jobs }
 
-    /// Real, whatever that of the jobs' scheduler is.
+    /// The real time, even if the other scheduler is virtual.
     package var elapsed: Duration { start.duration(to: .now) }
 
-    /// Says what is asked next.
+    /// Names the next request.
     package func begin(_ name: String) { state.withLock { $0.name = name } }
 
-    /// The longest step of each name so far.
+    /// The longest job of each name so far.
     package var longest: [Step] {
         state.withLock { Array($0.longest.values) }.sorted { $0.duration > $1.duration }
     }

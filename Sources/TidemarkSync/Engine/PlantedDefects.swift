@@ -1,91 +1,92 @@
 #if TIDEMARK_DEFECTS
-    /// Defects that a test plants in an engine, to see whether its checks find them. No release build
-    /// has them: the flag is one of debug builds.
+    /// Defects that a test plants in an engine to prove that its checks find them. They exist only
+    /// in debug builds.
     package struct PlantedDefects: OptionSet, Hashable, Sendable {
         package let rawValue: Int
 
         package init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// The token is stored before the rows that it stands for.
+        /// Stores the token before the rows that it represents.
         package static let tokenStoredEarly = Self(rawValue: 1 << 0)
-        /// When the write stream fails, the batch under way is not sent again.
+        /// Does not send the current batch again after the write stream failed.
         package static let lostRequeue = Self(rawValue: 1 << 1)
-        /// A document in limbo is never asked for.
+        /// Never asks for a document in limbo.
         package static let limboUnresolved = Self(rawValue: 1 << 2)
-        /// One answer of the server acknowledges two batches.
+        /// Lets one response of the server acknowledge two batches.
         package static let ackTakenTwice = Self(rawValue: 1 << 3)
-        /// What the pending writes made of a document stays when one of them is done.
+        /// Keeps the effects of pending writes on a document after one of the writes is done.
         package static let overlayNotRecomputed = Self(rawValue: 1 << 4)
-        /// That the server counts other rows is not looked at.
+        /// Ignores that the server counts other rows.
         package static let existenceFilterIgnored = Self(rawValue: 1 << 5)
-        /// The answer to an unlisten is taken for one to the listen that followed it.
+        /// Treats the response to an unlisten as the response to the listen after it.
         package static let removalRace = Self(rawValue: 1 << 6)
-        /// After a restart nobody asks whether the head of the queue was applied already.
+        /// Does not check after a restart whether the first batch of the queue was already applied.
         package static let sentTwiceAfterRestart = Self(rawValue: 1 << 7)
 
-        /// What the writes of the user before made of documents is shown to the next one.
+        /// Shows the effects of the previous user's writes to the next user.
         package static let overlaysOfUserBefore = Self(rawValue: 1 << 19)
-        /// What was under way when the user changed is sent as the next one's.
+        /// Sends the previous user's current batches as the next user's.
         package static let queueOfUserBefore = Self(rawValue: 1 << 20)
-        /// A transaction commits without saying what it has read.
+        /// Commits a transaction without the versions of the documents that it has read.
         package static let readsUnverified = Self(rawValue: 1 << 21)
-        /// A transaction whose commit had no answer is made again from its beginning.
+        /// Repeats a transaction from its beginning although its commit had no answer.
         package static let lostCommitRepeated = Self(rawValue: 1 << 22)
 
-        /// What a document was in an index stays there beside what it is.
+        /// Keeps the old entry of a document in an index beside the new one.
         package static let indexEntryLeft = Self(rawValue: 1 << 23)
-        /// The cache's collection takes targets and documents that are in use.
+        /// Lets garbage collection remove targets and documents that are in use.
         package static let collectedInUse = Self(rawValue: 1 << 24)
-        /// When a row leaves a view with a limit, none moves up.
+        /// Does not refill a view with a limit when a row leaves it.
         package static let limitNotRefilled = Self(rawValue: 1 << 25)
-        /// What the server says of the first batch under way is taken for the last.
+        /// Treats the response for the first current batch as the response for the last.
         package static let acknowledgedOutOfOrder = Self(rawValue: 1 << 26)
-        /// Views are not told of a write before the server has answered.
+        /// Hides a write from views until the server has answered.
         package static let ownWriteHidden = Self(rawValue: 1 << 27)
-        /// A snapshot of several changes lacks one of them.
+        /// Omits a change from a snapshot with several changes.
         package static let changeLeftOut = Self(rawValue: 1 << 28)
 
-        // Of feeds and pagers.
+        // Defects of feeds and pagers.
 
-        /// The look for newer items begins one above the newest that is held.
+        /// Starts the request for newer items one above the newest held item.
         package static let feedHeadOffByOne = Self(rawValue: 1 << 29)
-        /// A feed that listens drops one of the rows it was told of.
+        /// Drops a row that the listener of a feed has reported.
         package static let liveRowDropped = Self(rawValue: 1 << 30)
-        /// What a full listener shows is taken for a page of the server's, whatever else is among it.
+        /// Treats the rows of a full listener as a page of the server, whatever else they contain.
         package static let listenerTakenForPage = Self(rawValue: 1 << 31)
 
-        /// A page of changes is taken for the last one.
+        /// Treats a page of changes as the last one.
         package static let drainCutShort = Self(rawValue: 1 << 8)
-        /// A delta begins where the one before ended, without an overlap.
+        /// Starts a delta where the previous one ended, without an overlap.
         package static let overlapForgotten = Self(rawValue: 1 << 9)
-        /// Items of the same time as the newest that is held are not asked for.
+        /// Does not request items with the same time as the newest held item.
         package static let equalTimesSkipped = Self(rawValue: 1 << 10)
-        /// A mark that was moved is not stored.
+        /// Does not store a mark that was moved.
         package static let marksNotStored = Self(rawValue: 1 << 11)
-        /// A mark is held back by the device's clock, not by the server's.
+        /// Limits a mark by the device's clock instead of the server's.
         package static let deviceClockTrusted = Self(rawValue: 1 << 12)
-        /// What is no item any more stays in the window.
+        /// Keeps a document in the window that is no longer an item.
         package static let deletedRowsStay = Self(rawValue: 1 << 13)
-        /// An audit looks for a difference in the lower half only.
+        /// Searches only the lower half in an audit.
         package static let upperHalfSkipped = Self(rawValue: 1 << 14)
-        /// The shared mark is set, not raised.
+        /// Sets the shared mark instead of raising it.
         package static let sharedMarkOverwritten = Self(rawValue: 1 << 15)
-        /// A pager goes on taking for known what may have come above a page.
+        /// Lets a pager treat a range above a page as known although items may have been added
+        /// there.
         package static let pageHoleKept = Self(rawValue: 1 << 16)
 
-        // Of backfills.
+        // Defects of backfills.
 
-        /// A part is covered when it is stored, and uploaded after that.
+        /// Marks a part as covered when it is stored, and uploads it afterwards.
         package static let coveredBeforeUploaded = Self(rawValue: 1 << 17)
-        /// An answer that comes no further counts for all that was asked.
+        /// Counts an answer without progress as everything that was requested.
         package static let stallCounted = Self(rawValue: 1 << 18)
 
-        /// Those of backfills, by name.
+        /// The defects of backfills, by name.
         package static let ofBackfills: [(name: String, defect: Self)] = [
             ("coveredBeforeUploaded", .coveredBeforeUploaded), ("stallCounted", .stallCounted),
         ]
 
-        /// Those of feeds and pagers, by name.
+        /// The defects of feeds and pagers, by name.
         package static let ofFeeds: [(name: String, defect: Self)] = [
             ("drainCutShort", .drainCutShort), ("overlapForgotten", .overlapForgotten),
             ("equalTimesSkipped", .equalTimesSkipped), ("marksNotStored", .marksNotStored),
@@ -96,7 +97,7 @@
             ("listenerTakenForPage", .listenerTakenForPage),
         ]
 
-        /// Those of the engine, by name.
+        /// The defects of the engine, by name.
         package static let all: [(name: String, defect: Self)] = [
             ("tokenStoredEarly", .tokenStoredEarly), ("lostRequeue", .lostRequeue),
             ("limboUnresolved", .limboUnresolved), ("ackTakenTwice", .ackTakenTwice),

@@ -1,19 +1,19 @@
 public import TidemarkModel
 
-/// Where a read may look.
+/// The source of a read.
 public enum ReadSource: Hashable, Sendable {
-    /// The server under a deadline, else the cache.
+    /// The server within a deadline, otherwise the cache.
     case `default`
     case server
     case cache
 }
 
-/// How far an answer can be trusted to be the server's present state.
+/// The degree to which an answer is the server's present state.
 public enum Freshness: Hashable, Sendable {
     /// The server's answer as of `readTime`.
     case fresh(readTime: Timestamp)
-    /// The cache's. `age` is the time since the server last confirmed it; nil when it never did, or
-    /// when what it holds was never known to be complete.
+    /// The cache's answer. `age` is the time since the server last confirmed it; nil if the server
+    /// never did, or if the cache never had the complete result.
     case stale(age: Duration?, reason: StaleReason)
 
     public var isFresh: Bool { if case .fresh = self { true } else { false } }
@@ -25,18 +25,18 @@ public enum StaleReason: Hashable, Sendable {
     /// The server had not answered by the deadline.
     case deadlinePassed
     case failed(RPCStatus)
-    /// A budget of reads is used up, and says that the cache shall do.
+    /// A budget of reads is used up and allows the cache only.
     case overBudget(ReadBudget)
-    /// What the server sends would cost without an end: it is asked again after a pause.
+    /// A listener caused an endless number of reads. The server is asked again after a pause.
     case readStorm(ReadCause)
 }
 
 /// A document as a client shows it: the server's version with the pending writes on top.
 public struct ViewDocument: Hashable, Sendable {
     public var document: Document
-    /// Written here and not yet sent or acknowledged.
+    /// True if a local write is not yet sent or acknowledged.
     public var hasLocalMutations: Bool
-    /// Acknowledged, and not yet confirmed by a listen.
+    /// True if a write is acknowledged but not yet confirmed by a listen.
     public var hasCommittedMutations: Bool
 
     public init(
@@ -63,11 +63,11 @@ public struct ViewChange: Hashable, Sendable {
     }
 }
 
-/// The answer of a one-shot read of a query or, with at most one row, of a document.
+/// The answer of a one-shot read of a query, or of a document with at most one row.
 public struct ReadResult: Hashable, Sendable {
     public var documents: [ViewDocument]
     public var freshness: Freshness
-    /// For a document read from the cache: whether it is known there at all, missing or not.
+    /// For a document read from the cache, true if the cache knows whether it exists.
     public var isKnown: Bool
 
     public init(documents: [ViewDocument], freshness: Freshness, isKnown: Bool = true) {
@@ -77,21 +77,22 @@ public struct ReadResult: Hashable, Sendable {
     }
 }
 
-/// Why the engine could not do what it was asked.
+/// The reason why the engine could not do what was requested.
 public enum SyncError: Error, Hashable, Sendable {
-    /// The server refused, or could not be reached.
+    /// The server rejected the request or could not be reached.
     case server(RPCStatus)
-    /// The cache could not do it.
+    /// The cache failed.
     case storage(StorageFault)
     case invalidArgument(String)
-    /// The queue holds as many writes as it may; some must be acknowledged first.
+    /// The queue has reached its maximum number of writes. Some must be acknowledged first.
     case queueFull(limit: Int)
-    /// The cache does not hold it, and the server was not or could not be asked.
+    /// The cache does not have the data, and the server was not or could not be asked.
     case notInCache(reason: StaleReason)
     case terminated
-    /// The client is suspended, and its cache's file is closed: ``SyncEngine/resume()`` opens it again.
+    /// The client is suspended and its cache's file is closed. ``SyncEngine/resume()`` opens the
+    /// file again.
     case suspended
-    /// It was asked for another user than the present one, or while the user was being changed.
+    /// The request was for another user than the present one, or was made while the user changed.
     case userChanged
     /// A budget of reads is used up for today.
     case overBudget(ReadBudget)

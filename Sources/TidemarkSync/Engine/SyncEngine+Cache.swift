@@ -1,11 +1,11 @@
 public import TidemarkModel
 package import TidemarkStore
 
-// What layers above the engine ask of the cache alone. Nothing here asks the server.
+// Requests of higher layers to the cache only. These functions never ask the server.
 extension SyncEngine {
-    /// Makes the indexes with which each query is one range of an index that ends where its reader
-    /// stops. Costs a look where they are there; a pass over the collection's documents where not,
-    /// so it is best called before there are any.
+    /// Creates the indexes with which each query is one range of an index that ends where the
+    /// reader stops. Costs a lookup if they exist, and a pass over the collection's documents
+    /// otherwise, so it is best called while there are no documents.
     package func declareIndexes(
         for queries: [Query], completion: @escaping @Sendable (SyncError?) -> Void
     ) {
@@ -14,11 +14,12 @@ extension SyncEngine {
         }
     }
 
-    /// The first rows of a query that `isWanted`, pending writes merged in, of one state of the
-    /// cache. With an index it looks at these rows, one more, and those passed over between them.
+    /// Returns the first rows of a query for which `isWanted` is true, with pending writes, from
+    /// one state of the cache. With an index, visits these rows, one more, and the skipped rows
+    /// between them.
     ///
     /// - Parameters:
-    ///   - count: How many rows at most; 0 tells whether there is one.
+    ///   - count: The maximum number of rows; 0 checks whether there is a row.
     ///   - isWanted: Called on the engine's executor.
     package func cachedRows(
         of query: Query, first count: Int, where isWanted: @escaping @Sendable (Document) -> Bool,
@@ -31,16 +32,16 @@ extension SyncEngine {
         }
     }
 
-    /// How many rows each query has in one state of the cache, pending writes counted in. Where a
-    /// query is one range of an index, only its entries are counted, and no document is read.
+    /// Counts the rows of each query in one state of the cache, with pending writes. If a query is
+    /// one range of an index, only its entries are counted and no document is read.
     package func cachedCounts(
         of queries: [Query], completion: @escaping @Sendable (Result<[Int], SyncError>) -> Void
     ) {
         perform { core in core.fromCache { $0.counts(of: queries, completion) } }
     }
 
-    /// How the documents look now, and with them those of the query that have pending writes; nil
-    /// for one that is not there.
+    /// Returns the current state of the documents, and of the query's documents with pending
+    /// writes; nil for a document that does not exist.
     package func cachedDocuments(
         at paths: [DocumentPath], andWrittenIn query: Query,
         completion: @escaping @Sendable (Result<[DocumentPath: ViewDocument?], SyncError>) -> Void
@@ -53,7 +54,8 @@ extension SyncEngine {
 }
 
 extension SyncEngine {
-    /// Documents by their names, and the queue: no query is run, and nothing is put on top.
+    /// Returns documents by their names, and the queue. Runs no query and applies no pending
+    /// writes.
     package func cacheContents(
         at paths: [DocumentPath],
         completion: @escaping @Sendable (Result<CacheContents, SyncError>) -> Void
@@ -78,11 +80,11 @@ extension SyncEngine {
 }
 
 extension SyncEngine {
-    /// Makes an aggregation over the rows that the cache holds, pending writes counted in. Nothing is
-    /// asked of the server: whether all rows are here, ``ReadResult/isKnown`` of a read would tell.
+    /// Runs an aggregation over the rows in the cache, with pending writes. Never asks the server;
+    /// ``ReadResult/isKnown`` of a read tells whether all rows are in the cache.
     ///
-    /// Costs a look at two blocks of an index where their figures are kept, and else at every entry or
-    /// document, in slices: Decisions/0027 says when it is which.
+    /// Costs a visit of two blocks of an index if their figures are kept, and otherwise of every
+    /// entry or document, in slices. Decisions/0027 describes when.
     package func cachedAggregate(
         _ query: Query, _ aggregations: [Aggregation], here: Bool = false,
         completion: @escaping @Sendable (Result<(AggregationReply, Freshness), SyncError>) -> Void
@@ -92,7 +94,8 @@ extension SyncEngine {
         }
     }
 
-    /// Runs a query on the cache and says how. Costs what running it twice does; asks no server.
+    /// Runs a query on the cache and explains it. Costs as much as running it twice. Never asks the
+    /// server.
     public func explainCached(
         _ query: Query,
         completion: @escaping @Sendable (Result<CacheExplanation, SyncError>) -> Void
@@ -100,7 +103,8 @@ extension SyncEngine {
         perform { core in core.fromCache { completion($0.explain(query)) } }
     }
 
-    /// Reads a record of the engine's users: small state kept beside the documents it speaks of.
+    /// Reads a record: small state that a user of the engine keeps beside the documents that it
+    /// describes.
     public func record(
         forKey key: String, completion: @escaping @Sendable (Result<[UInt8]?, SyncError>) -> Void
     ) {
@@ -115,8 +119,8 @@ extension SyncEngine {
         perform { core in completion(core.stored { try $0.records.set(value, forKey: key) }.error) }
     }
 
-    /// Tells whether this device can store data: the present state first, then every change, until
-    /// the returned handle is cancelled.
+    /// Reports whether this device can store data: first the present state, then every change,
+    /// until the returned handle is cancelled.
     public func observeStorage(
         _ observer: @escaping @Sendable (StorageState) -> Void
     ) -> any CancellableCall {
@@ -127,11 +131,11 @@ extension SyncEngine {
         }
     }
 
-    /// Makes the cache smaller now, as it is done every few minutes.
+    /// Collects garbage now, as the engine does every few minutes.
     ///
     /// - Parameters:
-    ///   - limit: Nothing happens unless the cache takes more bytes.
-    ///   - percent: Of all targets and documents that may go.
+    ///   - limit: The size in bytes from which the cache is reduced.
+    ///   - percent: The percentage of targets and documents to remove.
     package func collectGarbage(
         limit: Int64, percent: Int, completion: @escaping @Sendable (SyncError?) -> Void
     ) {
@@ -141,10 +145,10 @@ extension SyncEngine {
 
 // MARK: - Indexes
 
-// The cache's indexes in an app's hands. None is needed: they are made on their own when a query looks
-// at far more than it is for.
+// Control of the cache's indexes by an app. None is required: an index is created automatically
+// when a query visits far more than it returns.
 extension SyncEngine {
-    /// Whether indexes are made on their own, until the engine ends.
+    /// Sets whether indexes are created automatically, until the engine ends.
     package func setMakesIndexes(
         _ isAutomatic: Bool, completion: @escaping @Sendable (SyncError?) -> Void
     ) {
@@ -153,19 +157,19 @@ extension SyncEngine {
         }
     }
 
-    /// Makes these indexes, in idle moments; those that are there stay.
+    /// Creates these indexes in idle moments. Existing ones are kept.
     package func declareIndexes(
         _ definitions: [IndexDefinition], completion: @escaping @Sendable (SyncError?) -> Void
     ) {
         perform { core in completion(core.changeIndexes { try $0.declare(definitions) }) }
     }
 
-    /// Deletes all indexes, those of feeds too. Costs a pass over their entries.
+    /// Deletes all indexes, including those of feeds. Costs a pass over their entries.
     package func deleteIndexes(completion: @escaping @Sendable (SyncError?) -> Void) {
         perform { core in completion(core.changeIndexes { try $0.deleteAll() }) }
     }
 
-    /// Those there are now.
+    /// Returns the existing indexes.
     package func indexes(
         completion: @escaping @Sendable (Result<[IndexState], SyncError>) -> Void
     ) {
@@ -177,7 +181,8 @@ extension SyncEngine {
         }
     }
 
-    /// Makes the indexes now that idle moments would make, so that a measurement finds them made.
+    /// Builds requested indexes now instead of in idle moments, so that a measurement finds them
+    /// complete.
     package func finishIndexes(completion: @escaping @Sendable () -> Void) {
         perform { core in
             core.finishIndexes()
@@ -189,7 +194,8 @@ extension SyncEngine {
 // MARK: - Bundles
 
 extension SyncEngine {
-    /// - Parameter completion: Gets nil when the bundle, or a newer one of its id, was loaded before.
+    /// - Parameter completion: Receives nil if the bundle, or a newer one with its id, was loaded
+    ///   before.
     package func beginBundle(
         _ id: String, createTime: Timestamp,
         completion: @escaping @Sendable (Result<BundleLoad?, SyncError>) -> Void
@@ -207,7 +213,7 @@ extension SyncEngine {
         perform { completion($0.store(documents, of: load)) }
     }
 
-    /// The bundle is whole: from now on its results count.
+    /// Completes the bundle: from now on its results count.
     package func finish(
         _ load: BundleLoad, completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
     ) {
@@ -220,15 +226,15 @@ extension SyncEngine {
         }
     }
 
-    /// Nothing more of the bundle will come.
+    /// Abandons an incomplete bundle.
     package func abandon(_ load: BundleLoad) {
         perform { $0.abandon(load) }
     }
 
-    /// Puts a bundle into the cache. What the cache has in a newer version stays.
+    /// Loads a bundle into the cache. Newer versions in the cache are kept.
     ///
-    /// - Parameter completion: Gets whether it was loaded: not when the same bundle, or a newer one
-    ///   of the same id, was before.
+    /// - Parameter completion: Receives true if the bundle was loaded; false if it, or a newer one
+    ///   with the same id, was loaded before.
     public func loadBundle(
         _ bundle: DocumentBundle,
         completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
@@ -236,7 +242,7 @@ extension SyncEngine {
         perform { completion($0.load(bundle)) }
     }
 
-    /// The query of this name in the bundles that were loaded, as its bundle had it; nil for none.
+    /// Returns the encoded query with this name from the loaded bundles; nil if there is none.
     public func namedQuery(
         _ name: String, completion: @escaping @Sendable (Result<[UInt8]?, SyncError>) -> Void
     ) {

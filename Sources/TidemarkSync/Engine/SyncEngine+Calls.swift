@@ -1,21 +1,22 @@
 public import TidemarkModel
 
-// Listening, reading from the server, writing, and what that costs.
+// Listening, reading from the server, writing, and the costs.
 extension SyncEngine {
     /// Listens to a query until the returned handle is cancelled. The first snapshot comes from the
-    /// cache when it holds anything. A failure is the last event.
+    /// cache if the cache has any row. A failure is the last event.
     public func listen(
         _ query: Query, _ options: ListenOptions = ListenOptions(),
         observer: @escaping @Sendable (Result<ViewSnapshot, SyncError>) -> Void
     ) -> any CancellableCall {
         let listener = Subscription(newListenerID(), core) { $0.removeListener($1) }
-        // In one closure, which a screen full of listeners waits for. It holds the engine by way of the
-        // handle: to what is held weakly somewhere, each further reference takes longer.
+        // Uses one closure, because a screen of listeners waits for it. The closure holds the
+        // engine through the handle, because each further reference to an object with weak
+        // references takes longer.
         scheduler.enqueue { listener.core.addListener(listener.id, query, options, observer) }
         return listener
     }
 
-    /// Listens to one document; its snapshots have at most one row. As ``listen(_:_:observer:)``.
+    /// Listens to one document, like ``listen(_:_:observer:)``. Its snapshots have at most one row.
     public func listen(
         document path: DocumentPath, _ options: ListenOptions = ListenOptions(),
         observer: @escaping @Sendable (Result<ViewSnapshot, SyncError>) -> Void
@@ -23,8 +24,8 @@ extension SyncEngine {
         listen(.document(path, in: core.database), options, observer: observer)
     }
 
-    /// Tells at once, and then whenever listeners have been given snapshots: all of them have seen
-    /// the same changes then, so that what they show fits together.
+    /// Calls `observer` immediately, and whenever listeners have received snapshots. Then all
+    /// listeners have seen the same changes, so the data that they show is consistent.
     public func observeSnapshotsInSync(
         _ observer: @escaping @Sendable () -> Void
     ) -> any CancellableCall {
@@ -37,12 +38,13 @@ extension SyncEngine {
 
     /// Reads a query's rows once.
     ///
-    /// - Parameter deadline: From now; then the cache answers, with the reason. Nil waits for the
-    ///   server as long as it is thought to be reachable.
-    /// - Parameter silence: How long the server may say nothing, where there is no deadline; nil for 60 s.
-    ///   It does not end a read whose rows go on coming.
-    /// - Parameter here: Whether the cache may answer within the call. `completion` must then neither
-    ///   take a lock that the caller holds nor run anybody else's code.
+    /// - Parameters:
+    ///   - deadline: The time from now after which the cache answers, with the reason. Nil waits
+    ///     for the server as long as it seems reachable.
+    ///   - silence: The maximum time without a message, if there is no deadline; nil for 60 s. It
+    ///     does not end a read whose rows keep arriving.
+    ///   - here: True if the cache may answer within the call. `completion` must then neither take
+    ///     a lock that the caller holds nor run other code's callbacks.
     public func read(
         _ query: Query, source: ReadSource, deadline: Duration?, tag: ReadTag = ReadTag(),
         silence: Duration? = nil, here: Bool = false,
@@ -53,7 +55,8 @@ extension SyncEngine {
         }
     }
 
-    /// Reads one document once; a missing one is an answer with no rows. As the one for queries.
+    /// Reads one document once, like the function for queries. A missing document is an answer
+    /// without rows.
     public func read(
         document path: DocumentPath, source: ReadSource, deadline: Duration?,
         tag: ReadTag = ReadTag(), here: Bool = false,
@@ -62,8 +65,9 @@ extension SyncEngine {
         perform(here: here) { $0.read(.document(path), source, deadline, tag, completion) }
     }
 
-    /// Queues mutations as one batch, to be applied together. `observer` gets `journalled`, then
-    /// `acknowledged` or `failed`; a batch found in the queue after a restart has no observer.
+    /// Queues mutations as one batch, to be applied together. `observer` receives `journalled`,
+    /// then `acknowledged` or `failed`. A batch that is in the queue after a restart has no
+    /// observer.
     public func write(
         _ mutations: [Mutation], observer: @escaping @Sendable (WriteEvent) -> Void
     ) {
@@ -81,13 +85,15 @@ extension SyncEngine {
         }
     }
 
-    /// Fetches a query from the server with one call (no listen), puts its rows into the cache, and
-    /// stores `records` in the same transaction: how a feed keeps its state true to its documents.
+    /// Fetches a query from the server with one call (no listen), stores its rows in the cache, and
+    /// stores `records` in the same transaction. A feed uses this to keep its state consistent with
+    /// its documents.
     ///
-    /// - Parameter records: From the rows and the read time, what to store under which keys of
-    ///   ``record(forKey:completion:)``; called on the engine's executor, once, when all has
-    ///   arrived. When the call fails half way none is stored; rows that came may be.
-    /// - Parameter tag: Whom it is counted for; as a ``ReadCause/page`` unless it says something else.
+    /// - Parameters:
+    ///   - records: Returns the values to store by key of ``record(forKey:completion:)``, from the
+    ///     rows and the read time. Called once on the engine's executor, when everything has
+    ///     arrived. If the call fails half way, no record is stored, but received rows may be.
+    ///   - tag: The tag for which the reads are counted; by default, a ``ReadCause/page``.
     public func fetch(
         _ query: Query, deadline: Duration?, tag: ReadTag = ReadTag(),
         records: @escaping @Sendable ([Document], _ readTime: Timestamp) -> [String: [UInt8]],
@@ -96,11 +102,11 @@ extension SyncEngine {
         perform { core in core.fetch { $0.fetch(query, deadline, tag, records, completion) } }
     }
 
-    /// Reads a query into the cache; its rows are handed to nobody, and memory holds a part of them.
+    /// Reads a query into the cache without returning its rows. Memory holds only a part of them.
     ///
     /// - Parameters:
-    ///   - deadline: For all of it; nil for as long as rows come.
-    ///   - silence: How long none may come; nil for 60 s.
+    ///   - deadline: The limit for the whole read; nil for no limit while rows arrive.
+    ///   - silence: The maximum time without a row; nil for 60 s.
     public func download(
         _ query: Query, deadline: Duration?, silence: Duration? = nil, tag: ReadTag = ReadTag(),
         completion: @escaping @Sendable (Result<DownloadedRows, SyncError>) -> Void
@@ -114,46 +120,46 @@ extension SyncEngine {
 // MARK: - The queue of writes
 
 extension SyncEngine {
-    /// What waits for the server, in the order in which it will be sent.
+    /// Returns the pending writes, in the order in which they will be sent.
     public func pendingWrites(
         completion: @escaping @Sendable (Result<[PendingWrite], SyncError>) -> Void
     ) {
         perform { completion($0.pendingWrites) }
     }
 
-    /// What was refused and is still kept, oldest first: the newest thousand.
+    /// Returns the rejected writes that are still kept, at most the newest thousand, oldest first.
     public func rejectedWrites(
         completion: @escaping @Sendable (Result<[RejectedWrite], SyncError>) -> Void
     ) {
         perform { core in completion(core.cached { try $0.queue.rejectedWrites() }) }
     }
 
-    /// Forgets a rejected write; one that is not there is forgotten already.
+    /// Discards a rejected write. Does nothing if it does not exist.
     public func discardRejectedWrite(
         _ batch: Int64, completion: @escaping @Sendable (SyncError?) -> Void
     ) {
         perform { completion($0.discardRejectedWrite(batch).error) }
     }
 
-    /// Puts a rejected write at the end of the queue again, as a new batch. `observer`: as of
-    /// ``write(_:observer:)``; it fails with `notFound` when there is no such write.
+    /// Adds a rejected write to the end of the queue as a new batch. `observer` is called as in
+    /// ``write(_:observer:)``; it fails with `notFound` if the write does not exist.
     public func retryRejectedWrite(
         _ batch: Int64, observer: @escaping @Sendable (WriteEvent) -> Void
     ) {
         perform { $0.retryRejectedWrite(batch, observer) }
     }
 
-    /// Queues a batch of another store in the present user's queue, unless that was done before.
+    /// Adds a batch of another store to the present user's queue, unless it was added before.
     ///
-    /// - Parameter completion: Gets the batch's number in the queue, once it is durable there; nil when it
-    ///   was queued before; `failedPrecondition` when it is not the present user's.
+    /// - Parameter completion: Receives the batch's number in the queue when it is durable; nil if
+    ///   it was added before; `failedPrecondition` if it belongs to another user.
     package func take(
         _ moved: MovedBatch, completion: @escaping @Sendable (Result<Int64?, SyncError>) -> Void
     ) {
         perform { completion($0.take(moved)) }
     }
 
-    /// Whether the present user's cache notes that a batch of another store was queued.
+    /// Reports whether the present user's cache records that a batch of another store was added.
     package func wasTaken(
         _ mark: String, completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
     ) {
@@ -163,7 +169,7 @@ extension SyncEngine {
         }
     }
 
-    /// Tells how the queue stands: now, and after each change, until the returned handle is
+    /// Reports the state of the queue now and after each change, until the returned handle is
     /// cancelled.
     public func observeWriteQueue(
         _ observer: @escaping @Sendable (WriteQueueState) -> Void
@@ -179,16 +185,16 @@ extension SyncEngine {
 // MARK: - The meter
 
 extension SyncEngine {
-    /// What was billed on this device and for the present user, today and on the days before: of 35
-    /// days at the most. Costs a read of a few rows of the cache; asks no server.
+    /// Returns the reads billed on this device to the present user, today and on earlier days, at
+    /// most 35 days. Costs a read of a few rows of the cache. Never asks the server.
     public func readReport(
         days: Int = 35, completion: @escaping @Sendable (Result<ReadReport, SyncError>) -> Void
     ) {
         perform { completion($0.readReport(days: days)) }
     }
 
-    /// Tells of every bill, of budgets and storms and of attempts that failed, until the returned handle is cancelled. On the
-    /// engine's executor.
+    /// Reports every bill, budgets, read storms and failed attempts until the returned handle is
+    /// cancelled. Called on the engine's executor.
     public func observeReads(
         _ observer: @escaping @Sendable (ReadEvent) -> Void
     ) -> any CancellableCall {

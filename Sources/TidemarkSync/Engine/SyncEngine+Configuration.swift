@@ -3,33 +3,33 @@ public import TidemarkModel
 extension SyncEngine {
     public struct Configuration: Hashable, Sendable {
         public var database: DatabaseID
-        /// The cache's file; nil for one in memory.
+        /// The path of the cache's file; nil for a cache in memory.
         public var cacheFile: String?
-        /// Whose cache and queue of writes it opens: a file of its own beside ``cacheFile``. Nil
-        /// for nobody in particular, whose file that is.
+        /// The user whose cache and queue of writes are opened, in a separate file beside
+        /// ``cacheFile``. Nil for no user, whose file is ``cacheFile``.
         public var user: String?
-        /// As FirebaseFirestore has it: one cache for all users, and only the queue of writes is
-        /// each one's own. What one user has read, the next one sees.
+        /// True for FirebaseFirestore's behaviour: all users share one cache, and only the queue of
+        /// writes is separate. Each user then sees what the previous user has read.
         public var sharesCacheBetweenUsers: Bool
-        /// For the server's read meter.
+        /// The label in the server's read meter.
         public var label: String?
-        /// How many documents in limbo are asked for at once; the others wait.
+        /// The maximum number of concurrent requests for documents in limbo; others wait.
         public var maxLimboResolutions: Int
-        /// How many batches the queue of writes holds; a write beyond is refused. They are kept in
-        /// memory too.
+        /// The maximum number of batches in the queue of writes, which are also kept in memory.
+        /// Further writes are rejected.
         public var maxPendingWrites: Int
         /// A bearer token for every call; nil for none.
         public var token: String?
-        /// What the cache may take, in bytes: beyond it, what was used the longest ago goes. Nil for
-        /// no bound. Source of the default: client-engine 2.0, "Cache size".
+        /// The maximum size of the cache in bytes. Beyond it, the least recently used data is
+        /// removed. Nil for no limit. Source of the default: client-engine 2.0, "Cache size".
         public var cacheSizeBytes: Int64?
-        /// What is done about a cache that somebody else has open.
+        /// The behaviour if another engine has the cache open.
         public var busyCache = BusyCache.fail
-        /// Whether what is not in use any more goes within a second, and not when the cache is full.
+        /// True to remove unused data within a second, and not only when the cache is full.
         public var freesAtOnce = false
-        /// What of a day may be read, and what happens then.
+        /// The budgets of daily reads, and their consequences.
         public var readBudgets: [ReadBudget] = []
-        /// When a listener that costs without an end is stopped.
+        /// The bounds at which a listener with endless reads is stopped.
         public var stormBounds = StormBreaker.Bounds()
 
         public init(
@@ -52,32 +52,33 @@ extension SyncEngine {
         }
     }
 
-    /// What an engine does about a cache that another engine, in this or another process, has open.
+    /// The behaviour if another engine, in this or another process, has the cache open.
     public enum BusyCache: Hashable, Sendable {
-        /// Opening it fails.
+        /// Opening fails.
         case fail
-        /// It is read as it was at that moment: the engine asks no server and refuses writes.
+        /// Reads the cache as it was at that moment. The engine never asks the server and refuses
+        /// writes.
         case view
-        /// It is read as the other engine changes it; writes are left for that engine; and the cache is
-        /// taken over when nobody has it.
+        /// Follows the changes of the other engine, leaves writes for it, and takes the cache over
+        /// when no engine has it.
         case share(ProcessRole)
     }
 
-    /// Who of several processes is to have the cache.
+    /// The role that decides which of several processes holds the cache.
     public enum ProcessRole: Hashable, Sendable {
-        /// Asks for it.
+        /// Asks for the cache.
         case app
-        /// Hands it over to an app that asks.
+        /// Hands the cache over to an app that asks.
         case helper
     }
 
     public struct ListenOptions: Hashable, Sendable {
         public var includeMetadataChanges: Bool
-        /// `.cache` never asks the server. `.server` waits for it with the first snapshot, unless
-        /// it is known to be out of reach.
+        /// The source. `.cache` never asks the server. `.server` waits for the server before the
+        /// first snapshot, unless the server is known to be unreachable.
         public var source: ReadSource
-        /// Whom its reads are counted for. Listeners of one query share one listen: it is the first
-        /// one's.
+        /// The tag for which reads are counted. Listeners to the same query share a listen, which
+        /// is counted for the first one.
         public var tag: ReadTag
 
         public init(
@@ -90,9 +91,9 @@ extension SyncEngine {
         }
     }
 
-    /// What a write has come to, beyond the call that made it.
+    /// The state of a write after the call that made it.
     public enum WriteEvent: Hashable, Sendable {
-        /// In the durable queue: it will be sent, also after a kill.
+        /// The write is in the durable queue and will be sent, even after a kill.
         case journalled(batch: Int64)
         case acknowledged(commitTime: Timestamp)
         case failed(SyncError)

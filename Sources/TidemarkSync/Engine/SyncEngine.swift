@@ -4,14 +4,14 @@ import TidemarkStore
 
 /// The client: cache, mutation queue, listens and their streams, on one serial executor.
 ///
-/// Every method may be called from any thread and returns at once; results come to the closures, on
-/// the engine's executor. Nothing suspends inside a step, and SQLite is called synchronously there.
-/// Where a method has a parameter `here` and is given true, and the executor is idle, its step runs on
-/// the calling thread and its closure may be called before it returns.
+/// Every method can be called from any thread and returns immediately. Results are passed to the
+/// closures on the engine's executor. Steps do not suspend, and call SQLite synchronously. If a
+/// method has a parameter `here` that is true and the executor is idle, the step runs on the
+/// calling thread, and the closure may be called before the method returns.
 public final class SyncEngine: Sendable {
     /// Opens the cache and starts.
     ///
-    /// - Throws: ``SyncError/storage(_:)`` when the cache cannot be opened.
+    /// - Throws: ``SyncError/storage(_:)`` if the cache cannot be opened.
     public init(_ configuration: Configuration, _ environment: SyncEnvironment) throws(SyncError) {
         do { core = try EngineCore(configuration, environment) } catch {
             throw SyncError(storing: error)
@@ -21,7 +21,8 @@ public final class SyncEngine: Sendable {
         perform { $0.start() }
     }
 
-    /// An engine that refuses everything with this error, for a client that could not be made.
+    /// Makes an engine that refuses everything with this error, for a client that could not be
+    /// created.
     package init(
         refusing error: SyncError, _ configuration: Configuration, _ environment: SyncEnvironment
     ) {
@@ -31,14 +32,14 @@ public final class SyncEngine: Sendable {
         var quiet = environment
         quiet.storageFault = nil
         quiet.cacheEncryption = nil
-        // SQLite's own memory fails only where the process has none left.
+        // SQLite fails to open memory only if the process has none left.
         core = try! EngineCore(empty, quiet)
         core.refuse(error)
         scheduler = environment.scheduler
         sessions = Mutex(SessionCounter(user: nil))
     }
 
-    /// Whether it shows what a cache held that somebody else has open.
+    /// True if the engine shows a copy of a cache that another engine has open.
     package var isReadOnly: Bool { core.isReadOnly }
 
     let core: EngineCore
@@ -51,7 +52,7 @@ public final class SyncEngine: Sendable {
         scheduler.enqueue { job(core) }
     }
 
-    /// - Parameter here: Whether it may run on the calling thread.
+    /// - Parameter here: True if the job may run on the calling thread.
     func perform(here: Bool, _ job: @escaping @Sendable (EngineCore) -> Void) {
         let core = core
         if here, scheduler.runIfIdle({ job(core) }) { return }
@@ -71,8 +72,9 @@ public final class SyncEngine: Sendable {
         nextListener.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
-    /// Lets go of the cache's file as the kill of the process does: nothing is written and nobody is
-    /// told. Called while the engine's executor rests, which runs none of its jobs afterwards.
+    /// Releases the cache's file as a kill of the process would: nothing is written and no caller
+    /// is notified. Call it while the engine's executor is idle; the executor must run none of the
+    /// engine's jobs afterwards.
     package func abandon() { core.abandonCache() }
 
     /// Stops everything and closes the cache. Later calls fail with ``SyncError/terminated``.
@@ -88,36 +90,36 @@ extension SyncEngine {
         perform { $0.setNetworkEnabled(enabled, completion) }
     }
 
-    /// The system says that the network came back or changed, or the app came forward: tries again
-    /// now what waits to be tried again.
+    /// Reports that the network returned or changed, or that the app became active. Pending retries
+    /// happen now.
     public func networkMayBeBack() { perform { $0.networkMayBeBack() } }
 
-    /// Ends streams and calls, and closes the cache's file until ``resume()``. Listeners stay. Everything else
-    /// that is asked meanwhile fails with ``SyncError/suspended``.
+    /// Ends streams and calls, and closes the cache's file until ``resume()``. Listeners stay. All
+    /// other requests meanwhile fail with ``SyncError/suspended``.
     public func suspend(completion: @escaping @Sendable () -> Void) {
         perform { $0.suspend(completion) }
     }
 
-    /// Opens the cache's file again, and goes on. What is asked after it is answered from the file.
+    /// Opens the cache's file again and continues. Later requests are answered from the file.
     public func resume() { perform { $0.resume() } }
 
-    /// Called when all writes that are pending now have been acknowledged or rejected.
+    /// Calls `completion` when all currently pending writes have been acknowledged or rejected.
     public func waitForPendingWrites(completion: @escaping @Sendable (SyncError?) -> Void) {
         perform { $0.waitForPendingWrites(completion) }
     }
 
-    /// Makes another user the engine's, in one step: its listeners are told the new user's rows, and
-    /// what the user before has pending stays in that user's queue until it is the user again.
-    /// Reads that wait for the server fail with ``SyncError/userChanged``. While the new cache cannot
-    /// be opened it is tried again, and everything else is refused with the reason.
+    /// Changes the engine's user in one step. Listeners receive the new user's rows, and the
+    /// previous user's pending writes stay in that user's queue until the user returns. Reads that
+    /// wait for the server fail with ``SyncError/userChanged``. If the new cache cannot be opened,
+    /// opening is retried, and everything else is refused with the reason.
     ///
-    /// - Parameter erasesPrevious: Deletes what is kept of the user before, with the writes that
-    ///   were never sent. Not where users share a cache.
+    /// - Parameter erasesPrevious: True to delete the previous user's data, including writes that
+    ///   were never sent. Not allowed if users share a cache.
     public func changeUser(
         to user: String?, erasesPrevious: Bool = false,
         completion: @escaping @Sendable (SyncError?) -> Void
     ) {
-        // Within the lock, so that changes reach the engine in the order of their numbers.
+        // The lock ensures that changes reach the engine in the order of their numbers.
         sessions.withLock { sessions in
             sessions.change(to: user)
             let change = UserChange(
@@ -127,11 +129,11 @@ extension SyncEngine {
         }
     }
 
-    /// The present user's.
+    /// The session of the present user.
     package var session: UserSession { UserSession(self, sessions.withLock(\.number)) }
 
-    /// Deletes the caches of all users that were opened with this ``Configuration/cacheFile``. No
-    /// engine may have one of them open.
+    /// Deletes the caches of all users with this ``Configuration/cacheFile``. No engine may have
+    /// one of them open.
     package static func eraseCaches(_ cacheFile: String) throws(SyncError) {
         do {
             let users = DocumentStore.files(beginningWith: CacheFiles.usersPrefix(of: cacheFile))
@@ -142,9 +144,9 @@ extension SyncEngine {
         } catch { throw SyncError(storing: error) }
     }
 
-    /// Encrypts the caches of all users that were opened with this ``Configuration/cacheFile`` with another
-    /// key, one after the other. Those that have the new key already are left as they are. No engine may
-    /// have one of them open.
+    /// Encrypts the caches of all users with this ``Configuration/cacheFile`` with another key, one
+    /// after the other. Caches that have the new key already are not changed. No engine may have
+    /// one of them open.
     package static func changeEncryption(
         of cacheFile: String, from old: CacheEncryption?, to new: CacheEncryption
     ) throws(SyncError) {
@@ -159,8 +161,8 @@ extension SyncEngine {
     }
 }
 
-/// A listener or an observer, to be cancelled. Events that are under way on the engine's executor
-/// still arrive.
+/// A listener or an observer that can be cancelled. Events that are already on the engine's
+/// executor still arrive.
 final class Subscription: CancellableCall {
     let id: UInt64
     let core: EngineCore
