@@ -3,22 +3,23 @@ import TidemarkStore
 
 /// The targets of a bundle that is being loaded.
 struct LoadingTargets {
-    /// By the bytes of the query's name.
+    /// The targets of the queries, by the bytes of the query's name.
     var ids: [[UInt8]: Int32] = [:]
-    /// Of the bundle itself: all its documents.
+    /// The target of the bundle itself, which has all its documents.
     var whole: Int32
 
     var all: [Int32] { ids.values + [whole] }
 }
 
-/// Loads bundles: their documents as they come, their queries once all of it is stored.
+/// Loads bundles: stores their documents as they arrive, and their queries when everything is
+/// stored.
 final class LocalBundles {
     private let file: LocalFile
     private let table: TargetTable
     private let remote: RemoteChanges
     private let queue: LocalQueue
     private let rows: TargetRows
-    /// Bundles that are being loaded, by number.
+    /// The bundles that are being loaded, by number.
     private var loads: [UInt64: LoadingTargets] = [:]
     private var nextLoad: UInt64 = 0
 
@@ -32,7 +33,7 @@ final class LocalBundles {
         rows = TargetRows(database: file.database)
     }
 
-    /// - Returns: Nil when the bundle is not new.
+    /// - Returns: The load; nil if the bundle was loaded before.
     func begin(_ id: String, _ createTime: Timestamp) throws -> BundleLoad? {
         let isNew = try file.read { try self.isNew(id, createTime, $0) }
         guard isNew else { return nil }
@@ -50,7 +51,7 @@ final class LocalBundles {
         return try known.first.map { try $0.integer(0) < createTime.microseconds } ?? true
     }
 
-    /// A target that nobody has asked for and nothing relies on: given up until it is adopted.
+    /// Makes a target that no query uses. It counts as abandoned until it is adopted.
     private func newLoadingTarget(_ transaction: StoreTransaction) throws -> Int32 {
         let id = table.takeID()
         try transaction.execute(
@@ -59,7 +60,7 @@ final class LocalBundles {
         return id
     }
 
-    /// - Returns: The documents that changed, as they look now.
+    /// - Returns: The changed documents in their current state.
     func store(_ documents: [BundledDocument], of load: BundleLoad) throws -> [LocalDocument] {
         guard var targets = loads[load.number] else { throw SyncError.userChanged }
         let changed = try file.write(.loadBundle) { transaction -> [LocalQueue.Change] in
@@ -97,7 +98,7 @@ final class LocalBundles {
         return new
     }
 
-    /// All of the bundle is stored: its targets become those of its queries.
+    /// Completes the bundle: its targets become those of its queries.
     func finish(_ load: BundleLoad) throws {
         guard var targets = loads[load.number] else { throw SyncError.userChanged }
         try file.write(.loadBundle) { transaction in
@@ -118,12 +119,12 @@ final class LocalBundles {
         table.countUse()
     }
 
-    /// - Parameter readTime: As of when the target's rows are all of the query's: a listen goes on from
-    ///   there. The epoch when they are no query's result.
+    /// - Parameter readTime: The time as of which the target has all rows of the query, from which
+    ///   a listen continues. The epoch if they are not a query's result.
     private func adopt(
         _ id: Int32, as key: QueryKey, _ readTime: Timestamp, _ transaction: StoreTransaction
     ) throws {
-        // A listen that is under way knows better.
+        // A current listen has newer data.
         if table.inUse(key) != nil { return }
         let known = try table.storedTarget(key, transaction)?.target
         if let known {
@@ -143,7 +144,7 @@ final class LocalBundles {
         try table.save(target, transaction)
     }
 
-    /// Nothing more of the bundle will come.
+    /// Abandons an incomplete bundle.
     func abandon(_ load: BundleLoad) { loads[load.number] = nil }
 
     func namedQuery(_ name: String) throws -> [UInt8]? {
@@ -154,7 +155,7 @@ final class LocalBundles {
         }
     }
 
-    /// Targets whose rows are to be taken out: not those of a bundle that is being loaded.
+    /// Returns a target whose rows must be removed, except those of a bundle that is being loaded.
     func condemned(_ transaction: StoreTransaction) throws -> SQLRow? {
         let loading = Set(loads.values.flatMap(\.all).map(Int64.init))
         return try transaction.rows(

@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkStore
 
-/// Reads documents and queries of the cache, pending writes merged in.
+/// Reads documents and queries of the cache, with pending writes.
 final class LocalDocuments {
     private let file: LocalFile
     private let queue: LocalQueue
@@ -12,7 +12,7 @@ final class LocalDocuments {
     }
 
     var database: DatabaseID { file.database }
-    /// Documents with pending writes that could be rows of a query.
+    /// Returns the documents with pending writes that could be rows of a query.
     func pendingPaths(in query: Query) -> [DocumentPath] { queue.pending.paths(in: query) }
 
     /// Runs `body` on one consistent state.
@@ -26,22 +26,23 @@ final class LocalDocuments {
         try read { try queue.document(at: path, $0) }
     }
 
-    /// The query's rows in its order, pending writes merged in, however long that takes.
+    /// Returns the query's rows in order, with pending writes, however long that takes.
     func run(_ query: Query) throws -> [LocalDocument] {
         try read { try run(query, $0) }!
     }
 
-    /// As ``run(_:)``; nil where it takes a look at more than `most` documents or entries, and so a
-    /// ``QueryRead``.
+    /// Like ``run(_:)``, but returns nil if more than `most` documents or entries must be visited.
+    /// A ``QueryRead`` is needed then.
     func run(_ query: Query, lookingAt most: Int) throws -> [LocalDocument]? {
         try read { try run(query, $0, lookingAt: most) }
     }
 
-    /// How many rows there is room for at once, where the query says nothing and at most.
+    /// The initial capacity for rows without a limit in the query, and the maximum initial
+    /// capacity.
     private static let (fewRows, mostReserved) = (16, 256)
 
-    /// - Parameter kept: Of the query, if there is one.
-    /// - Returns: Nil where it would have to look at more than `most` documents or entries.
+    /// - Parameter kept: The query's cached plan, if there is one.
+    /// - Returns: The rows; nil if more than `most` documents or entries must be visited.
     func run(
         _ query: Query, _ transaction: StoreTransaction, _ kept: KeptPlan? = nil,
         lookingAt most: Int = .max
@@ -69,7 +70,7 @@ final class LocalDocuments {
         wider.projection = nil
         wider.offset = 0
         if let limit = query.limit {
-            // Written documents may fall out; as many others have to be there to move up.
+            // Written documents may no longer match, so as many additional rows must be available.
             let count = limit.count + query.offset + written.count
             if case .first = limit {
                 wider.limit = .first(count)
@@ -88,9 +89,9 @@ final class LocalDocuments {
         return merge(query, rows, written.rows + others)
     }
 
-    /// Those of the written documents that are rows of the query, limit and offset aside.
+    /// Returns the written documents that match the query, ignoring limit and offset.
     ///
-    /// - Parameter paths: All in collections that the query reads.
+    /// - Parameter paths: Paths in collections that the query reads.
     func written(
         _ paths: [DocumentPath], in query: Query, _ transaction: StoreTransaction
     ) throws -> [LocalDocument] {
@@ -108,15 +109,15 @@ final class LocalDocuments {
         try read { try written(paths, in: query, $0) }
     }
 
-    /// Puts written documents among rows that are none of them, in the query's order, and cuts to its
-    /// limit.
+    /// Inserts written documents into rows that do not contain them, in the query's order, and
+    /// applies the limit.
     func merge(
         _ query: Query, _ rows: [LocalDocument], _ written: [LocalDocument]
     ) -> [LocalDocument] {
         let order = RowOrder(query)
         var result = rows[...]
         if !written.isEmpty {
-            // The rows are in order already, which this sort makes use of.
+            // The rows are already sorted, which this sort exploits.
             let all = (rows + written).compactMap { document in
                 document.viewDocument.map { (ViewRow($0, document.contents, order), document) }
             }
@@ -144,7 +145,7 @@ final class LocalDocuments {
         }
     }
 
-    /// The first rows that are wanted, read no further than one beyond them.
+    /// Returns the first wanted rows, and reads at most one row beyond them.
     func rows(
         of query: Query, first count: Int, where isWanted: (Document) -> Bool
     ) throws -> CachedRows {
@@ -172,7 +173,7 @@ final class LocalDocuments {
         }
     }
 
-    /// How documents look, and with them those of the query that have pending writes.
+    /// Returns the current state of documents, and of the query's documents with pending writes.
     func documents(
         at paths: [DocumentPath], andWrittenIn query: Query?
     ) throws -> [DocumentPath: ViewDocument?] {
@@ -189,7 +190,8 @@ final class LocalDocuments {
 }
 
 extension Query {
-    /// The one document that the query asks for by name, if that is all it asks.
+    /// The only document that the query can return, if it selects a document by name and nothing
+    /// else.
     var onlyDocument: DocumentPath? {
         guard case .field(let field, .equal, .reference(let name))? = filter, field.isDocumentID,
             !allDescendants, orders.isEmpty, start == nil, end == nil, offset == 0, limit == nil,
@@ -198,7 +200,7 @@ extension Query {
         return name.path
     }
 
-    /// Asks for one document by name.
+    /// Returns a query for one document by name.
     static func document(_ path: DocumentPath, in database: DatabaseID) -> Query {
         var query = Query(collection: path.parent)
         query.filter = .field(

@@ -1,17 +1,19 @@
 import TidemarkModel
 import TidemarkStore
 
-/// The file of a cache and its transactions. Every operation is one transaction, and what is kept in
-/// memory follows only once that is through. With a transaction go targets that were released, and the
-/// ledger of reads when it is due.
+/// The file of a cache and its transactions. Every operation is one transaction. The state in
+/// memory changes only after the transaction succeeds. A transaction also writes the released
+/// targets, and the ledger of reads when it is due.
 final class LocalFile {
     let database: DatabaseID
     let store: DocumentStore
-    /// Of a cache that somebody else has open: gone with this.
+    /// The copy that is open if another process has the cache open. The file of the copy is deleted
+    /// with this object.
     private let copy: StoreCopy?
     private let targets: TargetTable
     private let book: ReadBook
-    /// Told of every transaction that wrote something, and with a fault of every one that failed.
+    /// Receives nil after every transaction that wrote something, and the fault after every one
+    /// that failed.
     var outcome: (StorageFault?) -> Void = { _ in }
     /// The engine's clock.
     var elapsed: @Sendable () -> Duration = { .zero }
@@ -19,10 +21,10 @@ final class LocalFile {
         var defects: PlantedDefects = []
     #endif
 
-    /// A log that moves into the file in a few milliseconds, because an app may be waiting; eight times as
-    /// long in a burst, in which the same pages of an index are written again and again, and no more,
-    /// because a start after a kill reads all of it: 10 ms. And memory for the pages of two indexes over
-    /// 100,000 documents.
+    /// The log moves into the file in a few milliseconds, because an app may wait for this. In a
+    /// burst, the same pages of an index are written many times, so the log may grow to eight times
+    /// that length. It may not grow further, because a start after a kill reads all of it, which
+    /// takes 10 ms. The memory holds the pages of two indexes over 100,000 documents.
     private static let tuning = DocumentStore.Tuning(
         logPages: 500, longestLog: 4_000, cacheKibibytes: 16_000)
     init(
@@ -49,7 +51,7 @@ final class LocalFile {
         _ body: (StoreTransaction) throws -> T
     ) throws -> T {
         let waiting = targets.released
-        // A copy is not there any more after a loss of power.
+        // A copy does not survive a loss of power, so it needs no durability on disk.
         let durability = copy == nil ? durability : .process
         do {
             let hasReads = book.isDue
@@ -104,10 +106,10 @@ final class LocalFile {
         return result!
     }
 
-    /// Whether it is a copy, and its holder has stored something since.
+    /// True if this is a copy and its holder has stored something since.
     var isOutdated: Bool { copy?.isOutdated == true }
 
-    /// Writes something of no meaning, to see whether that can be done.
+    /// Writes a value without meaning, to test whether the disk accepts writes.
     func probe() throws {
         try write(.probe, .disk) { transaction in
             try transaction.execute(

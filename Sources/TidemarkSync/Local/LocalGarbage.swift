@@ -1,17 +1,17 @@
 import TidemarkModel
 import TidemarkStore
 
-/// What one step of a collection took out of the cache.
+/// The content that one step of a collection removed from the cache.
 struct CollectedGarbage: Equatable, Sendable {
     var targets = 0
     var documents = 0
-    /// Whether nothing old enough is left.
+    /// True if nothing old enough is left.
     var isDone = false
 }
 
-/// Takes out what may go when the cache is too large: targets that nobody listens to and the documents
-/// that no target holds, those first that were used the longest ago. Each use takes the next number of
-/// one rising sequence.
+/// Removes content when the cache is too large: targets without listeners, and documents that no
+/// target holds. The content with the oldest use is removed first. Each use takes the next number
+/// of one rising sequence.
 final class LocalGarbage {
     private let file: LocalFile
     private let table: TargetTable
@@ -29,8 +29,8 @@ final class LocalGarbage {
         rows = TargetRows(database: file.database)
     }
 
-    /// What the documents and everything about them take, in bytes. Pages that became free do not
-    /// count: they are used again before the file grows.
+    /// Returns the size of the documents and everything about them, in bytes. Free pages do not
+    /// count, because they are used again before the file grows.
     func usedBytes() throws -> Int64 {
         try file.read { transaction in
             func pragma(_ name: String) throws -> Int64 {
@@ -41,11 +41,12 @@ final class LocalGarbage {
         }
     }
 
-    /// The sequence number up to which things are old enough to go; nil when nothing is.
+    /// Returns the sequence number up to which content is old enough for removal; nil if nothing
+    /// is.
     ///
     /// - Parameters:
-    ///   - percent: Of all that could go.
-    ///   - most: Not more of them.
+    ///   - percent: The share of everything removable.
+    ///   - most: The maximum number of things in that share.
     func bound(percent: Int, most: Int) throws -> Int64? {
         precondition((1...100).contains(percent) && most > 0)
         try targets.saveReleased()
@@ -54,7 +55,7 @@ final class LocalGarbage {
                 "SELECT (SELECT count(*) FROM syncTarget) + (SELECT count(*) FROM syncLoose)")[0]
             let all = try total.integer(0) - Int64(table.persistedCount)
             guard all > 0 else { return try oldestCondemned(transaction) }
-            // A share of few would be none, again and again.
+            // A share of a small number would round to 0 each time, so the minimum is 1.
             let count = Int(max(1, min(all * Int64(percent) / 100, Int64(most))))
             var oldest = try transaction.rows(
                 "SELECT id, sequence FROM syncTarget ORDER BY sequence LIMIT ?",
@@ -72,12 +73,12 @@ final class LocalGarbage {
         try bundles.condemned(transaction)?.integer(1)
     }
 
-    /// One step of a collection.
+    /// Performs one step of a collection.
     ///
     /// - Parameters:
-    ///   - bound: From ``bound(percent:most:)``.
-    ///   - limit: How many rows are looked at.
-    ///   - isPinned: Whether a document is being shown or has pending writes.
+    ///   - bound: The result of ``bound(percent:most:)``.
+    ///   - limit: The maximum number of rows that the step reads.
+    ///   - isPinned: Returns true if a document is shown or has pending writes.
     func collect(
         upTo bound: Int64, limit: Int, isPinned: (DocumentPath) -> Bool
     ) throws -> CollectedGarbage {
@@ -102,7 +103,8 @@ final class LocalGarbage {
         }
     }
 
-    /// Takes the oldest target out, so that a listen that comes now starts afresh. Its rows follow.
+    /// Removes the oldest target, and leaves its rows to later steps. A listen that begins now
+    /// starts without it.
     private func condemnTarget(
         upTo bound: Int64, _ transaction: StoreTransaction
     ) throws -> Bool {
@@ -120,7 +122,7 @@ final class LocalGarbage {
         return true
     }
 
-    /// Whether nobody uses the target.
+    /// True if the target has no users.
     private func mayGo(_ target: Int32) -> Bool {
         #if TIDEMARK_DEFECTS
             if file.defects.contains(.collectedInUse) { return true }
@@ -132,10 +134,10 @@ final class LocalGarbage {
         try file.read { try bundles.condemned($0) != nil }
     }
 
-    /// Takes some rows out of a target that is given up. Its documents stay for as long as the cache
-    /// has room, as if they had last been used when it was.
+    /// Removes some rows of a condemned target. Its documents stay while the cache has room, with
+    /// the target's last use as their own.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: True if there was a condemned target.
     func sweep(limit: Int) throws -> Bool {
         guard try hasCondemned() else { return false }
         return try file.write(.collectGarbage) { transaction in
@@ -178,7 +180,7 @@ final class LocalGarbage {
         return removed
     }
 
-    /// Unless a target or somebody else needs it.
+    /// Removes the document unless a target, a view or a pending write needs it.
     private func remove(
         _ path: DocumentPath, _ isPinned: (DocumentPath) -> Bool, _ transaction: StoreTransaction
     ) throws -> Bool {

@@ -1,24 +1,26 @@
 import TidemarkModel
 import TidemarkStore
 
-/// The mutation queue of one user: on disk and in memory, with the write stream's position and what the
-/// server refused. Whoever wants to know how a document looks asks here, because pending writes decide.
+/// The mutation queue of one user, on disk and in memory, with the position of the write stream and
+/// the refused writes. It also answers how a document looks, because pending writes decide that.
 final class LocalQueue {
     private let file: LocalFile
     private let targets: TargetTable
-    /// Whose queue of writes it is.
+    /// The user who made the writes.
     private(set) var user: String?
     private(set) var pending = PendingWrites()
-    /// Of the stream on which the head of the queue was sent, if it was. As it is on disk.
+    /// The position of the stream on which the head of the queue was sent, as stored on disk; nil
+    /// if it was not sent.
     private(set) var writePosition: WritePosition?
-    /// Taken out of the sequence on disk for the next batches.
+    /// The numbers for the next batches, already taken from the sequence on disk.
     private var batchNumbers: Range<Int64> = 0..<0
-    /// Of the user.
+    /// The number of the user's refused batches.
     private(set) var rejectedCount = 0
-    /// Whether it is noted what became of batches, for a process that does not see it happen.
+    /// True if the queue stores the outcome of batches, for a process that does not see the
+    /// outcome.
     var notesFates = false
 
-    /// Does not read it: see ``load()``.
+    /// Creates a queue and does not read it from disk; ``load()`` does.
     init(_ file: LocalFile, _ targets: TargetTable, user: String?) {
         self.file = file
         self.targets = targets
@@ -37,15 +39,15 @@ final class LocalQueue {
         return pending.view(of: path, over: base)
     }
 
-    /// How a document looks over what is stored of it.
+    /// Returns how a document looks over its stored version.
     func view(of path: DocumentPath, over base: StoredDocument?) -> LocalDocument {
         pending.view(of: path, over: base)
     }
 
-    /// A document that changed, and what is stored of it now.
+    /// A document that changed, and its stored version now.
     typealias Change = (path: DocumentPath, stored: StoredDocument?)
 
-    /// How documents look whose stored versions have changed.
+    /// Returns how the documents look after their stored versions changed.
     func views(of changed: [Change]) -> [LocalDocument] {
         if pending.isEmpty {
             return changed.map { change in
@@ -63,13 +65,13 @@ final class LocalQueue {
 
     // MARK: Writes
 
-    /// Puts mutations into the durable queue. Costs a sync of the disk, unless they are kept elsewhere until
-    /// there is one.
+    /// Adds mutations to the durable queue. This costs a sync of the disk, unless another store
+    /// keeps the mutations until a sync.
     ///
     /// - Parameters:
-    ///   - inPlaceOf: A rejected batch that is forgotten in the same step.
-    ///   - note: What is noted in the same step.
-    /// - Returns: The batch, and the documents as they look now.
+    ///   - inPlaceOf: A rejected batch that the same step forgets.
+    ///   - note: The note that the same step stores.
+    /// - Returns: The batch, and how the documents look now.
     func enqueue(
         _ mutations: [Mutation], at time: Timestamp, _ durability: DocumentStore.Durability = .disk,
         inPlaceOf rejected: Int64? = nil,
@@ -107,9 +109,10 @@ final class LocalQueue {
         )
     }
 
-    /// A number is never given twice, so the last one is on disk; it lies on a page of its own, which would
-    /// go into the log with every write. Those that a killed process has left are no batch's. Of a queue that
-    /// was saved from a damaged file only the numbers of its batches are known.
+    /// Takes the next numbers. A number is never given twice, so the last number is stored on disk.
+    /// It has a page to itself, which every write would add to the log; so several numbers are
+    /// taken together. After a kill, the unused numbers belong to no batch. A queue that was saved
+    /// from a damaged file knows only the numbers of its batches.
     private func takeBatchNumbers(_ transaction: StoreTransaction) throws -> Range<Int64> {
         let last = try transaction.rows(
             """
@@ -122,7 +125,7 @@ final class LocalQueue {
         return (last + 1)..<end
     }
 
-    /// Whether numbers were taken that no batch has.
+    /// True if some of the taken numbers belong to no batch yet.
     var hasBatchNumbers: Bool { !batchNumbers.isEmpty }
 
     func giveBackBatchNumbers(_ transaction: StoreTransaction) throws {
@@ -142,7 +145,8 @@ final class LocalQueue {
 
     private typealias Base = (path: DocumentPath, stored: StoredDocument?)
 
-    /// Read inside the transaction: once that is through, nothing is left that could fail.
+    /// Reads the bases inside the transaction. After the transaction, no step that can fail is
+    /// left.
     private func storedBases(
         of batch: MutationBatch, _ transaction: StoreTransaction
     ) throws -> [Base] {
@@ -163,10 +167,10 @@ final class LocalQueue {
         }
     }
 
-    /// Takes an acknowledged batch out of the queue and its outcome into the cache.
+    /// Removes an acknowledged batch from the queue and stores its result in the cache.
     ///
-    /// - Parameter position: The stream's after this batch. Stored with it, so that the answers after
-    ///   it, and only those, are to the batches that are left.
+    /// - Parameter position: The position of the stream after this batch. It is stored in the same
+    ///   transaction, so the answers after it belong exactly to the remaining batches.
     func acknowledge(
         _ batch: MutationBatch, _ results: [MutationResult], commitTime: Timestamp,
         position: WritePosition? = nil
@@ -192,7 +196,7 @@ final class LocalQueue {
         return views(over: bases)
     }
 
-    /// Nil when the cache has it already, or nothing changed.
+    /// Returns nil if the cache has the result already or if nothing changed.
     private func outcome(
         of batch: MutationBatch, at path: DocumentPath, _ base: StoredDocument?,
         _ results: [MutationResult], _ commitTime: Timestamp
@@ -211,8 +215,8 @@ final class LocalQueue {
         return hasChanged ? document : nil
     }
 
-    /// Takes a batch that the server refused out of the queue. All before it were acknowledged and
-    /// what follows was not done, so the next stream is a new one. It is kept with the reason.
+    /// Removes a batch that the server refused, and keeps it with the reason. All batches before it
+    /// were acknowledged. The batches after it were not done, so the next stream is a new one.
     func reject(
         _ batch: MutationBatch, _ reason: RPCStatus, at time: Timestamp
     ) throws -> [LocalDocument] {
@@ -245,8 +249,7 @@ final class LocalQueue {
         }
     }
 
-    /// Sets a message aside that another process left and nobody can read, as a refused write without
-    /// contents.
+    /// Stores an unreadable message from another process as a refused write without contents.
     func refuse(unreadable name: String, at time: Timestamp) throws {
         var numbers = batchNumbers
         rejectedCount = try file.write(.rejectBatch, .disk) { transaction in
@@ -264,13 +267,13 @@ final class LocalQueue {
 
     // MARK: Other processes
 
-    /// - Returns: The number of the batch that another process left under this name; nil for one that is not
-    ///   in the queue, and was not.
+    /// - Returns: The number of the batch that another process left under this name; nil if the
+    ///   batch is not in the queue and never was.
     func number(ofShared name: String) throws -> Int64? {
         try file.read { try SharedBatches.number(of: name, $0) }
     }
 
-    /// What became of a batch, also where another process sent it.
+    /// Returns the outcome of a batch, also if another process sent the batch.
     func fate(of batch: Int64) throws -> BatchFate {
         if pending.batch(batch) != nil { return .pending }
         return try file.read { transaction in
@@ -283,7 +286,8 @@ final class LocalQueue {
 
     // MARK: The write stream's position
 
-    /// To be called before a batch is sent on the stream. Costs a sync of the disk when it is news.
+    /// Stores the position; call this before a batch is sent on the stream. A new position costs a
+    /// sync of the disk.
     func keep(_ position: WritePosition?) throws {
         if position == writePosition { return }
         try file.write(.keepWritePosition, .disk) { try save(position, $0) }
@@ -320,7 +324,7 @@ final class LocalQueue {
         writePosition = try storedWritePosition(of: user, transaction)
     }
 
-    /// Reads the queue. A batch that cannot be read is set aside, so that it keeps nobody from the others.
+    /// Reads the queue. An unreadable batch is set aside, so it does not block the others.
     func load() throws {
         let (queue, damaged, count) = try file.store.read(label: StorageStep.open.rawValue) {
             transaction in
@@ -373,9 +377,10 @@ final class LocalQueue {
         return (pending, damaged)
     }
 
-    /// Puts a saved queue into a new file.
+    /// Stores a saved queue in a new file.
     ///
-    /// - Parameter position: Of the write stream on which the head of the queue was sent.
+    /// - Parameter position: The position of the write stream on which the head of the queue was
+    ///   sent.
     func restore(_ saved: SavedQueue, _ position: WritePosition?) throws {
         try file.write(.open, .disk) { transaction in
             for row in saved.batches {
@@ -403,9 +408,9 @@ final class LocalQueue {
         try load()
     }
 
-    /// Where users share the cache: takes up another one's queue.
+    /// Switches to the queue of another user who shares the cache.
     ///
-    /// - Returns: The documents with pending writes of either, as they look now.
+    /// - Returns: The documents with pending writes of either user, as they look now.
     func changeUser(to next: String?) throws -> [LocalDocument] {
         var bases: [(DocumentPath, StoredDocument?)] = []
         let (queue, position) = try file.write(.handleUserChange) { transaction in

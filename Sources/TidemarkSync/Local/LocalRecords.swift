@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkStore
 
-/// Bytes that callers keep beside the documents, by key.
+/// Bytes that callers store beside the documents, by key.
 struct LocalRecords {
     let file: LocalFile
 
@@ -12,7 +12,7 @@ struct LocalRecords {
         }
     }
 
-    /// - Parameter kept: The query whose documents the record speaks of.
+    /// - Parameter kept: The query whose documents the record is about.
     func set(_ value: [UInt8]?, forKey key: String, keeping kept: Query? = nil) throws {
         try file.write(.setRecord) { transaction in
             if let kept { try LooseDocuments.keep(kept, transaction) }

@@ -1,14 +1,15 @@
 import TidemarkModel
 import TidemarkStore
 
-/// What must not go down with a damaged cache: writes that wait, those that were refused, and what of another
-/// store or process was queued. Rows as they are on disk, whoever's they are.
+/// The content that must survive a damaged cache: waiting writes, refused writes, and the notes
+/// about batches of other stores and processes. The rows of all users are included, in the form
+/// that the disk has.
 struct SavedQueue {
     var batches: [[SQLValue]] = []
     var rejected: [[SQLValue]] = []
-    /// ``MovedMarks``: key and value.
+    /// The rows of ``MovedMarks``: key and value.
     var marks: [[SQLValue]] = []
-    /// Of batches that other processes left: name and number.
+    /// The batches that other processes left: name and number.
     var shared: [[SQLValue]] = []
 
     static let batchColumns = "id, localWriteTime, baseMutations, mutations, user"
@@ -17,14 +18,14 @@ struct SavedQueue {
 
     init() {}
 
-    /// What can still be read of a damaged file.
+    /// Reads everything that is still readable in a damaged file.
     ///
-    /// - Throws: Where its key cannot be given now.
+    /// - Throws: An error if the key of the file is not available now.
     init(salvaging path: String, key: StoreKeySource?) throws(StoreError) {
         batches = try DocumentStore.salvage(
             "SELECT \(Self.batchColumns) FROM syncBatch ORDER BY id", from: path, key: key)
         if batches.isEmpty {
-            // Of a file from before batches had users.
+            // The file may be older than the users of batches.
             batches = try DocumentStore.salvage(
                 """
                 SELECT id, localWriteTime, baseMutations, mutations, X'' FROM syncBatch ORDER BY id
@@ -37,7 +38,7 @@ struct SavedQueue {
             "SELECT name, batch FROM syncShared", from: path, key: key)
     }
 
-    /// Takes what is in memory for what can be read of the same user.
+    /// Replaces the readable batches of a user by the batches in memory.
     mutating func replace(_ user: String?, with queue: [MutationBatch]) {
         let owner = SQLValue.blob(UserKey(user).bytes)
         batches.removeAll { $0[4] == owner }
@@ -52,8 +53,8 @@ struct SavedQueue {
 }
 
 extension LocalStore {
-    /// Opens the cache. One that is damaged is set aside, with what can be read of its queue taken over
-    /// into a new one.
+    /// Opens the cache. A damaged cache is set aside, and the readable part of its queue is stored
+    /// in a new cache.
     static func opening(
         _ location: DocumentStore.Location, database: DatabaseID, user: String?,
         key: StoreKeySource? = nil, fault: SyncEnvironment.StorageFaultSource?
@@ -68,7 +69,7 @@ extension LocalStore {
         }
     }
 
-    /// A new cache in the place of one that is damaged, which is closed.
+    /// Returns a new cache in the place of a damaged and closed one.
     static func renewed(
         _ path: String, database: DatabaseID, user: String?,
         key: StoreKeySource? = nil, fault: SyncEnvironment.StorageFaultSource?

@@ -1,9 +1,9 @@
 import TidemarkModel
 import TidemarkStore
 
-/// Everything kept on this device: documents, targets and their rows, the mutation queue, records.
-/// Confined to the engine's executor. Each part owns its state; what they share is the ``LocalFile``,
-/// whose transactions all of them use, and the ``TargetTable``.
+/// Everything stored on this device: documents, targets and their rows, the mutation queue, and
+/// records. It is confined to the engine's executor. Each part owns its state. The parts share the
+/// ``LocalFile``, which makes all transactions, and the ``TargetTable``.
 final class LocalStore {
     let file: LocalFile
     let queue: LocalQueue
@@ -39,7 +39,8 @@ final class LocalStore {
     var store: DocumentStore { file.store }
     var records: LocalRecords { LocalRecords(file: file) }
 
-    /// Told of every transaction that wrote something, and with a fault of every one that failed.
+    /// Receives nil after every transaction that wrote something, and the fault after every one
+    /// that failed.
     var outcome: (StorageFault?) -> Void {
         get { file.outcome }
         set { file.outcome = newValue }
@@ -76,10 +77,10 @@ final class LocalStore {
         try file.read(step, body)
     }
 
-    /// Writes something of no meaning, to see whether that can be done.
+    /// Writes a value without meaning, to test whether the disk accepts writes.
     func probe() throws { try file.probe() }
 
-    /// Whether it is a copy, and its holder has stored something since.
+    /// True if this is a copy and its holder has stored something since.
     var isOutdated: Bool { file.isOutdated }
 
     // MARK: What was billed
@@ -88,7 +89,7 @@ final class LocalStore {
         try file.read { try book.rows(of: day, $0) }
     }
 
-    /// All rows of the days from `first` on, those that are not on disk yet too.
+    /// Returns all rows of the days from `first` on, including the rows that are not on disk yet.
     func readReport(since first: BillingDay) throws -> ReadReport {
         try file.read { try book.report(since: first, $0) }
     }

@@ -1,14 +1,15 @@
 import TidemarkModel
 
-/// A query as a key: by the bytes of its canonical form, so that equal text of other bytes is
-/// another.
+/// A query as a key. The key compares the bytes of the query's canonical form, so equal text with
+/// different bytes makes different keys.
 struct QueryKey: Hashable, Sendable {
     private let form: Form
 
-    /// A class: who asks for the same query again has the same one, so that most comparisons see no text.
+    /// The form is a class: equal queries usually share one object, so most comparisons read no
+    /// text.
     private final class Form: Sendable {
         let text: String
-        /// The hash of the bytes, taken once: a listen looks for its query a dozen times.
+        /// The hash of the bytes. It is stored because a listen looks for its query a dozen times.
         let digest: Int
 
         init(_ text: String) {
@@ -21,7 +22,8 @@ struct QueryKey: Hashable, Sendable {
 
     init(_ query: Query) { self.init(query.canonicalID(orders: query.normalizedOrders)) }
 
-    /// What a bundle holds, as if it were a query's result. No query's form begins with a zero.
+    /// Creates the key for the content of a bundle, as if it were a query's result. No query's form
+    /// begins with a zero.
     init(bundle id: String) { self.init("\0" + id) }
 
     private init(_ text: String) { form = Form(text) }
@@ -36,13 +38,13 @@ struct QueryKey: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(form.digest) }
 }
 
-/// A query that somebody begins to listen to, or whose cache is exchanged for another one.
+/// A query at the begin of a listen, or after its cache was exchanged for another one.
 struct OpenedQuery {
     let targetID: Int32
     let resumeToken: [UInt8]
-    /// In the query's order.
+    /// The rows in the query's order.
     let documents: [LocalDocument]
-    /// The documents of its target; nil where they have not been read.
+    /// The documents of the query's target; nil if they were not read.
     let synced: Set<DocumentPath>?
 
     init(_ target: LocalTarget, _ documents: [LocalDocument], synced: Set<DocumentPath>?) {
@@ -53,33 +55,34 @@ struct OpenedQuery {
     }
 }
 
-/// What is kept of a target between listens.
+/// The content that is stored of a target between listens.
 struct LocalTarget: Equatable, Sendable {
     let id: Int32
     let key: QueryKey
-    /// Empty when there is none.
+    /// The resume token; empty if there is none.
     var resumeToken: [UInt8] = []
-    /// Of the token; without one, as of when a bundle had the result.
+    /// The version of the token. Without a token, the time at which a bundle had the result.
     var snapshotVersion = Timestamp.epoch
-    /// When the server last confirmed the whole result; nil for never.
+    /// The time at which the server last confirmed the whole result; nil for never.
     var confirmed: Timestamp?
     var sequence: Int64
 
-    /// Up to when the server has told of it; the epoch where it has not, as with what a bundle brought.
+    /// The version up to which the server has reported; the epoch if it has not, as for the content
+    /// of a bundle.
     var serverVersion: Timestamp { resumeToken.isEmpty ? .epoch : snapshotVersion }
 
-    /// Whether nothing is known of it, so that there is nothing to keep.
+    /// True if nothing is known of the target, so there is nothing to store.
     var isBlank: Bool { resumeToken.isEmpty && snapshotVersion == .epoch && confirmed == nil }
 
-    /// Whether they differ in their use at most.
+    /// True if the two targets differ only in their last use.
     func isSame(as other: LocalTarget) -> Bool {
         var other = other
         other.sequence = sequence
         return self == other
     }
 
-    /// Whether an event is worth a write of the token: one that is a little old costs little, and a
-    /// write for every snapshot costs a lot.
+    /// True if an event is worth a write of the token. A slightly old token costs little, and a
+    /// write for every snapshot costs much.
     ///
     /// Source: `core/local/local_store.cc`, `ShouldPersistTargetData`.
     func shouldPersist(over old: LocalTarget, hasChanges: Bool) -> Bool {
@@ -88,10 +91,11 @@ struct LocalTarget: Equatable, Sendable {
     }
 }
 
-/// A target as it was left. A class, because it goes through several hands with every listen.
+/// The state of a target after its last use. This is a class because every listen hands it through
+/// several functions.
 final class KeptTarget: Sendable {
     let target: LocalTarget
-    /// Whether the disk has it, or an older state of it.
+    /// True if the disk has the target, or an older state of it.
     let isStored: Bool
 
     init(_ target: LocalTarget, isStored: Bool = true) {

@@ -19,28 +19,28 @@ final class LocalTargets {
     subscript(id: Int32) -> LocalTarget? { table[id] }
 
     var isEmpty: Bool { table.isEmpty }
-    /// Those that are in use no more, and whose use is not on disk yet.
+    /// The targets that are no longer in use and whose last use is not on disk yet.
     var released: [Int32: KeptTarget] { table.released }
-    /// Of the last consistent snapshot; never goes back.
+    /// The version of the last consistent snapshot. It never decreases.
     var lastVersion: Timestamp { table.lastVersion }
 
-    /// What was worked out of the query, perhaps for an earlier listen.
+    /// Returns the derived facts about the query, perhaps from an earlier listen.
     func recent(_ query: Query) -> RecentQuery { table.recent(query, in: file.database) }
 
     // MARK: Opening
 
-    /// A query's target, remembered from earlier listens or new, with its rows.
+    /// Opens a query's target, known from earlier listens or new, with its rows.
     ///
-    /// Only reads: a new target goes to disk with the first that is known of it, and its place among
-    /// those that were used last when it is released. A listen that is answered by the cache alone costs no
-    /// write, which was half of the time of a small one.
+    /// This only reads. A new target is stored with the first fact known about it, and its last use
+    /// is stored at its release. Therefore a listen that the cache alone answers costs no write;
+    /// the write took half the time of a small listen.
     ///
-    /// - Returns: Nil where it would have to look at more than `most` documents or entries.
+    /// - Returns: Nil if the search would read more than `most` documents or entries.
     func open(_ recent: RecentQuery, lookingAt most: Int) throws -> OpenedQuery? {
         try open(recent) { try documents.run(recent.query, $0, recent.plan, lookingAt: most) }
     }
 
-    /// As ``open(_:lookingAt:)``, with the rows as they are now.
+    /// Opens a query as ``open(_:lookingAt:)`` does, with the given current rows.
     func open(_ recent: RecentQuery, _ rows: [LocalDocument]) throws -> OpenedQuery {
         try open(recent) { _ in rows }!
     }
@@ -66,7 +66,7 @@ final class LocalTargets {
         return opened
     }
 
-    /// Opens all of these queries, or none. To be called before anything else is in use.
+    /// Opens all of these queries, or none. Call this before anything else is in use.
     func reopen(_ queries: [Query]) throws -> [OpenedQuery] {
         try file.write(.handleUserChange) { transaction in
             try queries.map { query in
@@ -81,14 +81,14 @@ final class LocalTargets {
         }
     }
 
-    /// The rows of a target as of its last snapshot.
+    /// Returns the rows of a target as of its last snapshot.
     func remoteKeys(of target: Int32) throws -> Set<DocumentPath> {
         try file.read { try rows.all(of: target, $0) }
     }
 
     // MARK: Rows
 
-    /// As ``remoteKeys(of:)``, a part at a time.
+    /// Returns one part of the rows that ``remoteKeys(of:)`` returns.
     func page(
         of target: Int32, after row: Int64, _ count: Int, _ transaction: StoreTransaction
     ) throws -> (paths: [DocumentPath], last: Int64?, isEnd: Bool) {
@@ -101,12 +101,12 @@ final class LocalTargets {
         try rows.has(path, of: target, transaction)
     }
 
-    /// Whether a target has more documents than this.
+    /// True if a target has more than `count` documents.
     func hasRows(moreThan count: Int, of target: Int32) throws -> Bool {
         try file.read { try rows.hasMore(than: count, of: target, $0) }
     }
 
-    /// When the server last confirmed all of a query's rows; nil for never.
+    /// Returns the time at which the server last confirmed all rows of a query; nil for never.
     func confirmed(_ query: Query) throws -> Timestamp? {
         let key = QueryKey(query)
         if let target = table.inUse(key) { return target.confirmed }
@@ -115,18 +115,19 @@ final class LocalTargets {
 
     // MARK: Releasing
 
-    /// Nobody listens to the target any more. What is known of it stays, for the next time.
+    /// Ends the use of a target. The facts about the target stay, for the next listen.
     ///
-    /// What the disk has not is written at once. Where that is only when it was used, it goes with the next
-    /// transaction that writes anything: one of its own was most of the work of a listen to the cache,
-    /// and two pages of the log. A kill before that lets it seem unused for longer.
+    /// The facts that are not on disk are written now. If only the last use changed, it is written
+    /// with the next transaction that writes anything: a separate transaction was most of the work
+    /// of a listen to the cache, and two pages of the log. A kill before that transaction makes the
+    /// target look unused for longer.
     func release(_ id: Int32) throws {
         if let unsaved = table.release(id) {
             try file.write(.releaseTarget) { try table.save(unsaved, $0) }
         }
     }
 
-    /// Writes down which targets were used last.
+    /// Stores which targets were used last.
     func saveReleased() throws {
         if !table.released.isEmpty { try file.write(.releaseTarget) { _ in } }
     }

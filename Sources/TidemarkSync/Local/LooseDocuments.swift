@@ -1,8 +1,8 @@
 import TidemarkModel
 import TidemarkStore
 
-/// The documents that perhaps no target holds, by their last use; and the collections that are exempt
-/// from collection.
+/// The documents that perhaps no target holds, by their last use; and the collections that are
+/// exempt from garbage collection.
 enum LooseDocuments {
     /// Notes that these documents were used now, and that perhaps no target holds them.
     static func touch(
@@ -26,7 +26,8 @@ enum LooseDocuments {
         }
     }
 
-    /// Exempts a query's collection from collection: somebody relies on having all of it.
+    /// Exempts the query's collection from garbage collection, because a caller relies on all of
+    /// it.
     static func keep(_ query: Query, _ transaction: StoreTransaction) throws {
         guard let id = query.collectionID else { return }
         try transaction.execute(

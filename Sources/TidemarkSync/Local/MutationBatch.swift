@@ -1,16 +1,16 @@
 import TidemarkModel
 import TidemarkStore
 
-/// Mutations that are applied together, as they wait for the server.
+/// Mutations that are applied together, and wait for the server.
 struct MutationBatch: Equatable, Sendable {
     let id: Int64
     let localWriteTime: Timestamp
-    /// What fields were before an increment and the like, so that replaying it on a newer base,
-    /// which may hold it already, does not count it twice.
+    /// The values of fields before an increment or a similar transform. A newer base may already
+    /// include the transform; these values prevent a second count.
     let baseMutations: [Mutation]
     let mutations: [Mutation]
 
-    /// Each once, in the order of their first mutation.
+    /// The paths of all mutations, each once, in the order of their first mutation.
     var paths: [DocumentPath] {
         if mutations.count == 1 { return [mutations[0].path] }
         var seen: Set<DocumentPath> = []
@@ -21,9 +21,11 @@ struct MutationBatch: Equatable, Sendable {
 // MARK: - The local view
 
 extension MutationBatch {
-    /// Applies what the batch does to this document, as it looks before the server has spoken.
+    /// Applies the effect of the batch to this document, as it looks before the server has
+    /// answered.
     ///
-    /// - Parameter contents: ``Mutation/plainContents`` of its only mutation, where they are known.
+    /// - Parameter contents: The ``Mutation/plainContents`` of the only mutation, if they are
+    ///   known.
     func apply(to document: inout LocalDocument, setTo contents: EncodedFields? = nil) {
         for mutation in baseMutations where mutation.path == document.path {
             apply(mutation, to: &document)
@@ -56,8 +58,8 @@ extension MutationBatch {
         document.hasLocalMutations = true
     }
 
-    /// The values below the transforms that are not the same when applied twice. Of a document that is
-    /// known to be missing they are nothing; of one that is unknown, nobody can say.
+    /// Returns the values below the transforms whose second application changes the result. For a
+    /// missing document, the values are empty. For an unknown document, they cannot be known.
     static func baseMutations(
         for mutation: Mutation, on document: LocalDocument
     ) -> Mutation? {
@@ -92,15 +94,16 @@ extension Value {
 // MARK: - The server's version
 
 extension Mutation {
-    /// What a document is after it was set to it, encoded; nil for all other mutations.
+    /// Returns the contents of a document after it was set to this mutation, encoded; nil for all
+    /// other mutations.
     var plainContents: EncodedFields? {
         guard case .set(let fields) = operation, transforms.isEmpty else { return nil }
         return EncodedFields(fields)
     }
 
-    /// What the server's document is after it acknowledged this mutation.
+    /// Returns the server's document after it acknowledged this mutation.
     ///
-    /// - Returns: Nil when it says nothing new of the document.
+    /// - Returns: Nil if the acknowledgement adds nothing about the document.
     func acknowledged(
         on base: StoredDocument?, _ result: MutationResult, commitTime: Timestamp
     ) -> StoredDocument? {
@@ -116,7 +119,8 @@ extension Mutation {
         case .set(let fields):
             document.contents = EncodedFields(withResults(result, on: fields))
         case .patch:
-            // The server could apply it, so the document exists, with contents unknown here.
+            // The server could apply the patch, so the document exists, but its contents are
+            // unknown here.
             let held = precondition.holds(for: current == nil ? nil : base?.updateTime)
             guard held else {
                 document.kind = .unknown
@@ -130,7 +134,8 @@ extension Mutation {
         return document
     }
 
-    /// The server's results of the transforms; those on arrays are computed, as it reports null.
+    /// Applies the server's results of the transforms. The results on arrays are computed, because
+    /// the server reports null for them.
     private func withResults(_ result: MutationResult, on fields: MapValue) -> MapValue {
         var fields = fields
         for (index, transform) in transforms.enumerated() {

@@ -1,14 +1,16 @@
 import TidemarkModel
 
-/// The durable form of mutations. Append only, as the schema is: a number once used keeps its
+/// The durable form of mutations. It is append only, as the schema is: a used number keeps its
 /// meaning.
 enum MutationCodec {
     private static let edition: UInt8 = 1
     private static let what = "pending write"
-    /// More than a mutation without transforms has beside its path and its contents.
+    /// The room for everything in a mutation without transforms except its path and its contents;
+    /// it is never too small.
     private static let roomForRest = 32
 
-    /// - Parameter contents: ``Mutation/plainContents`` of the only mutation, where they are known.
+    /// - Parameter contents: The ``Mutation/plainContents`` of the only mutation, if they are
+    ///   known.
     static func encode(_ mutations: [Mutation], _ contents: EncodedFields? = nil) -> [UInt8] {
         var room = 0
         if let contents, let path = mutations.first?.path {
@@ -21,7 +23,7 @@ enum MutationCodec {
         return writer.bytes
     }
 
-    /// - Throws: ``DamagedRecord`` for bytes that ``encode(_:_:)`` has not written.
+    /// - Throws: ``DamagedRecord`` if ``encode(_:_:)`` did not write the bytes.
     static func decode(_ bytes: [UInt8]) throws(DamagedRecord) -> [Mutation] {
         let result: [Mutation]? = bytes.withUnsafeBufferPointer { buffer in
             var reader = WireReader(buffer)
@@ -179,7 +181,8 @@ extension WireWriter {
 }
 
 extension WireReader {
-    /// Never more than what is left: each thing that is counted takes a byte at least.
+    /// Returns a count, never larger than the number of remaining bytes, because each counted thing
+    /// takes at least one byte.
     fileprivate mutating func count() throws(CodecError) -> Int {
         let count = try varint()
         guard count <= UInt64(rest.count) else { throw .truncated }

@@ -1,12 +1,12 @@
 import TidemarkModel
 import TidemarkStore
 
-/// The mutation queue as it is needed all the time: which documents have pending writes, and what
-/// those make of them. A copy of the queue on disk, in memory.
+/// The mutation queue in the form that every read needs: the documents with pending writes, and how
+/// those writes change them. It is a copy of the queue on disk, in memory.
 struct PendingWrites: Equatable, Sendable {
-    /// In order.
+    /// The batches, in order.
     private(set) var batches: [MutationBatch] = []
-    /// Those that the batches write.
+    /// The documents that the batches write.
     private var documents: [DocumentPath: PendingDocument] = [:]
 
     var isEmpty: Bool { batches.isEmpty }
@@ -23,17 +23,18 @@ struct PendingWrites: Equatable, Sendable {
 
     func hasWrites(_ path: DocumentPath) -> Bool { documents[path]?.first != nil }
 
-    /// Documents with pending writes that could be rows of a query.
+    /// Returns the documents with pending writes that could be rows of a query.
     func paths(in query: Query) -> [DocumentPath] {
         documents.lazy.filter { $0.value.first != nil && query.contains($0.key) }.map(\.key)
     }
 
-    /// Those, told apart by what is known of them.
+    /// The documents with pending writes in a query's collection, divided into known and unknown
+    /// ones.
     struct Written {
         var count = 0
-        /// The rows of the query among them.
+        /// The documents that are rows of the query.
         var rows: [LocalDocument] = []
-        /// Those of which it was not worked out yet what the pending writes make of them.
+        /// The documents whose state after the pending writes was not computed yet.
         var unknown: [DocumentPath] = []
 
         fileprivate mutating func add(
@@ -45,7 +46,7 @@ struct PendingWrites: Equatable, Sendable {
         }
     }
 
-    /// One pass over the pending documents.
+    /// Visits all pending documents once.
     func written(in query: PreparedQuery) -> Written {
         var written = Written()
         for (path, document) in documents
@@ -64,10 +65,10 @@ struct PendingWrites: Equatable, Sendable {
     }
 
     #if TIDEMARK_DEFECTS
-        /// As if nobody made them anew: of a planted defect.
+        /// A planted defect: true if the states after the writes are not computed again.
         var keepsOverlays = false
 
-        /// Of a planted defect too.
+        /// Copies the states of another queue, also for a planted defect.
         mutating func keepOverlays(of other: PendingWrites) {
             for (path, document) in other.documents where document.overlay != nil {
                 if documents[path]?.overlay != nil { continue }
@@ -90,17 +91,18 @@ struct PendingWrites: Equatable, Sendable {
         }
     }
 
-    /// To be called when a document's base changed.
+    /// Forgets the state after the writes; call this when a document's base changed.
     mutating func forgetOverlay(of path: DocumentPath) {
         guard let index = documents.index(forKey: path) else { return }
         documents.values[index].overlay = nil
     }
 
-    /// What the pending writes make of a document, where that was worked out already: it does not
-    /// take the document below them.
+    /// Returns the state of a document after its pending writes, if it was computed already. It
+    /// does not need the document below the writes.
     func overlay(of path: DocumentPath) -> LocalDocument? { documents[path]?.overlay }
 
-    /// - Parameter newest: What the newest write sets the document to, where that is encoded already.
+    /// - Parameter newest: The contents to which the newest write sets the document, if they are
+    ///   encoded already.
     mutating func view(
         of path: DocumentPath, over base: StoredDocument?, newest: EncodedFields? = nil
     ) -> LocalDocument {
@@ -123,12 +125,13 @@ struct PendingWrites: Equatable, Sendable {
 
 /// A document that has pending writes.
 private struct PendingDocument: Equatable {
-    /// The first of the batches that write it; mostly it is the only one. Nil only for a planted defect.
+    /// The first batch that writes the document, and usually the only one; nil only for a planted
+    /// defect.
     private(set) var first: Int64?
-    /// The others, in order.
+    /// The other batches, in order.
     private(set) var later: [Int64] = []
-    /// What they make of the document. Made on demand, dropped when they or the document below them
-    /// change.
+    /// The state of the document after the batches. It is computed on demand, and dropped when the
+    /// batches or the document below them change.
     var overlay: LocalDocument?
 
     mutating func append(_ id: Int64) {
@@ -146,7 +149,8 @@ private struct PendingDocument: Equatable {
 }
 
 extension Array {
-    /// Of the first element that satisfies `isBeyond`, when all before it do not.
+    /// Returns the index of the first element that satisfies `isBeyond`, if no element before it
+    /// does.
     func partitioningIndex(_ isBeyond: (Element) -> Bool) -> Int {
         var low = 0
         var high = count

@@ -1,23 +1,23 @@
 import TidemarkModel
 import TidemarkStore
 
-/// What was billed, by day, label, screen and cause: the ledger in memory, and its table.
+/// The billed reads by day, label, screen and cause: the ledger in memory, and its table.
 final class ReadBook {
     var ledger = ReadLedger()
-    /// Whether the next transaction that writes stores it too.
+    /// True if the next transaction that writes also stores the reads.
     var savesReads = false
 
-    /// Whether the next transaction has something to store.
+    /// True if the next transaction has reads to store.
     var isDue: Bool { savesReads && !ledger.unsaved.isEmpty }
 
-    /// What was due is stored.
+    /// Notes that the due reads were stored.
     func saved(at time: Duration) {
         ledger.saved(at: time)
         savesReads = false
     }
 
-    /// Adds what is not on disk yet, and lets go of days that are too old. In the transaction of
-    /// something else, wherever there is one.
+    /// Stores the reads that are not on disk yet, and deletes days that are too old. It joins
+    /// another transaction if possible.
     func save(_ transaction: StoreTransaction) throws {
         for (name, count) in ledger.unsaved {
             try transaction.execute(
@@ -42,7 +42,7 @@ final class ReadBook {
         try rows("day = ?", day, transaction)
     }
 
-    /// All rows of the days from `first` on, those that are not on disk yet too.
+    /// Returns all rows of the days from `first` on, including the rows that are not on disk yet.
     func report(
         since first: BillingDay, _ transaction: StoreTransaction
     ) throws -> ReadReport {

@@ -1,15 +1,16 @@
 import TidemarkModel
 import TidemarkStore
 
-/// What was worked out of the queries that were listened to last, and what the disk has of their targets:
-/// an app asks the same ones again and again. Without it, a listen that finds one row took twice as long.
+/// The derived facts about the last listened queries, and the disk's state of their targets. An app
+/// asks the same queries many times. Without this table, a listen that finds one row took twice as
+/// long.
 struct RecentQueries {
-    /// By their hashes, in the type of a target's id: every other type that is a dictionary's key costs an
-    /// app's start 0.1 ms.
+    /// The queries by their hashes. The hash has the type of a target's id: every other type of a
+    /// dictionary's key costs 0.1 ms of an app's start.
     private var queries: [Int32: [RecentQuery]] = [:]
     private var targets: [QueryKey: KeptTarget?] = [:]
 
-    /// Past this all are forgotten, and worked out again as they are asked.
+    /// The maximum number of queries. Beyond it, all are forgotten and computed again on demand.
     private static let most = 200
 
     mutating func query(_ query: Query, in database: DatabaseID) -> RecentQuery {
@@ -23,7 +24,8 @@ struct RecentQueries {
         return new
     }
 
-    /// What the disk has of a query's target, or waits to get; the outer nil when that is not known.
+    /// Returns the state of a query's target on disk, or the state that waits for a write; the
+    /// outer nil means unknown.
     func target(_ key: QueryKey) -> KeptTarget?? { targets[key] }
 
     mutating func setTarget(_ target: KeptTarget?, _ key: QueryKey) {
@@ -31,17 +33,17 @@ struct RecentQueries {
         targets.updateValue(target, forKey: key)
     }
 
-    /// When a transaction was undone, or took targets out.
+    /// Forgets the targets after a transaction was undone or removed targets.
     mutating func forgetTargets() { targets = [:] }
 }
 
-/// What follows from a query, and how it is run.
+/// The facts that follow from a query, and the plan to run it.
 final class RecentQuery {
-    /// That of the shape, where looking at it copies nothing.
+    /// The query of the shape. Access to it copies nothing.
     let query: Query
     let shape: ViewShape
     let key: QueryKey
-    /// Of the query in the server's form.
+    /// The key of the query in the server's form.
     let targetKey: QueryKey
     let plan = KeptPlan()
 

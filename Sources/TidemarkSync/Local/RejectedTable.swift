@@ -1,9 +1,9 @@
 import TidemarkModel
 import TidemarkStore
 
-/// The writes of one user that were refused: they stay on disk with the reason, until the app decides.
+/// The refused writes of one user. They stay on disk with the reason until the app decides.
 struct RejectedTable {
-    /// Beyond it the oldest goes.
+    /// The maximum number of refused writes. Beyond it, the oldest is deleted.
     static let most = 1000
 
     let user: String?
@@ -58,7 +58,8 @@ struct RejectedTable {
         }
     }
 
-    /// Why a batch was refused; nil for one that was not, or longer ago than is kept.
+    /// Returns the reason why a batch was refused; nil if it was not refused or if the record was
+    /// deleted.
     func reason(of id: Int64, _ transaction: StoreTransaction) throws -> RPCStatus? {
         try transaction.rows(
             "SELECT code, message FROM syncRejected WHERE id = ? AND user = ?",

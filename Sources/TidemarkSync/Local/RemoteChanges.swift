@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkStore
 
-/// Stores what the server said: bulk, one transaction each, writing only what changed.
+/// Stores the server's reports in bulk, in one transaction each, and writes only changes.
 final class RemoteChanges {
     private let file: LocalFile
     private let targets: TargetTable
@@ -15,7 +15,8 @@ final class RemoteChanges {
         targetRows = TargetRows(database: file.database)
     }
 
-    /// - Parameter isHeld: Whether the cache surely has this version, unmodified: saves the look.
+    /// - Parameter isHeld: Returns true if the cache surely has this version, unmodified. Then the
+    ///   cache is not read.
     /// - Returns: The documents that changed, as they look now.
     func apply(
         _ event: RemoteEvent, isHeld: (DocumentPath, Timestamp) -> Bool
@@ -44,7 +45,8 @@ final class RemoteChanges {
         return queue.views(of: changed)
     }
 
-    /// Those that left a target, or came for none that is kept: the ones in limbo.
+    /// Returns the documents that left a target, and the documents that came for no stored target,
+    /// which are in limbo.
     private func looseDocuments(of event: RemoteEvent) -> [DocumentPath] {
         let deltas = event.targets.filter { targets[$0.key] != nil }.map(\.value)
         let left = deltas.flatMap(\.removed)
@@ -57,16 +59,16 @@ final class RemoteChanges {
             }
     }
 
-    /// What a call returned, with the records of the caller, all or nothing.
+    /// Stores the result of a call, and the records of the caller, all or nothing.
     ///
-    /// - Parameter all: The names of all rows, where some were stored before; nil for those of
-    ///   `documents`.
-    /// - Parameter keeping: The query whose documents the records speak of: they stay, however large
-    ///   the cache is. Nil when there is none.
-    /// - Parameter complete: The query that the documents are all rows of. What the cache has
-    ///   beyond them was deleted or changed: it is forgotten, so that the cache does not show it
-    ///   later.
-    /// - Parameter part: As `query`, for a part of which nobody asks when it was confirmed.
+    /// - Parameter all: The names of all rows, if some rows were stored earlier; nil for the names
+    ///   of `documents`.
+    /// - Parameter keeping: The query whose documents the records are about. These documents stay
+    ///   at every size of the cache. Nil if there is no such query.
+    /// - Parameter complete: The query whose complete rows the documents are. The cache's other
+    ///   documents of the query were deleted or changed. They are forgotten, so the cache does not
+    ///   show them later.
+    /// - Parameter part: The same as `query`, for a part whose time of confirmation is not needed.
     func apply(
         _ documents: [RemoteDocument], among all: [DocumentPath]? = nil, readTime: Timestamp,
         records: [String: [UInt8]] = [:], keeping kept: Query? = nil, complete query: Query? = nil,
@@ -77,7 +79,7 @@ final class RemoteChanges {
             for (name, value) in records { try LocalRecords.set(value, forKey: name, transaction) }
             if let kept {
                 try LooseDocuments.keep(kept, transaction)
-                // Those that were stored before they were known to be kept.
+                // Some rows were stored before their exemption was known.
                 if rows.count > documents.count { try LooseDocuments.untouch(rows, transaction) }
             } else {
                 try LooseDocuments.touch(
@@ -124,10 +126,10 @@ final class RemoteChanges {
         try merge(documents, readTime: readTime, isHeld, added: [], transaction).changed
     }
 
-    /// A document that was looked at, and where it is stored.
+    /// A document that was looked up, and the number of its row.
     private typealias Row = (path: DocumentPath, row: Int64)
 
-    /// - Parameter added: Documents that came into a target: most are new to the cache too.
+    /// - Parameter added: The documents that came into a target. Most are new to the cache too.
     private func merge(
         _ documents: some Collection<RemoteDocument>, readTime: Timestamp,
         _ isHeld: (DocumentPath, Timestamp) -> Bool, added: [Set<DocumentPath>],
@@ -175,7 +177,8 @@ final class RemoteChanges {
         return (changed, rows)
     }
 
-    /// By the beginnings of their names: near each other in the file's indexes, and nearly sorted for views.
+    /// Returns the documents ordered by the beginnings of their names. So they are near each other
+    /// in the file's indexes, and nearly sorted for views.
     private static func inOrder(_ documents: some Collection<RemoteDocument>) -> [RemoteDocument] {
         let all = Array(documents)
         let places = all.indices.map { (bits: all[$0].path.leadingIDBits, place: $0) }
@@ -189,7 +192,7 @@ final class RemoteChanges {
         if delta.added.isEmpty { return }
         let added = rows.filter { delta.added.contains($0.path) }
         try targetRows.add(rows: added.map(\.row), of: target, transaction)
-        // The others are held already, or are not here at all.
+        // The other documents were held before, or are absent.
         guard added.count < delta.added.count else { return }
         for path in delta.added.subtracting(added.map(\.path)) {
             try targetRows.add(path, of: target, transaction)
@@ -218,9 +221,9 @@ final class RemoteChanges {
             new.resumeToken = delta.resumeToken
             new.snapshotVersion = event.version
         } else if delta.hasChanges, !old.resumeToken.isEmpty {
-            // A server that sends no tokens: the one from before is of older rows than these, and says
-            // nothing of what came with one and goes before the next. A time is as good, if the rows
-            // are all of it.
+            // This server sends no tokens. The previous token belongs to rows older than these. It
+            // does not cover a row that came without a token and leaves before the next one. A time
+            // is equally good if the rows are complete.
             new.resumeToken = []
             new.snapshotVersion = delta.isCurrent ? event.version : .epoch
         } else if delta.hasChanges, new.snapshotVersion != .epoch {
@@ -230,9 +233,11 @@ final class RemoteChanges {
         return new
     }
 
-    /// Forgets documents that are no rows of a query, and notes that the server confirmed all others.
+    /// Forgets documents that are not rows of a query, and notes that the server confirmed all
+    /// others.
     ///
-    /// - Parameter confirmed: The query, in the server's form, when these were the last; else nil.
+    /// - Parameter confirmed: The query in the server's form, if these documents were the last;
+    ///   else nil.
     func forget(
         _ paths: [DocumentPath], confirming confirmed: Query?, at time: Timestamp
     ) throws -> [LocalDocument] {
@@ -246,7 +251,8 @@ final class RemoteChanges {
 }
 
 extension RemoteDocument {
-    /// An acknowledged write of the same version gives way: it was computed here.
+    /// True if the document replaces the held one. An acknowledged write of the same version is
+    /// replaced, because its contents were computed here.
     fileprivate func isNewer(than old: HeldVersion?) -> Bool {
         guard let old else { return true }
         return version > old.updateTime

@@ -1,6 +1,7 @@
 import TidemarkStore
 
-/// The cache's tables beside the documents. Append only: a released step is never edited.
+/// The tables of the cache besides the documents. The list is append only: a released step is never
+/// edited.
 enum LocalSchema {
     static let migrations = [
         StoreMigration(

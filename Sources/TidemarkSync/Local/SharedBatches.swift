@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkStore
 
-/// What is noted in the transaction that queues a batch, so that it is queued once.
+/// A note that the transaction of a queued batch stores, so the batch is queued only once.
 enum BatchNote: Hashable, Sendable {
     /// A batch of another store: ``MovedBatch``.
     case moved(String)
@@ -16,19 +16,19 @@ enum BatchNote: Hashable, Sendable {
     }
 }
 
-/// What became of a batch.
+/// The outcome of a batch.
 enum BatchFate: Equatable, Sendable {
-    /// It is in the queue.
+    /// The batch is in the queue.
     case pending
     case committed(Timestamp)
     case rejected(RPCStatus)
-    /// It is not in the queue, and longer ago than is known.
+    /// The batch is not in the queue, and its record was deleted.
     case unknown
 }
 
-/// Batches that came from other processes, and what became of the last ones of all processes.
+/// The batches of other processes, and the outcomes of the last batches of all processes.
 enum SharedBatches {
-    /// How many are known.
+    /// The maximum number of stored batches.
     static let most = 1_000
 
     static func add(_ name: String, _ batch: Int64, _ transaction: StoreTransaction) throws {

@@ -1,25 +1,25 @@
 import TidemarkModel
 import TidemarkStore
 
-/// A read of the cache that may take more than one step of the engine. Between its slices the cache may be
-/// written to: what it has at its end is what the cache holds then.
+/// A read of the cache that may take several steps of the engine. Other code may write to the cache
+/// between the steps. The final result agrees with the cache at the end of the read.
 protocol SlicedRead: AnyObject {
-    /// - Returns: Whether it is at its end; what it has read is true until the next write.
+    /// - Returns: True at the end. Then the result is true until the next write.
     func step(_ budget: ScanBudget) throws -> Bool
 }
 
-/// The rows of a query, pending writes merged in.
+/// The rows of a query, with pending writes merged in.
 final class QueryRead: SlicedRead {
     let query: Query
     private let local: LocalStore
-    /// What its transactions are.
+    /// The label of the read's transactions.
     private let label: StorageStep
     private var scan: RowScan?
     private var found: [LocalDocument] = []
-    /// How many rows more than it returns are looked for, because some may change. None at first where rows
-    /// come in the query's order, so that the search ends with the last that is wanted.
+    /// The number of additional rows to look for, because some rows may change. It starts at 0 if
+    /// the rows come in the query's order, so the search ends at the last requested row.
     private var spare = 0
-    /// In the query's order, at the end.
+    /// The rows in the query's order; complete at the end.
     private(set) var rows: [LocalDocument] = []
 
     private static let fewSpares = 64
@@ -41,7 +41,7 @@ final class QueryRead: SlicedRead {
         }
     }
 
-    /// How many rows it is for; nil for all.
+    /// The number of requested rows; nil for all.
     private var wanted: Int? { query.limit.map { $0.count + query.offset } }
 
     private func begin(_ table: DocumentTable) throws -> RowScan {
@@ -68,7 +68,7 @@ final class QueryRead: SlicedRead {
         let others = scan.touched.union(local.queue.pending.paths(in: query))
         if !others.isEmpty { found.removeAll { others.contains($0.path) } }
         if let wanted, scan.isCut, found.count < wanted {
-            // More has changed than there were spare rows for.
+            // More rows changed than there were spare rows.
             spare = max(8 * spare, Self.fewSpares)
             return false
         }
@@ -79,13 +79,13 @@ final class QueryRead: SlicedRead {
     }
 }
 
-/// The figures of one or several queries in one state of the cache, pending writes counted in.
+/// The figures of one or several queries in one state of the cache, pending writes included.
 final class FigureRead: SlicedRead {
     private let queries: [Query]
     private let fields: [FieldPath]
     private let local: LocalStore
     private var scans: [FigureScan?]
-    /// One for each query, at the end.
+    /// The figures, one entry for each query; complete at the end.
     private(set) var figures: [Figures] = []
 
     /// - Precondition: The queries have neither limits nor offsets.
@@ -102,13 +102,13 @@ final class FigureRead: SlicedRead {
             for index in queries.indices {
                 guard try scan(index, table, budget) else { return false }
             }
-            // All are known, each as it is now.
+            // All figures are known, and each is current.
             figures = try queries.indices.map { try finish($0, table) }
             return true
         }
     }
 
-    /// - Returns: Whether the query's figures are known.
+    /// - Returns: True if the query's figures are known.
     private func scan(
         _ index: Int, _ table: DocumentTable, _ budget: ScanBudget
     ) throws -> Bool {
@@ -144,14 +144,14 @@ final class FigureRead: SlicedRead {
     }
 }
 
-/// Which documents a target has.
+/// The documents of a target.
 final class KeysRead: SlicedRead {
     private let target: Int32
     private let local: LocalStore
     private var changes: ChangedDocuments?
-    /// Rows are read in the order of their numbers, through this one.
+    /// The last row that was read. Rows are read in the order of their numbers.
     private var row = Int64.min
-    /// At the end.
+    /// The documents; complete at the end.
     private(set) var paths: Set<DocumentPath> = []
 
     private static let page = 200
@@ -173,7 +173,7 @@ final class KeysRead: SlicedRead {
                 budget.spend(max(page.paths.count, 1))
                 if let last = page.last { row = last }
                 if !page.isEnd { continue }
-                // Nobody listens to the target meanwhile: it can only have lost some.
+                // The target has no listeners during this read, so it can only have lost documents.
                 for path in changes.paths where paths.contains(path) {
                     if try !local.targets.hasRow(path, of: target, transaction) {
                         paths.remove(path)

@@ -1,11 +1,11 @@
 import TidemarkModel
 import TidemarkStore
 
-/// Which documents belong to which target, on disk.
+/// The documents of each target, on disk.
 struct TargetRows {
     let database: DatabaseID
 
-    /// The rows of a target as of its last snapshot.
+    /// Returns the rows of a target as of its last snapshot.
     func all(
         of target: Int32, _ transaction: StoreTransaction
     ) throws -> Set<DocumentPath> {
@@ -17,9 +17,10 @@ struct TargetRows {
                 """, [.integer(Int64(target))]))
     }
 
-    /// A part of them, by the numbers of their rows.
+    /// Returns a part of the documents, by the numbers of their rows.
     ///
-    /// - Returns: The number of the last one too, nil without any; and whether no more follow.
+    /// - Returns: Also the number of the last row, nil if the part is empty; and whether the part
+    ///   is the last.
     func page(
         of target: Int32, after row: Int64, _ count: Int, _ transaction: StoreTransaction
     ) throws -> (paths: [DocumentPath], last: Int64?, isEnd: Bool) {
@@ -39,7 +40,7 @@ struct TargetRows {
         return (paths, last, try rows[0].integer(1) < count)
     }
 
-    /// The first of them.
+    /// Returns the first documents of a target.
     func first(
         of target: Int64, _ limit: Int, _ transaction: StoreTransaction
     ) throws -> [DocumentPath] {
@@ -71,9 +72,9 @@ struct TargetRows {
         ).isEmpty
     }
 
-    /// A document that is not here is no row of anything.
+    /// Adds a document to a target. A document that is not in the cache is not added.
     ///
-    /// - Parameter row: The document's, where it is known.
+    /// - Parameter row: The number of the document's row, if it is known.
     func add(
         _ path: DocumentPath, of target: Int32, row: Int64? = nil, _ transaction: StoreTransaction
     ) throws {
@@ -84,9 +85,10 @@ struct TargetRows {
             [.integer(Int64(target)), .integer(row)])
     }
 
-    /// Documents that came together lie side by side: they become rows of the target together.
+    /// Adds documents to a target. Documents that came together have adjacent rows, so they become
+    /// rows of the target together.
     ///
-    /// - Parameter rows: The documents', each once.
+    /// - Parameter rows: The numbers of the documents' rows, without duplicates.
     func add(
         rows: [Int64], of target: Int32, _ transaction: StoreTransaction
     ) throws {
@@ -113,7 +115,8 @@ struct TargetRows {
             [.integer(Int64(target)), .integer(held.row)])
     }
 
-    /// Takes a document out of the cache, and out of every target: its row may become another's.
+    /// Removes a document from the cache and from every target, because another document may take
+    /// its row.
     func forget(_ path: DocumentPath, _ transaction: StoreTransaction) throws {
         let table = transaction.documents(of: database)
         guard let held = try table.version(at: path) else { return }

@@ -1,22 +1,24 @@
 import TidemarkModel
 import TidemarkStore
 
-/// The targets of this cache: those in use, what the disk has of them, and when each was used last.
-/// Asks for no transaction by itself: whoever has one hands it in.
+/// The targets of this cache: the targets in use, their states on disk, and the last use of each.
+/// The table starts no transactions; its callers provide them.
 final class TargetTable {
-    /// Those in use, by id, with the newest token; the disk may have an older one.
+    /// The targets in use, by id, with the newest token. The disk may have an older token.
     private var used: [Int32: LocalTarget] = [:]
-    /// As they are on disk; those of which nothing is known yet are not there.
+    /// The targets in use as the disk has them. Targets about which nothing is known yet are
+    /// absent.
     private var persisted: [Int32: KeptTarget] = [:]
-    /// Those that are in use no more, and whose use is not on disk yet.
+    /// The targets that are no longer in use and whose last use is not on disk yet.
     private(set) var released: [Int32: KeptTarget] = [:]
     private var recent = RecentQueries()
     private var nextID: Int32 = 2
-    /// The number of the next use. Each use of a target or a document has one.
+    /// The number of the next use. Each use of a target or a document has a number.
     private(set) var nextSequence: Int64 = 1
-    /// Of the last consistent snapshot; never goes back.
+    /// The version of the last consistent snapshot. It never decreases.
     private(set) var lastVersion = Timestamp.epoch
-    /// As it is on disk; where it is behind, targets there are as new, and bring it with them.
+    /// The version on disk. If it is older, the targets on disk are as new as ``lastVersion`` and
+    /// carry the version.
     private var savedVersion = Timestamp.epoch
 
     // MARK: In memory
@@ -26,25 +28,25 @@ final class TargetTable {
 
     var isEmpty: Bool { used.isEmpty }
     var usedCount: Int { used.count }
-    /// How many of those in use are on disk.
+    /// The number of targets in use that are on disk.
     var persistedCount: Int { persisted.count }
 
     func inUse(_ key: QueryKey) -> LocalTarget? { used.values.first { $0.key == key } }
 
-    /// Whether the disk has the target, or an older state of it.
+    /// True if the disk has the target, or an older state of it.
     func isPersisted(_ id: Int32) -> Bool { persisted[id] != nil }
 
     func recent(_ query: Query, in database: DatabaseID) -> RecentQuery {
         recent.query(query, in: database)
     }
 
-    /// To be called when targets were taken out of the file.
+    /// Forgets the recent targets; call this when targets were removed from the file.
     func forgetRecent() { recent.forgetTargets() }
 
-    /// One more use is over.
+    /// Counts the end of one more use.
     func countUse() { nextSequence += 1 }
 
-    /// An id that is never given back, not even when its transaction fails.
+    /// Returns an id that is never used again, even if its transaction fails.
     func takeID() -> Int32 {
         defer { nextID += 2 }
         return nextID
@@ -54,9 +56,9 @@ final class TargetTable {
         LocalTarget(id: nextID, key: key, sequence: nextSequence)
     }
 
-    /// The target is in use from now on.
+    /// Starts the use of a target.
     ///
-    /// - Parameter stored: As it is on disk, if it is.
+    /// - Parameter stored: The target as the disk has it, if it does.
     func take(_ target: consuming LocalTarget, stored: KeptTarget?) {
         let id = target.id
         nextSequence += 1
@@ -66,13 +68,13 @@ final class TargetTable {
         if isStored, let stored { persisted[id] = stored }
     }
 
-    /// How many targets wait for somebody else's transaction.
+    /// The maximum number of targets that wait for another transaction.
     private static let mostReleased = 50
 
-    /// The target is in use no more. What the disk has not is to be written; where that is only when it was
-    /// used, it waits for somebody else's transaction.
+    /// Ends the use of a target. Facts that are not on disk must be written. If only the last use
+    /// changed, the target waits for another transaction.
     ///
-    /// - Returns: What is to be written at once, if anything.
+    /// - Returns: The target if it must be written now; else nil.
     func release(_ id: Int32) -> LocalTarget? {
         guard var target = used.removeValue(forKey: id) else { return nil }
         let stored = persisted.removeValue(forKey: id)
@@ -88,20 +90,20 @@ final class TargetTable {
 
     // MARK: Around a transaction
 
-    /// Writes those that wait for a transaction.
+    /// Writes the targets that wait for a transaction.
     func saveReleased(_ transaction: StoreTransaction) throws {
         for waiting in released.values { try save(waiting.target, transaction) }
     }
 
-    /// The transaction was undone.
+    /// Undoes the changes after the transaction was undone.
     ///
-    /// - Parameter waiting: What ``released`` was before it.
+    /// - Parameter waiting: The value of ``released`` before the transaction.
     func undo(released waiting: [Int32: KeptTarget]) {
         recent.forgetTargets()
         released = waiting
     }
 
-    /// Whether closing has nothing to write.
+    /// True if there is nothing to write at the end.
     var isSaved: Bool {
         unsaved.isEmpty && released.isEmpty && savedVersion == lastVersion
     }
@@ -112,7 +114,7 @@ final class TargetTable {
         }
     }
 
-    /// The last transaction: the newest tokens.
+    /// Writes the newest tokens in the last transaction.
     func saveAll(_ transaction: StoreTransaction) throws {
         for target in unsaved { try save(target, transaction) }
         if savedVersion < lastVersion { try saveLastVersion(lastVersion, transaction) }
@@ -137,7 +139,7 @@ final class TargetTable {
 
     // MARK: A snapshot
 
-    /// What a snapshot has made of the targets, to be taken over once it is stored.
+    /// The changes of a snapshot to the targets. They are adopted after the snapshot is stored.
     struct Update {
         fileprivate var updated: [LocalTarget] = []
         fileprivate var saved: [LocalTarget] = []
@@ -145,12 +147,12 @@ final class TargetTable {
         fileprivate var savesVersion = false
     }
 
-    /// - Parameter version: Of the snapshot.
+    /// - Parameter version: The version of the snapshot.
     func update(at version: Timestamp) -> Update { Update(version: max(version, lastVersion)) }
 
-    /// Writes a target as the snapshot leaves it, where that is worth it.
+    /// Writes a target after the snapshot, if that is worth a write.
     ///
-    /// - Parameter isLost: Whether the target has to be asked for anew.
+    /// - Parameter isLost: True if the target must be requested again.
     func add(
         _ target: LocalTarget, hasChanges: Bool, isLost: Bool, to update: inout Update,
         _ transaction: StoreTransaction
@@ -163,19 +165,20 @@ final class TargetTable {
         }
     }
 
-    /// - Parameter hasDocuments: Whether the snapshot has any.
+    /// - Parameter hasDocuments: True if the snapshot has documents.
     func finish(
         _ update: inout Update, hasDocuments: Bool, _ transaction: StoreTransaction
     ) throws {
         let version = update.version
-        // A page of the log, unless a target is written that says as much.
+        // The write costs a page of the log, and is not needed if a written target has the same
+        // version.
         update.savesVersion =
             version > savedVersion && (hasDocuments || !update.saved.isEmpty)
             && !update.saved.contains { $0.serverVersion >= version }
         if update.savesVersion { try saveLastVersion(version, transaction) }
     }
 
-    /// The snapshot is stored.
+    /// Adopts the changes after the snapshot is stored.
     func adopt(_ update: Update) {
         nextSequence += 1
         lastVersion = update.version
@@ -186,7 +189,7 @@ final class TargetTable {
 
     // MARK: On disk
 
-    /// The query's target, written as one that is used now.
+    /// Returns the query's target, and writes it as used now.
     func allocate(
         _ key: QueryKey, _ transaction: StoreTransaction
     ) throws -> LocalTarget {
@@ -214,7 +217,7 @@ final class TargetTable {
         nextID = max(nextID, target.id + 2)
     }
 
-    /// As the disk has it, or waits to get it.
+    /// Returns the target as the disk has it, or as it waits for a write.
     func storedTarget(
         _ key: QueryKey, _ transaction: StoreTransaction
     ) throws -> KeptTarget? {
@@ -238,8 +241,9 @@ final class TargetTable {
         return target
     }
 
-    /// Mostly it is there, with another token, and that is all that is written: to replace the row, or to
-    /// write when it was used, would take its entries out of one index or two and put them back.
+    /// Writes a target. Usually the target is on disk with another token, and only the token is
+    /// written. A replacement of the row, or a write of the last use, would remove the row's
+    /// entries from one or two indexes and insert them again.
     func save(_ target: LocalTarget, _ transaction: StoreTransaction) throws {
         let values: [SQLValue] = [
             .integer(Int64(target.id)), .blob(target.key.bytes), .blob(target.resumeToken),
