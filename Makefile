@@ -1,6 +1,8 @@
 # Tidemark. `make demo` and `make test` do all of their own set-up.
 
 export SWIFT ?= swift
+# The targets that the long tests compute in are optimised, in debug builds too; 0 leaves that out, for a debugger.
+export TIDEMARK_OPTIMIZED ?= 1
 ARGS ?=
 
 # The first target: `make` alone lists what there is.
@@ -17,7 +19,7 @@ help:
 	@echo "make check-views   type-check the SwiftUI views of the example apps, on a stub of SwiftUI"
 	@echo "make format, lint  format the code, or check its format"
 
-.PHONY: help demo show test debug-build docs long ci setup format lint check-imports check-apple check-views interop demo-small serve bench bench-server bench-client bench-encryption bench-caller bench-app bench-health bench-lint results tables screenshots proto races clean
+.PHONY: help demo show test debug-build docs long ci setup format lint run-tests check-apple check-views interop demo-small serve bench bench-server bench-client bench-encryption bench-caller bench-app bench-health bench-lint results tables screenshots proto races clean
 
 # Plays a real history against local servers: three clients of one feed, then what users of a chat app, of a
 # messaging app, of a fitness app and of a feed of pictures do, a sign-up and a launch, on the networks that
@@ -35,19 +37,20 @@ show: setup
 	@.build/release/tidemark show $(ARGS)
 
 # What the tests need, product by product: `swift build --build-tests` builds every tool of every dependency
-# as well, among them 190 files of C++.
+# as well, among them 190 files of C++. No target may import a module that it does not declare.
 debug-build:
 	@for product in tidemarkPackageTests tidemark tidemark-lint Benchmarks; do \
-		Scripts/build --product $$product || exit 1; done
+		Scripts/build --explicit-target-dependency-import-check error --product $$product || exit 1; done
 
 # Every test: unit, property, engine, server over sockets, and other people's clients.
 # What needs something that is not here is named in one line at the end.
 test: setup
-	@rm -f .build/tests-not-run
 	@$(MAKE) --no-print-directory debug-build
-	@Scripts/swift-tests
-	@$(MAKE) --no-print-directory interop
-	@Scripts/not-run
+	@$(MAKE) --no-print-directory run-tests
+
+# The tests alone, on the build that is there: Swift's in two processes, and the interop tests in two beside them.
+run-tests:
+	@Scripts/tests
 
 # The catalogues of all modules, with the toolchain's docc: every warning is an error. Uses the debug build,
 # and prints where the result is and how to read it.
@@ -96,10 +99,6 @@ format:
 
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format Sources Examples Tests Benchmarks Plugins Tools Package.swift
-
-# No target may import a module that it does not declare.
-check-imports:
-	@Scripts/build --explicit-target-dependency-import-check error --product tidemark
 
 # The code for Apple's systems, on stubs with Apple's names (Tools/AppleCheck): a small package of its own.
 check-apple:

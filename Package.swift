@@ -62,7 +62,7 @@ let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "as
 let planted: [SwiftSetting] = [.define("TIDEMARK_DEFECTS", .when(configuration: .debug))]
 
 /// One target of the library. What it may import is its dependency list, and nothing else:
-/// `make check-imports` builds with `--explicit-target-dependency-import-check error`.
+/// `make debug-build` passes `--explicit-target-dependency-import-check error`.
 func library(
     _ name: String, _ dependencies: [Target.Dependency] = [], _ extra: [SwiftSetting] = []
 ) -> Target {
@@ -488,6 +488,20 @@ where ["TidemarkStore", "TidemarkImages", "TidemarkHealth"].contains(target.name
     #else
         target.exclude.append("PrivacyInfo.xcprivacy")
     #endif
+}
+
+// `TIDEMARK_OPTIMIZED=1`, which the Makefile sets, optimises the targets that the long tests compute in, in
+// debug builds too. Assertions, `@testable` and planted defects stay: 600 Worlds take 19 s in place of 71.
+if Context.environment["TIDEMARK_OPTIMIZED"] == "1" {
+    let computing = [
+        "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkSync", "TidemarkServer",
+        "TidemarkWire", "Tidemark", "TidemarkApp", "TidemarkSimulation",
+    ]
+    let flags = SwiftSetting.unsafeFlags(
+        ["-O", "-assert-config", "Debug"], .when(configuration: .debug))
+    for target in package.targets where computing.contains(target.name) {
+        target.swiftSettings?.append(flags)
+    }
 }
 
 // `TIDEMARK_TESTS=TidemarkAppTests,TidyTests` keeps those test targets alone, so that the test bundle links
