@@ -17,30 +17,28 @@ struct AppKey: StoreKey {
     }
 
     func cipher(salt: [UInt8]) -> (cipher: any PageCipher, check: UInt64) {
-        let made = Self.derive(key.bytes, salt: salt)
-        let check = made.check.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
-        return (AESPageCipher(SymmetricKey(data: made.key)), check)
+        let bytes = Self.derive(key.bytes, salt: salt)
+        let check = bytes.withUnsafeBytes {
+            $0.loadUnaligned(fromByteOffset: CacheKey.byteCount, as: UInt64.self)
+        }
+        return (AESPageCipher(SymmetricKey(data: bytes.prefix(CacheKey.byteCount))), check)
     }
 
-    /// Derives a file's key: the halves of five blocks that AES-256 makes of the salt and a
-    /// counter, as RFC 8452 (section 4) derives keys. Whole blocks never repeat, but blocks of a
-    /// random key may. The library's HMAC and HKDF take 0.25 ms at their first use in a process,
-    /// which delays the start of an app.
+    /// Derives a file's key and the check value of its header with HKDF (RFC 5869, SHA-256).
+    ///
+    /// The first SHA-256 of a process takes 0.24 ms. That is the price of a standard derivation.
     ///
     /// - Parameters:
     ///   - key: A key of 32 bytes that has no other use.
-    ///   - salt: A salt of 12 bytes.
-    static func derive(_ key: [UInt8], salt: [UInt8]) -> (key: [UInt8], check: [UInt8]) {
-        let block = 16
-        // The library's cipher encrypts zeros in counter mode, which gives these blocks.
-        let blocks = try? AES.GCM.seal(
-            [UInt8](repeating: 0, count: 5 * block), using: SymmetricKey(data: key),
-            nonce: AES.GCM.Nonce(data: salt)
-        ).ciphertext
-        guard let blocks else { preconditionFailure("a key or a salt of another length") }
-        let halves = stride(from: 0, to: 5 * block, by: block).map { start in
-            [UInt8](blocks.dropFirst(start).prefix(block / 2))
-        }
-        return (Array(halves[..<4].joined()), halves[4])
+    ///   - salt: A salt of ``SealedHeader/saltSize`` bytes.
+    /// - Returns: The 32 bytes of the key, then the 8 bytes of the check value.
+    static func derive(_ key: [UInt8], salt: [UInt8]) -> [UInt8] {
+        HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: SymmetricKey(data: key), salt: salt, info: purpose,
+            outputByteCount: CacheKey.byteCount + 8
+        ).withUnsafeBytes(Array.init)
     }
+
+    /// Binds derived keys to this use and to the format of the file.
+    private static let purpose = Array("tidemark cache \(SealedHeader.version)".utf8)
 }

@@ -127,7 +127,7 @@ extension FirestoreError {
         case .deviceLocked, .keyUnavailable: return .waitForUnlock
         case .keyMissing, .wrongKey, .notEncrypted: return .giveOtherKey
         case .newerVersion: return .updateApp
-        case .damaged, .unreadable, .defect: return .repairStorage
+        case .damaged, .unreadable, .defect, .olderEncryption: return .repairStorage
         case nil: break
         }
         return switch code {

@@ -18,7 +18,7 @@ extension RPCStatus {
             case .locked, .unreadable, .protected, .keyUnavailable: .unavailable
             case .corrupt: .dataLoss
             // A server's files are not encrypted by it.
-            case .keyMissing, .wrongKey, .notEncrypted: .failedPrecondition
+            case .keyMissing, .wrongKey, .notEncrypted, .olderEncryption: .failedPrecondition
             case .newerSchema, .invalidStatement: .internal
             }
         self.init(code, error.message)

@@ -18,6 +18,8 @@ public enum StoreError: Error, Hashable, Sendable {
     case wrongKey
     /// A key was given, but the file is not encrypted. Nothing is lost.
     case notEncrypted
+    /// An earlier version of the library encrypted the file in another format. Nothing is lost.
+    case olderEncryption
     /// A newer version of the library wrote the file.
     case newerSchema
     /// A statement was invalid: a bug in this library, not in the caller's data.
@@ -33,7 +35,7 @@ public enum StoreError: Error, Hashable, Sendable {
         switch self {
         case .full: .freeSpace
         case .locked: .closeOtherProcess
-        case .corrupt: .rebuild
+        case .corrupt, .olderEncryption: .rebuild
         case .unreadable: .checkDisk
         case .protected, .keyUnavailable: .unlockDevice
         case .keyMissing, .wrongKey, .notEncrypted: .giveOtherKey
@@ -54,8 +56,16 @@ public enum StoreError: Error, Hashable, Sendable {
         case .keyMissing: "The stored data is encrypted, and there is no key."
         case .wrongKey: "The stored data is encrypted with another key."
         case .notEncrypted: "The stored data is not encrypted."
+        case .olderEncryption: "An older version encrypted the stored data in another format."
         case .newerSchema: "The stored data was written by a newer version."
         case .invalidStatement: "Something went wrong while storing data."
         }
+    }
+}
+
+extension StoreError {
+    /// Returns the error for a file whose encryption has another version than this library's.
+    static func otherEncryption(_ version: UInt8) -> Self {
+        version < SealedHeader.version ? .olderEncryption : .newerSchema
     }
 }

@@ -150,18 +150,18 @@ extension StoreFile {
         } catch {
             // SQLite reports a missing table with this error, and no failure of a disk.
             if case .invalidStatement = error { return [] }
-            if case .corrupt = error, isSealedWithoutKey { throw .keyMissing }
+            if case .corrupt = error { try requireNoKey() }
             throw error
         }
     }
 
-    private var isSealedWithoutKey: Bool {
-        guard let file = LayeredFile.ofDatabase(handle), OpenDatabase.isOne(file) else {
-            return false
-        }
+    /// Throws the reason why the file needs a key, if the connection has none.
+    private func requireNoKey() throws(StoreError) {
+        guard let file = LayeredFile.ofDatabase(handle), OpenDatabase.isOne(file) else { return }
         switch SealedHeader.reading(of: file) {
-        case .sealed, .damaged: return true
-        case .plain, .unknown: return false
+        case .sealed, .damaged: throw .keyMissing
+        case .otherVersion(let version): throw .otherEncryption(version)
+        case .plain, .unknown: return
         }
     }
 

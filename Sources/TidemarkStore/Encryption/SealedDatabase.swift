@@ -120,6 +120,7 @@ extension SealedDatabase {
         switch SealedHeader.reading(of: file) {
         case .plain: throw .notEncrypted
         case .sealed: if cipher(of: file) == nil { throw .wrongKey }
+        case .otherVersion(let version): throw .otherEncryption(version)
         case .unknown, .damaged: break
         }
     }

@@ -7,7 +7,9 @@ import GRDBSQLite
 package struct SealedHeader: Equatable {
     static let size = 36
     package static let saltSize = 12
-    private static let marker = Array("tdm\u{2}".utf8)
+    /// The version of the format. Version 2 derived a file's key without HKDF.
+    package static let version: UInt8 = 3
+    private static let name = Array("tdm".utf8)
 
     var salt: [UInt8]
     /// The check value of ``StoreKey/cipher(salt:)``.
@@ -20,6 +22,8 @@ package struct SealedHeader: Equatable {
         /// The beginning of an unencrypted database.
         case plain
         case sealed(SealedHeader)
+        /// An intact header of another version of the format.
+        case otherVersion(UInt8)
         /// The damaged header of an encrypted file.
         case damaged
     }
@@ -32,25 +36,30 @@ package struct SealedHeader: Equatable {
             salt: Array(contents.prefix(saltSize)),
             check: contents.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
         let sum = bytes.loadUnaligned(fromByteOffset: 28, as: UInt64.self)
-        if sum == self.sum(of: contents) { return .sealed(header) }
-        return bytes.starts(with: marker) ? .damaged : .unknown
+        if sum == self.sum(of: contents, version: version) { return .sealed(header) }
+        guard bytes.starts(with: name) else { return .unknown }
+        let other = bytes[name.count]
+        if other == version { return .damaged }
+        return sum == self.sum(of: contents, version: other) ? .otherVersion(other) : .unknown
     }
 
     /// - Parameter bytes: The memory for the header, at least ``size`` bytes.
     func write(to bytes: UnsafeMutableRawBufferPointer) {
         precondition(salt.count == Self.saltSize)
-        bytes.copyBytes(from: Self.marker)
+        bytes.copyBytes(from: Self.name + [Self.version])
         UnsafeMutableRawBufferPointer(rebasing: bytes[4...]).copyBytes(from: salt)
         bytes.storeBytes(of: 0, toByteOffset: 16, as: UInt32.self)
         bytes.storeBytes(of: check, toByteOffset: 20, as: UInt64.self)
-        let sum = Self.sum(of: UnsafeRawBufferPointer(rebasing: bytes[4..<28]))
+        let contents = UnsafeRawBufferPointer(rebasing: bytes[4..<28])
+        let sum = Self.sum(of: contents, version: Self.version)
         bytes.storeBytes(of: sum, toByteOffset: 28, as: UInt64.self)
     }
 
     /// Returns the checksum of the salt and the check value. It differs from the ``PageChecksum``
-    /// of zeros, so a header of zeros is invalid.
-    private static func sum(of contents: UnsafeRawBufferPointer) -> UInt64 {
-        PageChecksum.of(contents, number: 0x7464_6d32)
+    /// of zeros, so a header of zeros is invalid. It depends on the version, so a damaged version
+    /// is not taken for another one.
+    private static func sum(of contents: UnsafeRawBufferPointer, version: UInt8) -> UInt64 {
+        PageChecksum.of(contents, number: 0x7464_6d30 + UInt64(version))
     }
 }
 

@@ -30,6 +30,8 @@ public enum StorageFault: Hashable, Sendable {
     case wrongKey
     /// The settings have a key, and the cache is not encrypted. Nothing is lost.
     case notEncrypted
+    /// An earlier version of the library encrypted the cache in another format. Nothing is lost.
+    case olderEncryption
     /// A newer version of the library wrote the file.
     case newerVersion
     /// A fault of the library.
@@ -54,6 +56,10 @@ public enum StorageFault: Hashable, Sendable {
             Sentence("storage.wrongKey", "The stored data is encrypted with another key.")
         case .notEncrypted:
             Sentence("storage.notEncrypted", "The stored data is not encrypted yet.")
+        case .olderEncryption:
+            Sentence(
+                "storage.olderEncryption",
+                "An older version encrypted the stored data in another format.")
         case .newerVersion:
             Sentence("storage.newerVersion", "The stored data was written by a newer version.")
         case .defect: Sentence("storage.defect", "Something went wrong while storing data.")
@@ -81,6 +87,7 @@ public enum StorageFault: Hashable, Sendable {
         case .keyMissing: self = .keyMissing
         case .wrongKey: self = .wrongKey
         case .notEncrypted: self = .notEncrypted
+        case .olderEncryption: self = .olderEncryption
         case .newerSchema: self = .newerVersion
         case .invalidStatement(let detail): self = .defect(detail: detail)
         }

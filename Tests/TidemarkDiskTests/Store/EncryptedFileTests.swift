@@ -164,6 +164,29 @@ extension EncryptedFileTests {
         #expect(store.queue.pending.batches.count == 1)
     }
 
+    /// Version 2 derived keys without HKDF; version 4 does not exist yet.
+    @Test(arguments: [(UInt8(2), StoreError.olderEncryption), (4, .newerSchema)])
+    func `an intact header of another version is told from damage, and loses nothing`(
+        version: UInt8, error: StoreError
+    ) throws {
+        let disk = try LossyDisk(seed: 0)
+        let path = disk.path("cache.sqlite")
+        var bytes = try made(.encrypted, at: path)
+        let sum = bytes[4..<28].withUnsafeBytes {
+            PageChecksum.of($0, number: 0x7464_6d30 + UInt64(version))
+        }
+        bytes[3] = version
+        bytes.replaceSubrange(28..<36, with: withUnsafeBytes(of: sum) { Data($0) })
+        try bytes.write(to: URL(fileURLWithPath: path))
+        for key in [AtRest.encrypted.key, nil] {
+            #expect(throws: error) {
+                try LocalStore.opening(
+                    .file(path), database: Self.database, user: nil, key: key, fault: nil)
+            }
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
+    }
+
     @Test func `another key is told from damage in every damaged file`() throws {
         let disk = try LossyDisk(seed: 0)
         let path = disk.path("cache.sqlite")

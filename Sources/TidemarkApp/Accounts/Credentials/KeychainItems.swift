@@ -80,7 +80,7 @@ struct KeychainItems: CredentialStore {
     /// The group is part of the service's name: a query without a group finds the items of every group
     /// that the app belongs to, so the app's own items need another name than the shared ones.
     private func item(_ account: String) -> KeychainItem {
-        let name = accessGroup.map { "\(service) in \($0)" } ?? service
+        let name = accessGroup.map { "\(service)/\($0)" } ?? service
         return KeychainItem(service: name, account: account, accessGroup: accessGroup)
     }
 
