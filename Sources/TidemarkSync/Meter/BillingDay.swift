@@ -1,23 +1,24 @@
 public import TidemarkModel
 
-/// A day as Firestore bills it: from midnight to midnight in Pacific time, by the server's clock. The
-/// free reads of a day begin anew at its start.
+/// A day as Firestore bills it: from midnight to midnight in Pacific time, by the server's clock.
+/// The free reads of a day begin again at its start.
 ///
-/// The rule of daylight saving is the one of 2007 (from the second Sunday of March to the first of
-/// November, at two o'clock), worked out here: devices without a table of time zones count the same.
+/// The code computes daylight saving time by the rule of 2007: from the second Sunday of March to
+/// the first Sunday of November, at two o'clock. So devices without a table of time zones count the
+/// same.
 public struct BillingDay: Hashable, Comparable, Sendable {
-    /// Days since 1970-01-01, in the calendar of that place.
+    /// The number of days since 1970-01-01, in the calendar of Pacific time.
     public let number: Int
 
     public init(number: Int) { self.number = number }
 
-    /// The day in which the server's clock read this.
+    /// Creates the day that contains a time of the server's clock.
     public init(_ time: Timestamp) {
         let local = Int(time.seconds) + Self.offset(at: Int(time.seconds))
         number = local.dividedDown(by: Self.seconds)
     }
 
-    /// The midnight with which it ends.
+    /// The midnight at the end of the day.
     public var end: Timestamp {
         let midnight = (number + 1) * Self.seconds
         let summer = midnight - Self.summer
@@ -35,13 +36,13 @@ public struct BillingDay: Hashable, Comparable, Sendable {
 
     private static func offset(at utc: Int) -> Int {
         let year = CivilDate(days: utc.dividedDown(by: seconds)).year
-        // Two o'clock is 10:00 UTC before the first change, and 9:00 before the second.
+        // Two o'clock is 10:00 UTC before the first change, and 9:00 UTC before the second.
         let start = sunday(2, of: 3, in: year) * seconds + 10 * 3_600
         let end = sunday(1, of: 11, in: year) * seconds + 9 * 3_600
         return utc >= start && utc < end ? summer : winter
     }
 
-    /// The day of a month's first, or second, Sunday.
+    /// Returns the day number of a month's first or second Sunday.
     private static func sunday(_ count: Int, of month: Int, in year: Int) -> Int {
         let first = CivilDate(year: year, month: month, day: 1).days
         // 1970-01-01 was a Thursday.
@@ -51,6 +52,6 @@ public struct BillingDay: Hashable, Comparable, Sendable {
 }
 
 extension BillingDay: CustomStringConvertible {
-    /// As in `2026-11-21`.
+    /// The date, for example `2026-11-21`.
     public var description: String { CivilDate(days: number).text }
 }

@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// The meter: what was billed, for whom, and what the budgets say to the next read.
+/// Counts the billed reads by purpose, and asks the budgets about the next read.
 final class BillingMeter {
     private let context: EngineContext
     private let storage: CacheStorage
@@ -8,9 +8,9 @@ final class BillingMeter {
     private var gate: BudgetGate
     private var observers: [UInt64: @Sendable (ReadEvent) -> Void] = [:]
 
-    /// Reads are stored with whatever is stored next, but not more often than this.
+    /// The minimum time between two saves. Reads are stored together with other content.
     private static let shortestPauseOfSaving = Duration.seconds(1)
-    /// And by themselves when nothing is. What a kill takes is of this time at the most.
+    /// The maximum time until a save if no other content is stored. A kill loses at most this much.
     private static let longestPauseOfSaving = Duration.seconds(10)
 
     init(_ context: EngineContext, _ storage: CacheStorage) {
@@ -21,14 +21,14 @@ final class BillingMeter {
 
     // MARK: The server's time
 
-    /// What the server's clock reads, as far as it is known; before it was heard, the device's own.
+    /// The server's time as far as it is known; the device's time before the first answer.
     var serverNow: Timestamp {
         clock.now(elapsed: context.elapsed, device: context.environment.now)
     }
 
     var knowsServerTime: Bool { clock.isKnown }
 
-    /// - Parameter time: Of an answer that has just come.
+    /// - Parameter time: The server's time in an answer that has just arrived.
     func heardServerTime(_ time: Timestamp?) { clock.heard(time, elapsed: context.elapsed) }
 
     // MARK: Counting
@@ -63,7 +63,8 @@ final class BillingMeter {
 
     private func name(of tag: ReadTag) -> String { tag.label ?? context.configuration.label ?? "" }
 
-    /// Where the disk cannot be read, the day counts as begun: a budget is not worth a failure.
+    /// Loads the rows of a day. If the disk cannot be read, the day starts empty, because a budget
+    /// is not worth a failure.
     private func load(_ day: BillingDay) {
         let local = storage.local
         if local.book.ledger.knows(day) { return }
@@ -73,7 +74,7 @@ final class BillingMeter {
     func save() {
         guard !storage.local.book.ledger.unsaved.isEmpty else { return }
         storage.local.book.savesReads = true
-        // What cannot be stored now is stored later: it stays counted.
+        // The reads stay counted, and are stored later.
         do { try storage.local.write(.saveReads) { _ in } } catch {
             context.schedule(.meterSave, after: Self.longestPauseOfSaving)
         }
@@ -106,7 +107,7 @@ final class BillingMeter {
         }
     }
 
-    /// What the budgets say to a read that is about to be asked for.
+    /// Returns the budgets' verdict on a read before it is requested.
     func verdict(on tag: ReadTag) -> BudgetGate.Verdict {
         if gate.budgets.isEmpty { return .allowed }
         let day = BillingDay(serverNow)
@@ -116,7 +117,8 @@ final class BillingMeter {
         }
     }
 
-    /// For what only the server can answer.
+    /// Returns the error for a request that only the server can answer; nil if the budgets allow
+    /// it.
     func refusal(of tag: ReadTag) -> SyncError? {
         verdict(on: tag).budget.map { .overBudget($0) }
     }

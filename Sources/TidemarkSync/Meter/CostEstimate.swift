@@ -1,8 +1,9 @@
 import Foundation
 
-/// What a project costs, in US dollars. Prints its day, month and year in one line.
+/// The cost of a project, in US dollars. Its description shows the cost of a day, a month and a
+/// year in one line.
 public struct CostEstimate: Hashable, Sendable {
-    /// A month has 30 days here, and a year 365.
+    /// A month has 30 days here, and a year has 365.
     static let daysOfMonth = 30.0
     static let daysOfYear = 365.0
 
@@ -17,20 +18,21 @@ public struct CostEstimate: Hashable, Sendable {
     public var month: Double {
         readsDollarsADay * Self.daysOfMonth + sentDollarsAMonth + storedDollarsAMonth
     }
-    /// Twelve months of what is sent and stored, 365 days of reads.
+    /// Twelve months of sent and stored bytes, plus 365 days of reads.
     public var year: Double {
         readsDollarsADay * Self.daysOfYear + (sentDollarsAMonth + storedDollarsAMonth) * 12
     }
 }
 
 extension CostEstimate: CustomStringConvertible {
-    /// As in `50,000,000 reads a day: $180.00 a day, $5,400.00 a month, $65,700.00 a year`.
+    /// The text, for example
+    /// `50,000,000 reads a day: $180.00 a day, $5,400.00 a month, $65,700.00 a year`.
     public var description: String {
         "\(Self.grouped(readsADay, 0)) reads a day: $\(Self.grouped(day, 2)) a day, "
             + "$\(Self.grouped(month, 2)) a month, $\(Self.grouped(year, 2)) a year"
     }
 
-    /// The same everywhere, whatever the device's language.
+    /// Returns a number in a form that does not depend on the device's language.
     static func grouped(_ value: Double, _ decimals: Int) -> String {
         let text = String(format: "%.\(decimals)f", value)
         let parts = text.split(separator: ".", maxSplits: 1)

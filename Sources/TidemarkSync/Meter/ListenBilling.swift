@@ -1,24 +1,26 @@
 import TidemarkModel
 
-/// What one listen stream costs, target by target: told of every message before it is acted upon.
+/// Computes the cost of one listen stream, target by target. It receives every message before the
+/// message is applied.
 ///
-/// A first answer costs what a query does. One that resumes costs what has changed, if the listener was
-/// away for less than half an hour; after that it costs the whole result, whatever is sent. Both times
-/// are the server's: of the last snapshot before, and of the first one after. Made anew with a stream.
+/// A first answer costs as much as a query. A resumed listen costs the changed documents if the
+/// listener was away for less than half an hour. After that it costs the whole result, whatever is
+/// sent. Both times are the server's: the time of the last snapshot before, and of the first one
+/// after. Each stream has a new value of this type.
 struct ListenBilling: Equatable, Sendable {
-    /// Since when a target's rows are known here.
+    /// The state of a target's rows on this device at the start of a listen.
     enum Start: Equatable, Sendable {
         case scratch
         case resumed(Timestamp)
     }
 
-    /// What one target was billed at one moment.
+    /// The cost of one target at one moment.
     struct Bill: Equatable, Sendable {
         var targetID: Int32
         var reads: Int
-        /// Whether it is the first answer, and not a later change.
+        /// True for the first answer, and false for a later change.
         var isOpening: Bool
-        /// By the server's clock; nil when it did not say.
+        /// The server's time; nil if the server sent none.
         var time: Timestamp?
     }
 
@@ -26,16 +28,16 @@ struct ListenBilling: Equatable, Sendable {
         let targetID: Int32
         let query: Query?
         var start: Start
-        /// Documents since the last bill.
+        /// The number of documents since the last bill.
         var documents = 0
         var isOpen = false
-        /// How many rows the server says there are.
+        /// The number of rows that the server reported.
         var counted: Int?
     }
 
-    /// Whether a target was sent this version since the last snapshot.
+    /// Returns true if a target received this version since the last snapshot.
     typealias IsRepeated = (_ wireID: Int32, Document) -> Bool
-    /// How many rows a target has with what was sent so far.
+    /// Returns the number of a target's rows, with everything sent until now.
     typealias Rows = (_ wireID: Int32) -> Int
 
     private var targets: [Int32: Target] = [:]
@@ -48,7 +50,8 @@ struct ListenBilling: Equatable, Sendable {
         targets[wireID] = Target(targetID: targetID, query: query, start: start)
     }
 
-    /// Nobody listens any more: what was sent was billed, though it was not all.
+    /// Ends a target after its last listener left. The sent documents are billed, although the
+    /// answer was not complete.
     mutating func end(_ wireID: Int32) -> [Bill] {
         guard let target = targets.removeValue(forKey: wireID), target.documents > 0 else {
             return []
@@ -68,7 +71,7 @@ struct ListenBilling: Equatable, Sendable {
     ) -> [Bill] {
         switch response {
         case .documentChange(let change):
-            // One that leaves because it has changed is sent too, and costs as much.
+            // A document that leaves because it changed is sent too, and costs as much.
             for id in change.targetIDs { count(change.document, for: id, isRepeated) }
             for id in change.removedTargetIDs { count(change.document, for: id, isRepeated) }
             return []
@@ -76,7 +79,7 @@ struct ListenBilling: Equatable, Sendable {
             targets[filter.targetID]?.counted = Int(filter.count)
             return []
         case .targetChange(let change): return receive(change, rows)
-        // Who is told only that a document is gone pays nothing.
+        // A message that only names a removed document is free.
         case .documentDelete, .documentRemove: return []
         }
     }
@@ -112,7 +115,7 @@ struct ListenBilling: Equatable, Sendable {
         }
     }
 
-    /// The first answer is whole.
+    /// Bills the first answer when it is complete.
     private mutating func settle(_ id: Int32, _ time: Timestamp?, _ rows: Rows) -> Bill? {
         guard let target = targets[id], !target.isOpen else { return nil }
         targets[id]!.isOpen = true
@@ -135,8 +138,8 @@ struct ListenBilling: Equatable, Sendable {
     }
 }
 
-/// When streams ended, by the last snapshot that each had told: a token of a listen on which nothing
-/// happened is older than the time at which it was cut.
+/// The ends of streams, by the last snapshot of each. The token of a listen without changes is
+/// older than the time at which its stream ended.
 struct ListenEndings: Equatable, Sendable {
     static let capacity = 100
 
@@ -148,6 +151,6 @@ struct ListenEndings: Equatable, Sendable {
         if order.count > Self.capacity { times[order.removeFirst()] = nil }
     }
 
-    /// Until when a target was listened to whose rows are as of `snapshot`.
+    /// Returns the time until which a target with rows as of `snapshot` was listened to.
     func end(of snapshot: Timestamp) -> Timestamp { max(snapshot, times[snapshot] ?? snapshot) }
 }

@@ -1,25 +1,25 @@
 import TidemarkModel
 
-/// What an answer costs, as far as its caller can see. Source: server-protocol 2.3.
+/// Computes the cost of an answer, as far as its caller can see it. Source: server-protocol 2.3.
 ///
-/// Made from the messages alone, and not from the server's figures: against Firestore there are none.
-/// What a caller never hears of, because a connection broke, it cannot count.
+/// The cost is computed from the messages alone, because Firestore sends no figures. A caller
+/// cannot count a message that it never received because a connection broke.
 enum ReadBilling {
-    /// How long a listener may be away and still be billed for the changes only.
+    /// The time for which a listener may be away and still pay only for the changes.
     static let resumeWindow = Duration.seconds(30 * 60)
-    /// Index entries that one read covers.
+    /// The number of index entries that one read covers.
     static let entriesPerRead = 1_000
 
-    /// A single call's replies.
+    /// The cost of a single call's replies.
     struct Bill: Equatable {
         var reads = 0
-        /// When it was, by the server's clock; nil when it did not say.
+        /// The server's time of the answer; nil if the server sent none.
         var time: Timestamp?
-        /// Whether the answer does not tell all of the price: the bill is at least this.
+        /// True if the answer does not show the complete price: the bill is at least this.
         var isLowerBound = false
     }
 
-    /// What was heard of a query's answer.
+    /// The received part of a query's answer.
     struct Heard: Equatable {
         private(set) var rows = 0
         private(set) var time: Timestamp?
@@ -32,7 +32,7 @@ enum ReadBilling {
         }
     }
 
-    /// - Parameter isWhole: Whether all replies came: an answer with nothing in it costs one.
+    /// - Parameter isWhole: True if all replies came. An empty answer then costs one read.
     static func bill(for request: Request, _ replies: [Reply], isWhole: Bool) -> Bill {
         switch request {
         case .runQuery(let request): query(request.query, replies, isWhole)
@@ -57,7 +57,7 @@ enum ReadBilling {
         return bill
     }
 
-    /// A document that is missing was looked up all the same.
+    /// Returns the bill of lookups. A missing document costs a lookup too.
     private static func lookups(_ replies: [Reply]) -> Bill {
         var bill = Bill()
         for case .batchGetDocuments(let reply) in replies where reply.row != nil {
@@ -67,7 +67,8 @@ enum ReadBilling {
         return bill
     }
 
-    /// A count says how many entries were read; other figures do not.
+    /// Returns the bill of an aggregation. A count shows the number of read entries; other figures
+    /// do not.
     private static func aggregation(
         _ request: RunAggregationQueryRequest, _ replies: [Reply]
     ) -> Bill {
@@ -89,8 +90,8 @@ enum ReadBilling {
         return bill
     }
 
-    /// The index entries of a query over several range fields: at least one a row. A caller is not told
-    /// how many were passed over.
+    /// Returns the number of reads for the index entries of a query over several range fields. Each
+    /// row has at least one entry. A caller cannot see how many entries were skipped.
     static func entries(of query: Query, rows: Int) -> Int {
         query.hasSeveralRangeFields ? batches(rows) : 0
     }

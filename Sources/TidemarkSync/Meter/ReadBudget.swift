@@ -1,10 +1,10 @@
-/// How many reads of a day something may cost, and what happens at the bound. Writes, and the reads of
-/// transactions, are never held up.
+/// The maximum number of reads per day for a scope, and the action at the limit. Writes, and the
+/// reads of transactions, are never stopped.
 ///
-/// A budget is looked at before a call or a listen, and after each of a listener's snapshots: one
-/// answer may exceed it, the next one is not asked for.
+/// A budget is checked before a call or a listen, and after each snapshot of a listener. One answer
+/// may therefore exceed the budget; the next request is not sent.
 public struct ReadBudget: Hashable, Sendable {
-    /// Which reads it is about.
+    /// The reads that a budget covers.
     public enum Scope: Hashable, Sendable {
         case all
         case label(String)
@@ -20,10 +20,10 @@ public struct ReadBudget: Hashable, Sendable {
     }
 
     public enum Action: String, Hashable, Sendable {
-        /// Observers are told, once a day.
+        /// Observers are informed, once a day.
         case warn
-        /// Reads are answered from the cache, and listeners shown it, as stale and with the reason. What
-        /// only the server can answer is refused.
+        /// Reads are answered from the cache. Listeners receive the cache's rows, marked as stale,
+        /// with the reason. A request that only the server can answer is refused.
         case degradeToCache
         /// Reads and listeners fail with the reason.
         case refuse
@@ -42,7 +42,8 @@ public struct ReadBudget: Hashable, Sendable {
     }
 }
 
-/// Decides what the budgets allow. Pure: it is told what the day came to.
+/// Decides which reads the budgets allow. The gate holds no counts: its caller provides the reads
+/// of the day.
 struct BudgetGate: Equatable, Sendable {
     enum Verdict: Equatable, Sendable {
         case allowed
@@ -60,12 +61,12 @@ struct BudgetGate: Equatable, Sendable {
     var budgets: [ReadBudget] = [] {
         didSet { warned = warned.filter { budgets.contains($0.key) } }
     }
-    /// The day on which each was last told of.
+    /// The day of the last warning about each budget.
     private var warned: [ReadBudget: BillingDay] = [:]
 
     init(_ budgets: [ReadBudget] = []) { self.budgets = budgets }
 
-    /// The strictest one counts.
+    /// Returns the verdict of the strictest budget.
     func verdict(
         label: String, screen: String, spent: (ReadBudget.Scope) -> Int
     ) -> Verdict {
@@ -80,7 +81,7 @@ struct BudgetGate: Equatable, Sendable {
         return verdict
     }
 
-    /// Those that were used up since the last time, each once a day.
+    /// Returns the budgets that were used up since the last call. Each is returned once a day.
     mutating func newlySpent(
         on day: BillingDay, spent: (ReadBudget.Scope) -> Int
     ) -> [ReadBudget] {

@@ -1,15 +1,15 @@
 public import TidemarkModel
 
-/// What observers of the meter are told.
+/// An event for the observers of the meter.
 public enum ReadEvent: Hashable, Sendable {
-    /// These reads were billed now; ``ReadRow/reads`` counts them alone.
+    /// These reads were billed now; ``ReadRow/reads`` counts only these.
     case billed(ReadRow)
-    /// A budget was used up. Once a day and budget.
+    /// A budget was used up. This is reported once per day and budget.
     case budgetSpent(ReadBudget, on: BillingDay)
-    /// One listener's result was about to cost without an end: its query's canonical form, what was asked
-    /// for again and again, and how long nothing is asked for now.
+    /// One listener's result was about to cost without an end. The event has the canonical form of
+    /// its query, the cause of the repeated requests, and the length of the pause without requests.
     case stormStopped(query: String, ReadCause, pause: Duration)
-    /// An attempt of a call failed, a read's or a transaction's commit: the next one follows after so
-    /// long, or there is none.
+    /// An attempt of a call failed, either a read or a transaction's commit. The next attempt
+    /// follows after this time, or there is no next attempt.
     case attemptFailed(CallAttempt, nextAfter: Duration?)
 }

@@ -1,25 +1,26 @@
 import TidemarkModel
 
-/// The reads that are not on disk yet, and what each of the last days came to: kept in memory so that
-/// a budget can be looked at before every read.
+/// The reads that are not on disk yet, and the totals of the last days. They are in memory because
+/// every read checks the budgets first.
 struct ReadLedger: Equatable, Sendable {
-    /// Older ones are forgotten.
+    /// The number of days; older days are deleted.
     static let daysKept = 35
-    /// Of a day. Beyond, reads are counted by their cause under ``overflow``.
+    /// The maximum number of rows of a day. Beyond it, reads are counted by their cause under
+    /// ``overflow``.
     static let rowsPerDay = 500
     static let overflow = "other labels"
-    /// A longer name is cut off.
+    /// The maximum length of a name; a longer name is cut.
     static let longestName = 100
 
     private(set) var unsaved: [ReadRow.Name: ReadCount] = [:]
-    /// Of the newest days that were counted, all rows.
+    /// All rows of the newest counted days.
     private(set) var days: [BillingDay: [ReadRow.Name: ReadCount]] = [:]
-    /// When it was last written, by the engine's clock.
+    /// The time of the last save, by the engine's clock.
     var savedAt: Duration?
 
     func knows(_ day: BillingDay) -> Bool { days[day] != nil }
 
-    /// What the disk has of a day.
+    /// Loads the rows that the disk has of a day.
     mutating func load(_ rows: [ReadRow], of day: BillingDay) {
         var counts: [ReadRow.Name: ReadCount] = [:]
         for row in rows {
@@ -29,11 +30,11 @@ struct ReadLedger: Equatable, Sendable {
             counts[name, default: ReadCount()] += count
         }
         days[day] = counts
-        // Two of them are in use at once around midnight.
+        // Around midnight, two days are in use.
         while days.count > 3, let oldest = days.keys.min() { days[oldest] = nil }
     }
 
-    /// - Returns: What it was counted under.
+    /// - Returns: The name under which the reads were counted.
     @discardableResult
     mutating func add(_ name: ReadRow.Name, _ count: ReadCount) -> ReadRow.Name {
         var name = name
@@ -53,7 +54,7 @@ struct ReadLedger: Equatable, Sendable {
         savedAt = elapsed
     }
 
-    /// The rest of what a store that is given up had counted.
+    /// Takes over the unsaved counts of a store that ends.
     mutating func adopt(_ other: ReadLedger) {
         for (name, count) in other.unsaved { add(name, count) }
     }

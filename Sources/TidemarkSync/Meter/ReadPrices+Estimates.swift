@@ -1,10 +1,10 @@
 public import TidemarkModel
 
 extension ReadPrices {
-    /// What a project's reads of each day cost, in US dollars: the day's free ones cost nothing, and
-    /// what a day leaves of them is not carried over.
+    /// Returns the cost of a project's reads over all days of the report, in US dollars. The free
+    /// reads of each day cost nothing, and unused free reads are not carried over.
     ///
-    /// - Parameter devices: How many devices read as much as this one.
+    /// - Parameter devices: The number of devices that read as much as this one.
     public func estimate(_ report: ReadReport, devices: Int = 1) -> Double {
         precondition(devices >= 0)
         return report.byDay.values.reduce(0) { sum, reads in
@@ -12,13 +12,13 @@ extension ReadPrices {
         }
     }
 
-    /// What a project costs whose devices all open the app as often.
+    /// Returns the cost of a project whose devices all open the app equally often.
     ///
     /// - Parameters:
-    ///   - readsAnOpen: What one open is billed: a test's `expectReads`, or a report's reads by its
-    ///     opens.
-    ///   - bytesAnOpen: What one open is sent.
-    ///   - storedBytes: In the database, with its indexes.
+    ///   - readsAnOpen: The billed reads of one open: a test's `expectReads`, or a report's reads
+    ///     divided by its opens.
+    ///   - bytesAnOpen: The number of bytes sent for one open.
+    ///   - storedBytes: The number of bytes in the database, with its indexes.
     public func estimate(
         readsAnOpen: Double, devices: Int, opensADay: Int, bytesAnOpen: Double = 0,
         storedBytes: Double = 0
@@ -38,15 +38,16 @@ extension ReadPrices {
 }
 
 extension ReadReport {
-    /// What a project costs whose devices open the app as this one did.
+    /// Returns the cost of a project whose devices open the app as this one did.
     ///
     /// ```swift
-    /// print(report.estimate(devices: 10_000, opensADay: 50, of: 200, at: ReadPrices.table["nam5"]!))
+    /// let prices = ReadPrices.table["nam5"]!
+    /// print(report.estimate(devices: 10_000, opensADay: 50, of: 200, at: prices))
     /// ```
     ///
     /// - Parameters:
-    ///   - opens: How many opens the report is of; at least 1.
-    ///   - bytes: What those were sent.
+    ///   - opens: The number of opens in the report; at least 1.
+    ///   - bytes: The number of bytes sent for these opens.
     public func estimate(
         devices: Int, opensADay: Int, of opens: Int = 1, bytes: Int = 0, at prices: ReadPrices
     ) -> CostEstimate {

@@ -1,14 +1,14 @@
-/// Reads of one day that were billed for one reason.
+/// The reads of one day that were billed for one reason.
 public struct ReadRow: Hashable, Sendable {
     public var day: BillingDay
-    /// Empty when the call named none and the client has none.
+    /// The label; empty if the call named none and the client has none.
     public var label: String
-    /// Empty when the call named none.
+    /// The screen; empty if the call named none.
     public var screen: String
     public var cause: ReadCause
     public var reads: Int
-    /// How many of the answers did not tell all of their price: ``reads`` is at least what was billed.
-    /// Sums and averages without a count, and queries over several range fields, are like that.
+    /// The number of answers that did not show their complete price: ``reads`` is at most the real
+    /// bill. Examples are sums and averages without a count, and queries over several range fields.
     public var lowerBounds: Int
 
     public init(
@@ -24,9 +24,9 @@ public struct ReadRow: Hashable, Sendable {
     }
 }
 
-/// What was read, and for whom: a value, to be summed, compared, shown or sent.
+/// The reads and their purposes, as a value that can be summed, compared, shown or sent.
 public struct ReadReport: Hashable, Sendable {
-    /// The newest day first, and of a day the dearest first.
+    /// The rows: the newest day first, and within a day the most expensive row first.
     public let rows: [ReadRow]
 
     public init(_ rows: some Sequence<ReadRow>) {
@@ -54,7 +54,7 @@ public struct ReadReport: Hashable, Sendable {
         ReadReport(rows.filter(isIncluded))
     }
 
-    /// What was read between two reports of one meter.
+    /// Returns the reads between two reports of one meter.
     public func since(_ earlier: ReadReport) -> ReadReport {
         var left: [ReadRow.Name: ReadRow] = [:]
         for row in rows { left[row.name] = row }
@@ -65,7 +65,7 @@ public struct ReadReport: Hashable, Sendable {
         return ReadReport(left.values)
     }
 
-    /// A table of a line a row, for a log or a terminal.
+    /// A table with one line per row, for a log or a terminal.
     public var table: String {
         var lines = [["day", "label", "screen", "cause", "reads"]]
         for row in rows {
@@ -91,7 +91,7 @@ extension ReadReport: CustomStringConvertible {
 }
 
 extension ReadRow {
-    /// What a row counts.
+    /// The identity of a row: everything except its counts.
     struct Name: Hashable, Sendable {
         var day: BillingDay
         var label: String

@@ -1,26 +1,27 @@
-/// What a billed read was for.
+/// The reason of a billed read.
 public enum ReadCause: String, Hashable, Sendable, CaseIterable {
     /// A listener's documents: the first answer, and each change.
     case listen
-    /// A document, a query or an aggregation that was asked for once.
+    /// A single request for a document, a query or an aggregation.
     case get
     /// A page of a list or a feed.
     case page
-    /// A count, or a sum, that checks whether what is held is complete.
+    /// A count or a sum that checks whether the held rows are complete.
     case audit
-    /// A document that a listener's result lost, asked for alone to find out why.
+    /// A document that left a listener's result, requested alone to learn the cause.
     case limbo
-    /// A listener's result, asked for again because the server counted other rows.
+    /// A listener's result, requested again because the server counted other rows.
     case requery
 }
 
-/// Whom and what reads are counted for: part of every call, and no part of what it returns.
+/// The part of the app and the reason for which reads are counted. The tag belongs to every call,
+/// and does not change the call's result.
 public struct ReadTag: Hashable, Sendable {
-    /// Which part of the app asks; nil for the client's own label.
+    /// The part of the app that asks; nil for the client's label.
     public var label: String?
-    /// Where in the app.
+    /// The screen of the app.
     public var screen: String?
-    /// Nil for what the call itself says.
+    /// The cause; nil if the call determines it.
     public var cause: ReadCause?
 
     public init(label: String? = nil, screen: String? = nil, cause: ReadCause? = nil) {
@@ -29,7 +30,7 @@ public struct ReadTag: Hashable, Sendable {
         self.cause = cause
     }
 
-    /// The same where no cause was given.
+    /// Returns the tag, with this cause if the tag has none.
     func or(_ cause: ReadCause) -> ReadTag {
         var tag = self
         tag.cause = tag.cause ?? cause

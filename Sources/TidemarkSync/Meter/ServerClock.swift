@@ -1,10 +1,10 @@
 import TidemarkModel
 
-/// What the server's clock reads, as far as it is known.
+/// The time of the server's clock, as far as it is known.
 struct ServerClock: Equatable, Sendable {
     private struct Reading: Equatable {
         let time: Timestamp
-        /// By the scheduler.
+        /// The scheduler's time of the reading.
         let elapsed: Duration
 
         func advanced(to elapsed: Duration) -> Timestamp {
@@ -14,16 +14,16 @@ struct ServerClock: Equatable, Sendable {
 
     private var last: Reading?
 
-    /// Whether the server has said what it reads.
+    /// True if the server has sent a time.
     var isKnown: Bool { last != nil }
 
-    /// Before the server was heard, the device's own.
+    /// Returns the server's time; the device's time before the first answer.
     func now(elapsed: Duration, device: () -> Timestamp) -> Timestamp {
         last?.advanced(to: elapsed) ?? device()
     }
 
-    /// - Parameter time: Of an answer that has just come. It may be of a while ago; the server's clock does
-    ///   not go back.
+    /// - Parameter time: The time in an answer that has just arrived. The time can be old; the
+    ///   server's clock does not go back.
     mutating func heard(_ time: Timestamp?, elapsed: Duration) {
         guard let time, time > .epoch else { return }
         if let last, last.advanced(to: elapsed) > time { return }

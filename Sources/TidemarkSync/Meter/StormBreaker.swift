@@ -1,19 +1,21 @@
-/// Stops one target from costing without an end: a result that is asked for again and again, or
-/// thousands of documents that are asked for one by one. Pure; it is told the time.
+/// Stops the endless cost of one target: a result that is requested over and over, or thousands of
+/// documents that are requested one by one. It has no clock; its caller provides the time.
 ///
-/// Closed, it counts what was asked for in the last minute. At the bound it opens: the target is shown
-/// from the cache, with the reason. After a pause it lets as much through again (half open); a storm
-/// that goes on opens it for twice as long. A minute without a storm closes it. What was held back
-/// meanwhile is asked for then: nothing is left out for good.
+/// While closed, the breaker counts the requests of the last minute. At the limit it opens: the
+/// target shows the cache, with the reason. After a pause the breaker is half open and allows the
+/// same number of requests. If the storm continues, the breaker opens for twice the time. A minute
+/// without a storm closes the breaker. The stopped requests are sent after the pause, so no data is
+/// missing in the end.
 public struct StormBreaker: Hashable, Sendable {
     public struct Bounds: Hashable, Sendable {
-        /// Of one target's whole result, in a minute. Every one costs the whole result.
+        /// The maximum number of requests for one target's whole result in a minute. Each costs the
+        /// whole result.
         public var requeries: Int
-        /// Of one target's documents in limbo, in a minute. Every one costs a read.
+        /// The maximum number of one target's documents in limbo in a minute. Each costs a read.
         public var limboDocuments: Int
-        /// How long it is open the first time.
+        /// The length of the first pause.
         public var firstPause: Duration
-        /// And at the most.
+        /// The maximum length of a pause.
         public var longestPause: Duration
 
         /// - Precondition: All are positive, and `firstPause` is not longer than `longestPause`.
@@ -42,7 +44,7 @@ public struct StormBreaker: Hashable, Sendable {
     let firstPause: Duration
     let longestPause: Duration
     private(set) var state = State.closed
-    /// When each of the last ones was asked for, oldest first.
+    /// The times of the last requests, oldest first.
     private var times: [Duration] = []
     private var pause: Duration
 
@@ -53,15 +55,15 @@ public struct StormBreaker: Hashable, Sendable {
         pause = bounds.firstPause
     }
 
-    /// Until when nothing may be asked for; nil when something may.
+    /// The time until which requests are stopped; nil if they are allowed.
     var openUntil: Duration? { if case .open(let until) = state { until } else { nil } }
 
-    /// A pause that is over is one no more.
+    /// Ends a pause whose time has passed.
     mutating func wake(at now: Duration) {
         if let openUntil, openUntil <= now { state = .halfOpen }
     }
 
-    /// - Returns: Whether one more may be asked for now; then it is counted.
+    /// - Returns: True if one more request is allowed now; the request is then counted.
     mutating func admit(at now: Duration) -> Bool {
         wake(at: now)
         if openUntil != nil { return false }
@@ -70,7 +72,7 @@ public struct StormBreaker: Hashable, Sendable {
             times.append(now)
             return true
         }
-        // What comes after the pause is counted from nothing.
+        // The count restarts from zero after the pause.
         times = []
         state = .open(until: now + pause)
         pause = min(pause * 2, longestPause)

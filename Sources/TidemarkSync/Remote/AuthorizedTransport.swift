@@ -1,26 +1,29 @@
 import Synchronization
 package import TidemarkModel
 
-/// Puts a ``TokenProvider``'s token into every call.
+/// Adds a ``TokenProvider``'s token to every call.
 ///
-/// A server that answers `UNAUTHENTICATED` before anything else makes it ask for another token, once,
-/// and make the call again with that. Where messages have come already (a token that runs out under an
-/// open stream) the end is passed on, and the next call asks for another token at once.
+/// If the first answer of a server is `UNAUTHENTICATED`, the transport requests a new token, once,
+/// and repeats the call with that token. If messages have already arrived (a token expires under an
+/// open stream), the end is passed on, and the next call requests a new token first.
 ///
-/// An App Check token travels beside it, and is asked for anew in the same case. A call whose app cannot
-/// be attested goes without: the server decides whether it takes it.
+/// An App Check token is sent with the user's token, and is requested again in the same case. If
+/// the app cannot be attested, the call has no App Check token, and the server decides whether it
+/// accepts the call.
 ///
-/// A call waits for its tokens inside its own deadline; it can be cancelled meanwhile.
+/// The wait for the tokens counts towards the call's deadline. The call can be cancelled during the
+/// wait.
 package struct AuthorizedTransport: Transport {
-    /// Messages of one stream that wait for its token. One more ends the stream.
+    /// The maximum number of messages of one stream that wait for its token. One more message ends
+    /// the stream.
     package static let maxWaiting = 10_000
 
     private let base: any Transport
     private let tokens: TokenSource
 
     /// - Parameters:
-    ///   - provider: Nil leaves the token that a call brings.
-    ///   - appCheck: Nil for none.
+    ///   - provider: The provider of the user's token. Nil keeps the token of the call.
+    ///   - appCheck: The provider of the App Check token; nil for none.
     package init(
         _ base: any Transport, _ provider: (any TokenProvider)?,
         appCheck: (any TokenProvider)? = nil
@@ -67,13 +70,13 @@ package struct AuthorizedTransport: Transport {
     }
 }
 
-/// What a call carries; nil for what it goes without.
+/// The tokens of a call; nil for an absent token.
 struct CallTokens: Hashable, Sendable {
     var user: String?
     var appCheck: String?
 }
 
-/// The providers, and the tokens that a server refused last.
+/// The providers, and the last refused tokens.
 final class TokenSource: Sendable {
     private let provider: (any TokenProvider)?
     private let appCheck: (any TokenProvider)?
@@ -106,7 +109,7 @@ final class TokenSource: Sendable {
 
     func refuse(_ tokens: CallTokens) { refused.withLock { $0 = tokens } }
 
-    /// Tokens with which a call succeeded: nothing has to be replaced any more.
+    /// Notes that a call succeeded with these tokens, so no token needs a replacement.
     func accept(_ tokens: CallTokens) {
         refused.withLock { refused in
             if refused != tokens { refused = CallTokens() }
@@ -114,11 +117,11 @@ final class TokenSource: Sendable {
     }
 }
 
-/// One call or stream: waits for its token, then for its end, and begins again once.
+/// Runs one call or stream: waits for its token and then for its end, and restarts at most once.
 private final class AuthorizedRun<Sent: Sendable, Received: Sendable>: RequestStream {
     typealias Sink = @Sendable (StreamEvent<Received>) -> Void
 
-    /// What was opened with a token.
+    /// The call or stream that was opened with a token.
     struct Inner {
         let handle: any CancellableCall
         let send: @Sendable (Sent) -> Void
@@ -138,13 +141,13 @@ private final class AuthorizedRun<Sent: Sendable, Received: Sendable>: RequestSt
     }
 
     private struct State {
-        /// Counts what was opened, so that what an earlier one says late is not heard.
+        /// The number of opened calls. A late event of an earlier call is ignored.
         var attempt = 0
         var inner: Inner?
         var tokens = CallTokens()
-        /// Messages from the first one, until something has come back.
+        /// The messages from the first one, until a first answer arrives.
         var sent: [Sent] = []
-        /// Of these, how many the present stream was given.
+        /// The number of these messages that the present stream has received.
         var passedOn = 0
         var isPassingOn = false
         var isFinished = false
@@ -153,7 +156,7 @@ private final class AuthorizedRun<Sent: Sendable, Received: Sendable>: RequestSt
         var hasReceived = false
         var isCancelled = false
         var isEnded = false
-        /// Whether the caller's function that began it has returned, so that its sink may be called.
+        /// True after the caller's function has returned. Only then may the sink be called.
         var hasStarted = false
     }
 
@@ -251,7 +254,7 @@ private final class AuthorizedRun<Sent: Sendable, Received: Sendable>: RequestSt
         }
         guard isNew else { return }
         if hasStarted { return receive(.ended(status)) }
-        // A sink is not called before the function that was given it has returned.
+        // A sink must not be called before the function that received it returns.
         Task { [receive] in receive(.ended(status)) }
     }
 
@@ -277,7 +280,7 @@ private final class AuthorizedRun<Sent: Sendable, Received: Sendable>: RequestSt
         passOn()
     }
 
-    /// Gives the stream what it was not given yet, in order: one thread at a time.
+    /// Sends the remaining messages to the stream, in order. Only one thread sends.
     private func passOn() {
         while true {
             let step = state.withLock { state -> (Inner, [Sent], finishes: Bool)? in
@@ -307,7 +310,7 @@ private final class AuthorizedRun<Sent: Sendable, Received: Sendable>: RequestSt
             state.isCancelled = true
             return state.inner
         }
-        // A stream that is open tells its end by itself.
+        // An open stream reports its end itself.
         if let inner { return inner.handle.cancel() }
         end(RPCStatus(.cancelled, "The call was cancelled."))
     }

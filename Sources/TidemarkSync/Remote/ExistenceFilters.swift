@@ -1,6 +1,7 @@
 import TidemarkModel
 
-// The server counts what a target has; when this device counts differently, a removal was missed.
+// The server sends the number of a target's documents. A different number on this device means that
+// a removal was missed.
 
 extension WatchAggregator {
     private enum Verdict { case agrees, skipped, falsePositive }
@@ -24,8 +25,8 @@ extension WatchAggregator {
             verdict == .falsePositive ? .existenceFilterMismatchBloom : .existenceFilterMismatch
     }
 
-    /// Removes what the filter surely does not contain: from the target, not from the cache.
-    /// Whether it was deleted is for limbo resolution to find out.
+    /// Removes the documents that the filter surely does not contain from the target, but not from
+    /// the cache. Limbo resolution finds out later whether they were deleted.
     private mutating func apply(
         _ filter: ExistenceFilter, _ held: Set<DocumentPath>, _ count: Int,
         _ remoteKeys: RemoteKeys
@@ -43,7 +44,7 @@ extension WatchAggregator {
 }
 
 extension WatchAggregator.Target {
-    /// By how much the changes move the number of rows.
+    /// The difference that the changes make to the number of rows.
     var balance: Int {
         changes.values.reduce(0) { sum, change in
             switch change {

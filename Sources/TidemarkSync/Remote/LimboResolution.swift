@@ -1,16 +1,16 @@
 import TidemarkModel
 
-/// Asks for documents that match here and that the server's target does not contain: one by one, so
-/// that each turns out to be changed, deleted or forbidden.
+/// Requests the documents that match here but are missing in the server's target, one by one. The
+/// answer shows whether each was changed, deleted or forbidden.
 struct LimboResolution: Equatable, Sendable {
     enum Event: Equatable, Sendable {
-        /// `view` is the id of the target whose view holds the document.
+        /// The view with the id `view` holds the document.
         case entered(DocumentPath, view: Int32)
         case left(DocumentPath, view: Int32)
         case viewGone(Int32)
-        /// A snapshot changed what the server shows of a limbo target.
+        /// A snapshot changed the server's answer for a limbo target.
         case received(targetID: Int32, exists: Bool)
-        /// The server refused the target; it is gone from the stream already.
+        /// The server refused the target, and the stream no longer has it.
         case rejected(targetID: Int32)
     }
 
@@ -21,17 +21,17 @@ struct LimboResolution: Equatable, Sendable {
 
     private struct Active: Equatable, Sendable {
         let path: DocumentPath
-        /// Whether the target's snapshot contains the document.
+        /// True if the target's snapshot contains the document.
         var isReceived = false
     }
 
     let limit: Int
-    /// First in, first out; no document twice.
+    /// The waiting documents, first in, first out, without duplicates.
     private(set) var queue: [DocumentPath] = []
     private var views: [DocumentPath: Set<Int32>] = [:]
     private var activeTargets: [DocumentPath: Int32] = [:]
     private var active: [Int32: Active] = [:]
-    /// Odd, as targets of listeners are even.
+    /// The next target id. It is odd, because targets of listeners are even.
     private var nextID: Int32 = 1
 
     /// Source of the default: `core/core/firestore_client.cc`.
@@ -40,9 +40,9 @@ struct LimboResolution: Equatable, Sendable {
         self.limit = limit
     }
 
-    /// The document a target asks for, if it is one of these.
+    /// Returns the document of a limbo target; nil for another target.
     func path(of targetID: Int32) -> DocumentPath? { active[targetID]?.path }
-    /// Whether the document is asked for on behalf of the view, or is to be.
+    /// True if the document is or will be requested for the view.
     func isAsked(_ path: DocumentPath, view: Int32) -> Bool { views[path]?.contains(view) == true }
     func viewIDs(of path: DocumentPath) -> Set<Int32> { views[path] ?? [] }
     var activePaths: [DocumentPath] { active.values.map(\.path).sorted() }

@@ -5,22 +5,22 @@ struct RemoteTarget: Equatable, Sendable {
     let id: Int32
     let kind: ListenTarget.Kind
     var purpose: ListenPurpose
-    /// The newest, in memory.
+    /// The newest token, in memory.
     var resumeToken: [UInt8] = []
-    /// Where there is no token: as of when the rows here are the whole result.
+    /// The time at which the rows here were the whole result, if there is no token.
     var readTime: Timestamp?
-    /// Of its listen on the stream that is open.
+    /// The id of the target's listen on the open stream.
     var wireID: Int32?
-    /// Whom it is counted for.
+    /// The tag under which reads are counted.
     var tag: ReadTag
-    /// Of the listen that is open, when that has another one than the target.
+    /// The purpose of the open listen, if it differs from the target's purpose.
     var openingPurpose: ListenPurpose?
 }
 
-/// The listen stream, the targets that are asked for on it, and what they cost.
+/// The listen stream, its requested targets, and their cost.
 ///
-/// Opens the stream when there is a target, and again after it broke. Each consistent snapshot goes to the
-/// engine's loop.
+/// The stream opens when there is a target, and reopens after a failure. Each consistent snapshot
+/// is sent to the engine's loop.
 final class ListenConnection {
     private let context: EngineContext
     private let storage: CacheStorage
@@ -28,19 +28,19 @@ final class ListenConnection {
     private let reachability: Reachability
     private var stream = ListenStream()
     private var call: (any RequestStream<ListenRequest>)?
-    /// Counts the streams, so that a late event of an old one is known as such.
+    /// The number of the present stream. A late event of an old stream has another number.
     private var generation = 0
     private var aggregator: WatchAggregator
-    /// What is to be listened to, by target id, those in limbo too.
+    /// The targets to listen to, by target id, including the targets in limbo.
     private var targets: [Int32: RemoteTarget] = [:]
-    /// The next one to use; never used twice, not even on another stream.
+    /// The next wire id. An id is never used twice, not even on another stream.
     private var nextWireID: Int32 = 1
     private var billing = ListenBilling()
     private var endings = ListenEndings()
-    /// Whether the stream that is open has said anything.
+    /// True if the open stream has received a message.
     private var wasHeard = false
     #if TIDEMARK_DEFECTS
-        /// For a planted defect only.
+        /// This exists only for a planted defect.
         private var removedWireIDs: [Int32: Int32] = [:]
     #endif
 
@@ -71,7 +71,7 @@ final class ListenConnection {
 
     func stop() { step(.stop) }
 
-    /// The next attempt shall not wait: the server is there.
+    /// Lets the next attempt start without a delay, because the server is reachable.
     func inhibitBackoff() { step(.inhibitBackoff) }
 
     func fired(_ timer: TimerID) {
@@ -129,9 +129,10 @@ final class ListenConnection {
         for id in Array(targets.keys) { targets[id]!.wireID = nil }
     }
 
-    /// Who resumes from what it was told last has been away since now, and not since then.
+    /// Notes the end of the listens. A listener that resumes from its last snapshot has been away
+    /// since now, not since that snapshot.
     private func noteEnding() {
-        // An attempt that reached nobody ends nothing.
+        // An attempt that reached no server ends no listen.
         guard wasHeard, meter.knowsServerTime else { return }
         wasHeard = false
         for id in targets.keys {
@@ -163,7 +164,7 @@ final class ListenConnection {
         if case .targetChange(let change) = response, change.targetIDs.isEmpty,
             let time = change.readTime, time < storage.local.targets.lastVersion
         {
-            // Older than what is shown already; the documents stay for the next snapshot.
+            // This snapshot is older than the shown rows; its documents stay for the next snapshot.
             return
         }
         #if TIDEMARK_DEFECTS
@@ -182,7 +183,7 @@ final class ListenConnection {
     }
 
     #if TIDEMARK_DEFECTS
-        /// As if a target had the same id on every listen.
+        /// Acts as if a target had the same id on every listen.
         private func confuseRemovals(_ response: ListenResponse) {
             guard case .targetChange(let change) = response, change.kind == .remove,
                 change.cause == nil
@@ -203,7 +204,7 @@ final class ListenConnection {
 
     // MARK: What it costs
 
-    /// Before it is acted upon, what it costs.
+    /// Counts the cost of a response before the response is applied.
     private func count(_ response: ListenResponse, _ engine: EngineCore) {
         let bills = billing.receive(
             response, isRepeated: { aggregator.hasTold($0, of: $1) },
@@ -214,7 +215,7 @@ final class ListenConnection {
         if !bills.isEmpty { record(bills) }
     }
 
-    /// - Parameter bills: Of targets that are there still.
+    /// - Parameter bills: The bills; bills of targets that have ended are skipped.
     private func record(_ bills: [ListenBilling.Bill]) {
         for bill in bills {
             meter.heardServerTime(bill.time)
@@ -244,7 +245,8 @@ final class ListenConnection {
 
     // MARK: Targets
 
-    /// Asks for a target, now or as soon as there is a stream; one that is asked for stays as it is.
+    /// Requests a target, now or when a stream opens. A target that was requested already does not
+    /// change.
     func listen(_ target: RemoteTarget) {
         guard targets[target.id] == nil else { return }
         targets[target.id] = target
@@ -259,22 +261,22 @@ final class ListenConnection {
         step(stream.isOpen ? .idle : .stop)
     }
 
-    /// The server has removed the target by itself.
+    /// Forgets a target that the server removed.
     func forget(_ id: Int32) { targets[id] = nil }
 
-    /// Another cache is in use, and no stream is open.
+    /// Forgets all targets after another cache was opened; no stream is open then.
     func forgetAllTargets() { targets = [:] }
 
-    /// What is stored of a target: from there another listen goes on.
+    /// Updates a target to its stored state, from which a later listen resumes.
     func update(_ id: Int32, _ stored: LocalTarget) {
         guard let index = targets.index(forKey: id) else { return }
         targets.values[index].resumeToken = stored.resumeToken
         targets.values[index].readTime = stored.knownVersion
     }
 
-    /// The rows here are known to be wrong, and with them what they were known by.
+    /// Discards the token and the time of a target whose rows on this device are wrong.
     ///
-    /// - Returns: Whether the target is asked for.
+    /// - Returns: True if the target was requested.
     func giveUpRows(of id: Int32) -> Bool {
         guard targets[id] != nil else { return false }
         targets[id]!.resumeToken = []
@@ -283,7 +285,7 @@ final class ListenConnection {
         return true
     }
 
-    /// - Parameter purpose: For this one request.
+    /// - Parameter purpose: The purpose of this one request.
     func send(_ id: Int32, purpose: ListenPurpose? = nil) {
         guard let target = targets[id], stream.isOpen, let call else { return }
         let wireID = nextWireID
@@ -323,6 +325,6 @@ final class ListenConnection {
 }
 
 extension LocalTarget {
-    /// As of when its rows here are the whole result; nil when that is not known.
+    /// The time at which the rows here were the whole result; nil if unknown.
     var knownVersion: Timestamp? { snapshotVersion == .epoch ? nil : snapshotVersion }
 }

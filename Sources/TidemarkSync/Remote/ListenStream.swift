@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// The listen stream: any message shows that the server is well.
+/// The listen stream. Any message shows that the server works.
 struct ListenStream: Equatable, Sendable {
     enum Event: Equatable, Sendable {
         case lifecycle(StreamLifecycle.Event)

@@ -1,7 +1,8 @@
-/// Whether the server is thought to be reachable: what decides if a cached answer has to do.
+/// The estimate whether the server is reachable. It decides if a cached answer is used.
 ///
-/// Offline is remembered: unlike the official clients, starting a stream again does not make it
-/// unknown, so that a second read does not wait again. A message from the server ends it.
+/// The offline state persists: in contrast to the official clients, a new attempt of a stream does
+/// not reset it to unknown, so a second read does not wait again. A message from the server ends
+/// it.
 struct OnlineState: Equatable, Sendable {
     enum State: Equatable, Sendable { case unknown, online, offline }
 
@@ -11,11 +12,12 @@ struct OnlineState: Equatable, Sendable {
         case timerFired
         /// A message arrived.
         case heard
-        /// A single call failed for want of a connection while no stream was open.
+        /// A single call failed for lack of a connection while no stream was open.
         case callFailed
         /// The app turned the network off.
         case disabled
-        /// The app turned it on, or the system says that there is one: nothing is known.
+        /// The app turned the network on, or the system reports a network. The state is unknown
+        /// again.
         case mayBeBack
     }
 
@@ -25,7 +27,8 @@ struct OnlineState: Equatable, Sendable {
         case cancelTimer
     }
 
-    /// Source: `core/remote/online_state_tracker.cc`, like the one failure that is enough.
+    /// The time after which a silent server counts as offline. Source:
+    /// `core/remote/online_state_tracker.cc`, which also defines that one failure is enough.
     static let patience = Duration.seconds(10)
 
     private(set) var state = State.unknown
@@ -40,7 +43,7 @@ struct OnlineState: Equatable, Sendable {
             hasTimer = true
             return changes + [.schedule(Self.patience)]
         case .streamFailed:
-            // A stream that worked may just have been closed; the next failure tells.
+            // A working stream may just have been closed. The next failure decides.
             return state == .online ? change(to: .unknown) : stopTimer() + change(to: .offline)
         case .timerFired:
             hasTimer = false

@@ -1,6 +1,6 @@
-/// Whether the server is thought to be reachable, from all that is heard of it and not heard.
+/// The estimate whether the server is reachable, from all its messages and silences.
 ///
-/// A change is told to the engine's loop, which tells the views and starts what waits.
+/// A change is sent to the engine's loop, which informs the views and starts waiting work.
 final class Reachability {
     private let context: EngineContext
     private var online = OnlineState()
@@ -9,9 +9,9 @@ final class Reachability {
     init(_ context: EngineContext) { self.context = context }
 
     var state: OnlineState.State { online.state }
-    /// How long calls have had no answer.
+    /// The time for which calls have had no answer.
     var silentFor: Duration { silence.duration(at: context.elapsed) }
-    /// Whether a read may try the server again while it is offline.
+    /// True if a read may try the server again while the state is offline.
     var mayProbe: Bool { silence.mayProbe(at: context.elapsed) }
 
     func step(_ event: OnlineState.Event) {
@@ -26,13 +26,14 @@ final class Reachability {
 
     func callBegan() { silence.asked(at: context.elapsed) }
 
-    /// Something came from the server by a stream.
+    /// Notes a message from the server on a stream.
     func heard() {
         silence.heard()
         step(.heard)
     }
 
-    /// Something came from the server by a call: streams that wait to try again need not.
+    /// Notes an answer from the server to a call. Streams that wait before an attempt may start
+    /// now.
     func heardByCall() {
         guard context.gate.isRunning else { return }
         let wasOffline = state == .offline
@@ -41,13 +42,14 @@ final class Reachability {
         if wasOffline { context.engine.handle(.serverIsBack) }
     }
 
-    /// A call ended without having reached the server.
+    /// Notes that a call ended without reaching the server.
     func callFailed(whileStreamIsOpen: Bool) {
         silence.unreachable(at: context.elapsed, jitter: context.environment.random())
         if !whileStreamIsOpen { step(.callFailed) }
     }
 
-    /// The system says that the network changed: nobody waits out a delay.
+    /// Forgets the silence after the system reported a changed network, so no read waits out a
+    /// delay.
     func forgetSilence() {
         silence.heard()
         silence.forgetProbes()

@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkStore
 
-/// Why a target is listened to, as the server is told in a label.
+/// The reason for a listen, sent to the server as a label.
 enum ListenPurpose: Hashable, Sendable {
     case listen
     case existenceFilterMismatch
@@ -20,23 +20,23 @@ enum ListenPurpose: Hashable, Sendable {
     }
 }
 
-/// What one target's rows came to since the last consistent snapshot.
+/// The changes of one target's rows since the last consistent snapshot.
 struct TargetDelta: Equatable, Sendable {
     var added: Set<DocumentPath> = []
     var modified: Set<DocumentPath> = []
     var removed: Set<DocumentPath> = []
     var isCurrent = false
-    /// The newest of this listen; empty when there was none.
+    /// The newest token of this listen; empty if there was none.
     var resumeToken: [UInt8] = []
 
     var hasChanges: Bool { !added.isEmpty || !removed.isEmpty || !modified.isEmpty }
 }
 
-/// A document as the server's stream gave it.
+/// A document in the form of the server's stream.
 enum RemoteDocument: Equatable, Sendable {
     case found(Document)
-    /// Known to be missing as of a time. At ``Timestamp/min`` nothing is known but that the server
-    /// does not show it: it is to be forgotten.
+    /// The document was missing at this time. At ``Timestamp/min``, only one fact is known: the
+    /// server does not show the document. Then the cache forgets it.
     case missing(DocumentPath, Timestamp)
 
     var path: DocumentPath {
@@ -64,15 +64,16 @@ enum RemoteDocument: Equatable, Sendable {
     }
 }
 
-/// One consistent snapshot of everything that is listened to, as changes since the one before.
+/// One consistent snapshot of all listened targets, as changes since the last one.
 struct RemoteEvent: Equatable, Sendable {
     var version: Timestamp
-    /// By target id.
+    /// The changes by target id.
     var targets: [Int32: TargetDelta] = [:]
-    /// Targets whose rows here cannot be what the server holds; listened to again from scratch.
+    /// Targets whose rows here differ from the server's rows; they are listened to again from
+    /// scratch.
     var mismatches: [Int32: ListenPurpose] = [:]
     var documents: [DocumentPath: RemoteDocument] = [:]
-    /// Targets that hold, changed or not, what the server has at ``version``. After a stream broke, the
-    /// others have not caught up yet.
+    /// Targets that agree with the server at ``version``, changed or not. After a failure of a
+    /// stream, the other targets are still behind.
     var confirmed: Set<Int32> = []
 }

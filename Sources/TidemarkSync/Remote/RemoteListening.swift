@@ -1,7 +1,8 @@
 import TidemarkModel
 
-/// Which targets the server is asked for: those of the listened queries that are not held back, and the
-/// documents in limbo. What it says goes to the cache, and from there to the views.
+/// Chooses the targets for the server: the targets of the listened queries that are not stopped,
+/// and the documents in limbo. The server's answers are stored in the cache, and the views read
+/// them there.
 final class RemoteListening {
     private let context: EngineContext
     private let storage: CacheStorage
@@ -29,17 +30,18 @@ final class RemoteListening {
         limbo = LimboResolution(limit: context.configuration.maxLimboResolutions)
     }
 
-    /// For tests: what is asked for one by one.
+    /// The documents that are requested one by one, for tests.
     var documentsInLimbo: LimboResolution { limbo }
 
-    /// The rows of a target as of the last snapshot that was raised.
+    /// Returns the rows of a target as of the last raised snapshot.
     func rows(of id: Int32) -> Set<DocumentPath> {
         limbo.remoteKeys(of: id) ?? queries.rows(ofTarget: id)
     }
 
     // MARK: Targets of queries
 
-    /// Asks the server for a query's target, unless that is done, held back, or to be done a moment later.
+    /// Requests a query's target from the server, unless the target is requested already, stopped,
+    /// or about to be requested.
     func listen(to listened: ListenedQuery) {
         guard listened.isListened, let target = storage.local.targets[listened.targetID],
             connection.target(target.id) == nil, mayListen(listened)
@@ -56,13 +58,13 @@ final class RemoteListening {
                 readTime: target.knownVersion, tag: listened.tag))
     }
 
-    /// All that want to hear of the server, after another cache was put in place.
+    /// Requests all targets of remote listeners after another cache was opened.
     func listenToAll() {
         for listened in queries.inOrder where listened.isRemote { listen(to: listened) }
     }
 
-    /// Whether it is known which documents a query's target has. Where they are many they are read in slices,
-    /// and the server is asked after that.
+    /// Returns true if the documents of a query's target are known. If there are many, they are
+    /// read in slices, and the request to the server follows after that.
     private func knowsKeys(of listened: ListenedQuery) throws -> Bool {
         if listened.view.synced != nil { return true }
         if listened.keysRead != nil { return false }
@@ -77,14 +79,14 @@ final class RemoteListening {
                 listened.setKeysRead(nil)
                 guard let self, listened.isListened else { return }
                 if let error { return fail(listened, error) }
-                // Something may have had to know them at once.
+                // Another read may have needed the keys immediately.
                 if listened.view.synced == nil { listened.learn(synced: read.paths) }
                 if listened.isRemote { listen(to: listened) }
             })
         return false
     }
 
-    /// Until another cache is there.
+    /// Stops the reads of keys until another cache is open.
     func stopReadingKeys() {
         queries.forEach { listened in
             if let read = listened.keysRead { slices.drop(read) }
@@ -92,7 +94,7 @@ final class RemoteListening {
         }
     }
 
-    /// A listener has left the query, perhaps the last one.
+    /// Handles the exit of a listener from the query, perhaps of the last one.
     func listenerLeft(_ listened: ListenedQuery) {
         let id = listened.targetID
         if listened.listeners.isEmpty { drop(listened) }
@@ -105,7 +107,7 @@ final class RemoteListening {
         }
     }
 
-    /// Tells a query's listeners once and drops them.
+    /// Reports an error to a query's listeners once, and drops them.
     func fail(_ listened: ListenedQuery, _ error: SyncError) {
         guard drop(listened) else { return }
         for listener in listened.listeners { listener.observer(.failure(error)) }
@@ -119,16 +121,16 @@ final class RemoteListening {
         return true
     }
 
-    /// Nothing uses the target any more.
+    /// Ends a target without users.
     private func close(_ id: Int32) {
         connection.unlisten(id)
         perform(limbo.step(.viewGone(id)))
         forgetHeld(id)
-        // What could not be stored is only an older token.
+        // If this fails, the cache merely keeps an older token.
         do { try storage.local.targets.release(id) } catch {}
     }
 
-    /// Another cache is in use, and no stream is open.
+    /// Forgets all targets after another cache was opened; no stream is open then.
     func forgetAll() {
         limbo = LimboResolution(limit: context.configuration.maxLimboResolutions)
         held.forgetAll()
@@ -173,7 +175,7 @@ final class RemoteListening {
         }
     }
 
-    /// The server refused a target.
+    /// Handles the server's refusal of a target.
     func rejected(_ id: Int32, _ status: RPCStatus) {
         if let path = limbo.path(of: id) { return rejectedLimbo(id, path) }
         connection.forget(id)
@@ -181,12 +183,13 @@ final class RemoteListening {
         close(id)
     }
 
-    /// What may not be seen is as good as gone, but nothing says that it was deleted.
+    /// Hides a forbidden document without marking it as deleted, because the server did not say
+    /// that it was deleted.
     private func rejectedLimbo(_ id: Int32, _ path: DocumentPath) {
         var event = RemoteEvent(version: storage.local.targets.lastVersion)
         event.documents = [path: .missing(path, .min)]
         let changed: [LocalDocument]
-        // Where it cannot be stored, the document is asked for again, and refused again.
+        // If the change cannot be stored, the document is requested again, and refused again.
         do { changed = try storage.local.remote.apply(event) { _, _ in false } } catch {
             return context.engine.handle(.storageFailed)
         }
@@ -197,7 +200,7 @@ final class RemoteListening {
 
     // MARK: Limbo
 
-    /// A document of a view is in limbo: it is asked for, or waits until the storm is over.
+    /// Handles a view's document in limbo: requests it, or lets it wait until the storm is over.
     func enterLimbo(_ path: DocumentPath, view id: Int32) {
         switch held.admitLimbo(id, at: context.elapsed) {
         case .admitted: perform(limbo.step(.entered(path, view: id)))
@@ -227,13 +230,13 @@ final class RemoteListening {
         }
     }
 
-    /// Of the first view that the document is in limbo of.
+    /// Returns the tag of the first view that has the document in limbo.
     private func limboTag(of path: DocumentPath) -> ReadTag {
         let views = limbo.viewIDs(of: path)
         return queries.inOrder.first { views.contains($0.targetID) }?.tag ?? ReadTag()
     }
 
-    /// After the pause: what is in limbo still, and was not asked for.
+    /// Requests the documents that are still in limbo and were not requested, after the pause.
     private func resumeLimbo(of id: Int32) {
         if held.isHeld(id) { return }
         let waiting = Set(queries.of(target: id).flatMap { $0.view.limbo })
@@ -245,7 +248,7 @@ final class RemoteListening {
 
     // MARK: Targets that are held back
 
-    /// Stops listening to a target; its listeners are shown the cache, with the reason.
+    /// Stops the listen to a target; its listeners receive the cache's rows, with the reason.
     private func hold(_ id: Int32, _ reason: HeldBack) {
         held.hold(id, reason)
         connection.unlisten(id)
@@ -257,7 +260,7 @@ final class RemoteListening {
         scheduleRelease()
     }
 
-    /// Whether a target may be listened to; if not, it is held back.
+    /// Returns true if a target may be listened to; otherwise stops the target.
     private func mayListen(_ listened: ListenedQuery) -> Bool {
         let id = listened.targetID
         if let until = held.storm(of: id, at: context.elapsed) {
@@ -297,7 +300,7 @@ final class RemoteListening {
         context.schedule(.heldBack, after: max(.zero, first - now))
     }
 
-    /// Listens again to what may be listened to, and asks for what waits in limbo.
+    /// Resumes the allowed listens, and requests the waiting documents in limbo.
     func releaseHeld() {
         for id in held.heldIDs where held.release(id, at: context.elapsed) {
             for listened in queries.of(target: id) where listened.isRemote {
@@ -309,7 +312,7 @@ final class RemoteListening {
         scheduleRelease()
     }
 
-    /// After reads were billed to listeners: those that have used up theirs are held back.
+    /// Stops the listeners whose budgets are used up, after reads were billed to them.
     func enforceBudgets() {
         if !meter.stopsListeners { return }
         for id in connection.targetIDs {

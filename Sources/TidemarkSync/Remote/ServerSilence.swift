@@ -1,6 +1,7 @@
-/// How long the server has been silent, and when a read may try it again while it is offline.
+/// The duration of the server's silence, and the time at which a read may try the server again
+/// while it is offline.
 ///
-/// Silence counts from the oldest call without an answer, so that the next read does not wait as long
+/// Silence counts from the oldest call without an answer, so the next read does not wait as long
 /// again. Times are the scheduler's.
 struct ServerSilence: Equatable, Sendable {
     private var since: Duration?
@@ -11,16 +12,16 @@ struct ServerSilence: Equatable, Sendable {
     func mayProbe(at now: Duration) -> Bool { now >= nextProbe }
 
     mutating func asked(at now: Duration) { if since == nil { since = now } }
-    /// Something came from the server.
+    /// Notes a message from the server.
     mutating func heard() { since = nil }
 
-    /// A call found no server: the next probe waits.
+    /// Notes that a call did not reach the server. The next probe waits.
     mutating func unreachable(at now: Duration, jitter: Double) {
         since = nil
         nextProbe = now + backoff.nextDelay(elapsed: now, jitter: jitter)
     }
 
-    /// Nothing is waited for any more.
+    /// Forgets all waits.
     mutating func forgetProbes() {
         nextProbe = .zero
         backoff.reset()

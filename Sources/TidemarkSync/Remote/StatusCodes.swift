@@ -1,10 +1,10 @@
 import TidemarkModel
 
-// What the end of a call or a stream says, by its code: for each question that the engine asks, one list
-// of all codes.
+// The meaning of the code that ends a call or a stream. Each question of the engine has one list of
+// all codes.
 
 extension RPCStatus.Code {
-    /// Whether the same call may well go through a little later, so that the cache may answer now.
+    /// True if the same call may succeed a little later, so the cache may answer now.
     var mayPass: Bool {
         switch self {
         case .unavailable, .deadlineExceeded, .cancelled, .unknown, .internal, .resourceExhausted,
@@ -16,8 +16,9 @@ extension RPCStatus.Code {
         }
     }
 
-    /// Whether a write stream that ends so refuses the first batch: trying again cannot help. Source:
-    /// `core/remote/datastore.cc`; `aborted` aside, which for a write means that trying again may.
+    /// True if a write stream with this end refuses the first batch, because another attempt cannot
+    /// help. Source: `core/remote/datastore.cc`, except for `aborted`, which for a write means that
+    /// another attempt may help.
     var rejectsWrite: Bool {
         switch self {
         case .invalidArgument, .notFound, .alreadyExists, .permissionDenied, .failedPrecondition,
@@ -29,7 +30,7 @@ extension RPCStatus.Code {
         }
     }
 
-    /// Whether it may be the batch's fault, and not the network's, the account's or the load's.
+    /// True if the batch may have caused it, and not the network, the account or the load.
     var mayBeOfTheWrite: Bool {
         switch self {
         case .unknown, .internal, .aborted: true
@@ -37,9 +38,10 @@ extension RPCStatus.Code {
         }
     }
 
-    /// Whether a server that says so to a handshake does not know the stream, and would say it again.
-    /// What may be of the moment, or of who asks, is none of these: forgetting the stream for it would
-    /// send again what may have been applied.
+    /// True if the server answers a handshake with this code because it does not know the stream,
+    /// and would answer the same again. Codes of a temporary state or of the caller's rights are
+    /// excluded: if the stream were forgotten for them, batches that may have been applied would be
+    /// sent again.
     var refusesResume: Bool {
         switch self {
         case .invalidArgument, .notFound, .failedPrecondition, .outOfRange, .unimplemented: true
@@ -49,7 +51,7 @@ extension RPCStatus.Code {
         }
     }
 
-    /// Whether a commit that ends so may have been applied.
+    /// True if a commit with this end may have been applied.
     var leavesOpen: Bool {
         switch self {
         case .cancelled, .unknown, .deadlineExceeded, .internal, .unavailable, .dataLoss: true
@@ -60,8 +62,9 @@ extension RPCStatus.Code {
         }
     }
 
-    /// Whether a transaction whose commit ends so may be made again. Source: client-engine 2.13,
-    /// `core/core/transaction_runner.cc`: what tells of a conflict, and what is not known to be permanent.
+    /// True if a transaction whose commit ended with this code may run again. Source: client-engine
+    /// 2.13, `core/core/transaction_runner.cc`: codes of a conflict, and codes that are not known
+    /// to be permanent.
     var isWorthAnotherAttempt: Bool {
         switch self {
         case .aborted, .alreadyExists, .failedPrecondition: true

@@ -1,6 +1,6 @@
 import TidemarkResilience
 
-/// How long a stream waits before it opens again, counted from its last attempt.
+/// The delay before a stream opens again, counted from its last attempt.
 struct StreamBackoff: Equatable, Sendable {
     private var backoff = Backoff()
     private var lastAttempt: Duration?
@@ -11,7 +11,7 @@ struct StreamBackoff: Equatable, Sendable {
 
     /// - Parameters:
     ///   - elapsed: The scheduler's time.
-    ///   - jitter: In `0 ..< 1`.
+    ///   - jitter: A random number in `0 ..< 1`.
     mutating func nextDelay(elapsed: Duration, jitter: Double) -> Duration {
         let passed = lastAttempt.map { elapsed - $0 } ?? .zero
         let delay = backoff.next(jitter: jitter, sinceLastAttempt: passed)

@@ -1,13 +1,13 @@
 import TidemarkModel
 
-/// The life of one stream, whatever it carries: opened on demand, again after a delay when it
-/// fails, closed when nothing needs it.
+/// The life of one stream with any content. It opens on demand, reopens after a delay when it
+/// fails, and closes when nothing needs it.
 struct StreamLifecycle: Equatable, Sendable {
     enum State: Equatable, Sendable {
         case initial
-        /// Requests can be sent; whether anybody hears them shows later.
+        /// Requests can be sent; it shows later whether the server receives them.
         case open
-        /// Open for ``healthyAfter``.
+        /// The stream has been open for ``healthyAfter``.
         case healthy
         case failed
         case backoff
@@ -25,15 +25,15 @@ struct StreamLifecycle: Equatable, Sendable {
         case stop
         case ended(RPCStatus)
         case backoffElapsed
-        /// Nothing needs the stream any more.
+        /// Nothing needs the stream now.
         case idle
         case idleElapsed
         /// A request is about to be sent.
         case used
         case healthyElapsed
-        /// What came shows that the server is well.
+        /// A message showed that the server works.
         case progressed
-        /// The next start shall not wait: the failure was not the connection's.
+        /// The next start must not wait, because the connection did not cause the failure.
         case inhibitBackoff
     }
 
@@ -42,7 +42,7 @@ struct StreamLifecycle: Equatable, Sendable {
         case close
         case schedule(TimerID, Duration)
         case cancel(TimerID)
-        /// Ended by the other side, or never came to be.
+        /// The other side ended the stream, or the stream could not be opened.
         case failed(RPCStatus)
     }
 
@@ -58,7 +58,7 @@ struct StreamLifecycle: Equatable, Sendable {
     init(_ timers: Timers) { self.timers = timers }
 
     var isOpen: Bool { state == .open || state == .healthy }
-    /// Open, or about to be.
+    /// True if the stream is open or about to open.
     var isStarted: Bool { isOpen || state == .backoff }
 
     mutating func step(_ event: Event) -> [Effect] {
@@ -121,7 +121,7 @@ struct StreamLifecycle: Equatable, Sendable {
     }
 
     private mutating func end(_ status: RPCStatus) -> [Effect] {
-        // Late: the stream was stopped here before the other side's end arrived.
+        // This end is late: the stream was stopped here before the other side's end arrived.
         guard isOpen else { return [] }
         state = .failed
         if status.code == .resourceExhausted { backoff.jumpToMaximum() }

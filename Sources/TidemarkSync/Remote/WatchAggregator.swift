@@ -1,13 +1,13 @@
 import TidemarkModel
 
-/// Folds what a listen stream says into one ``RemoteEvent`` per consistent snapshot.
+/// Combines the messages of a listen stream into one ``RemoteEvent`` per consistent snapshot.
 ///
-/// Targets are known by wire ids, a fresh one for every time a target is added to a stream, so that
-/// a late answer to an earlier listen finds nobody. Made anew with every stream.
+/// Targets have wire ids. Each listen on a stream has a new id, so a late answer to an earlier
+/// listen matches no target. Each stream has a new aggregator.
 struct WatchAggregator: Equatable, Sendable {
     enum Event: Equatable, Sendable {
-        /// A target is being added under this wire id. From scratch, the server will say what there
-        /// is, and nothing of what is there no more.
+        /// A target is being added under this wire id. If it starts from scratch, the server sends
+        /// all its documents, but does not name the documents that have left.
         case listening(
             wireID: Int32, targetID: Int32, ListenTarget.Kind, isFromScratch: Bool = true)
         case stoppedListening(wireID: Int32)
@@ -20,30 +20,32 @@ struct WatchAggregator: Equatable, Sendable {
         case rejected(targetID: Int32, RPCStatus)
     }
 
-    /// The rows that a target had, as of the last snapshot that was raised.
+    /// Returns the rows of a target as of the last raised snapshot.
     typealias RemoteKeys = (_ targetID: Int32) -> Set<DocumentPath>
 
     struct Target: Equatable, Sendable {
         let targetID: Int32
         let kind: ListenTarget.Kind
         var isFromScratch = true
-        /// Requests that the server has not answered.
+        /// The number of requests without an answer from the server.
         var pending = 1
         var isCurrent = false
         var resumeToken: [UInt8] = []
-        /// A fresh target appears in the next event, changed or not.
+        /// True if the next event includes the target. A new target appears in it with or without
+        /// changes.
         var hasChanges = true
         var changes: [DocumentPath: Change] = [:]
-        /// Documents that an update named for this target since the last event.
+        /// The documents of this target in updates since the last event.
         var updated: Set<DocumentPath> = []
 
         var onlyDocument: DocumentPath? {
             if case .documents(let paths) = kind, paths.count == 1 { paths[0] } else { nil }
         }
 
-        /// Where it stands: a copy, alive beside it, would make every change copy all that came before.
+        /// Adds a document in place. A second copy of the target would make every change copy all
+        /// earlier changes.
         ///
-        /// - Returns: False when the server has not answered what was asked last.
+        /// - Returns: False if the server has not answered the last request.
         fileprivate mutating func add(_ path: DocumentPath, _ remoteKeys: RemoteKeys) -> Bool {
             guard pending == 0 else { return false }
             changes[path] = remoteKeys(targetID).contains(path) ? .modified : .added
@@ -52,8 +54,8 @@ struct WatchAggregator: Equatable, Sendable {
             return true
         }
 
-        /// The event that has these changes is taken. What they lay in is kept for the next, within
-        /// bounds.
+        /// Empties the changes after an event took them. Their memory is kept for the next event,
+        /// up to a limit.
         fileprivate mutating func forget() {
             let keepsRoom = changes.count <= mostReserved
             changes.removeAll(keepingCapacity: keepsRoom)
@@ -61,7 +63,7 @@ struct WatchAggregator: Equatable, Sendable {
         }
     }
 
-    /// Documents of an event for which room is kept.
+    /// The maximum number of documents of an event for which memory is kept.
     fileprivate static let mostReserved = 1_000
 
     enum Change: Equatable, Sendable { case added, modified, removed }
@@ -69,7 +71,8 @@ struct WatchAggregator: Equatable, Sendable {
     let database: DatabaseID
     var targets: [Int32: Target] = [:]
     private(set) var documents: [DocumentPath: RemoteDocument] = [:]
-    /// Documents of the last event, within bounds: as many will come again.
+    /// The number of documents of the last event, up to a limit; the next event probably has as
+    /// many.
     private var lastCount = 0
     var mismatches: [Int32: ListenPurpose] = [:]
 
@@ -110,7 +113,7 @@ struct WatchAggregator: Equatable, Sendable {
         }
     }
 
-    /// Whether the target was sent this version since the last snapshot.
+    /// Returns true if the target received this version since the last snapshot.
     func hasTold(_ wireID: Int32, of document: Document) -> Bool {
         guard documents[document.path]?.version == document.updateTime else { return false }
         return targets[wireID]?.updated.contains(document.path) ?? false
@@ -136,7 +139,7 @@ extension WatchAggregator {
         _ remoteKeys: RemoteKeys
     ) {
         guard isActive(wireID), let targetID = targets[wireID]?.targetID else { return }
-        // Added and removed again before anybody heard of it is no change.
+        // A document that was added and removed within one event is not a change.
         let isHeld = remoteKeys(targetID).contains(path)
         targets[wireID]!.changes[path] = isHeld ? .removed : nil
         targets[wireID]!.hasChanges = true
@@ -145,8 +148,7 @@ extension WatchAggregator {
         keep(document)
     }
 
-    /// Of two targets that speak of one document before a snapshot, the newer word counts,
-    /// whichever came first.
+    /// Keeps the newer version if two targets report one document before a snapshot, in any order.
     private mutating func keep(_ document: RemoteDocument) {
         if documents.isEmpty { documents.reserveCapacity(lastCount) }
         guard let old = documents.updateValue(document, forKey: document.path),
@@ -155,7 +157,7 @@ extension WatchAggregator {
         documents[document.path] = old
     }
 
-    /// Forgets what the target was said to hold; what it held before counts as removed.
+    /// Forgets the reported documents of a target; its earlier documents count as removed.
     mutating func reset(_ wireID: Int32, _ remoteKeys: RemoteKeys) {
         guard let old = targets[wireID] else { return }
         var target = Target(targetID: old.targetID, kind: old.kind)
@@ -193,7 +195,7 @@ extension WatchAggregator {
             guard isActive(wireID) else { return }
             targets[wireID]!.changes = [:]
             targets[wireID]!.updated = []
-            // What it had and is not told of again, it has no more.
+            // A document that the target had and that the server does not send again has left.
             if targets[wireID]!.isFromScratch {
                 for path in remoteKeys(targets[wireID]!.targetID) {
                     targets[wireID]!.changes[path] = .removed
@@ -237,7 +239,8 @@ extension WatchAggregator {
         return event
     }
 
-    /// A server says nothing of a document that does not exist: that its target is current says it.
+    /// Adds a missing document. A server sends no message about a document that does not exist; the
+    /// current state of its target implies it.
     private mutating func synthesizeMissing(
         _ wireID: Int32, _ version: Timestamp, _ remoteKeys: RemoteKeys
     ) {
@@ -252,7 +255,7 @@ extension WatchAggregator {
     private func delta(of target: Target) -> TargetDelta {
         var delta = TargetDelta(
             isCurrent: target.isCurrent, resumeToken: target.resumeToken)
-        // Mostly all are new, or all are known.
+        // Usually all documents are new, or all are known.
         if target.changes.values.first == .added {
             delta.added.reserveCapacity(target.changes.count)
         }

@@ -1,16 +1,16 @@
 import TidemarkModel
 
-/// How far a write stream has come, in the server's words. A server that knows them answers again
-/// what came after, when its answers were lost.
+/// The progress of a write stream, in the server's terms. If answers were lost, a server that knows
+/// the position repeats the later answers.
 struct WritePosition: Hashable, Sendable {
-    /// Only our own server makes ids of this kind, and only to it they are returned: Firestore keeps
-    /// the fields for itself.
+    /// Only our server makes ids with this prefix, and ids are returned only to it: Firestore
+    /// reserves these fields for itself.
     private static let prefix = "tidemark-"
 
     let streamID: String
     let token: [UInt8]
 
-    /// Nil for a stream that cannot be taken up again.
+    /// Returns nil for a stream that cannot be resumed.
     init?(streamID: String, token: [UInt8]) {
         guard streamID.utf8.starts(with: Self.prefix.utf8), !token.isEmpty else { return nil }
         self.streamID = streamID

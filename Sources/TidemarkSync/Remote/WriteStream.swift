@@ -1,30 +1,31 @@
 import TidemarkModel
 
-/// The write stream: a handshake first, then batches, answered in order; every request echoes the
-/// newest token. Only the result of a batch shows that the server is well.
+/// The write stream: a handshake, then batches, answered in order. Every request echoes the newest
+/// token. Only the result of a batch shows that the server works.
 ///
-/// A stream that our server lets us take up again is asked for in the handshake. The answers to it
-/// that were lost come first, as they would have come then; the handshake's own ends them.
+/// If our server allows it, the handshake requests an earlier stream again. The lost answers of
+/// that stream come first, as they would have come then; the answer to the handshake ends them.
 struct WriteStream: Equatable, Sendable {
     enum Event: Equatable, Sendable {
         case lifecycle(StreamLifecycle.Event)
         case send([Mutation])
         case received(WriteResponse)
-        /// The next stream shall be a new one.
+        /// The next stream must be a new one.
         case forgetPosition
     }
 
     enum Effect: Equatable, Sendable {
-        /// All but `failed`.
+        /// All effects except `failed`.
         case lifecycle(StreamLifecycle.Effect)
-        /// `wasReady`: the handshake was over, so a refusal is of the first batch under way.
+        /// The end of the stream. If `wasReady` is true, the handshake was over, so a refusal
+        /// concerns the first sent batch.
         case failed(RPCStatus, wasReady: Bool)
-        /// The server does not want the stream to be taken up: the next one is new.
+        /// The server refuses to resume the stream; the next stream is new.
         case resumeRefused
         case request(WriteRequest)
-        /// The stream takes batches from now on, once the position is stored.
+        /// The stream accepts batches from now on, after the position is stored.
         case ready(WritePosition?)
-        /// The first batch under way was applied; the position is to be stored with that.
+        /// The first sent batch was applied. The position must be stored in the same transaction.
         case committed(
             results: [MutationResult], commitTime: Timestamp, position: WritePosition? = nil)
     }
@@ -32,7 +33,7 @@ struct WriteStream: Equatable, Sendable {
     private(set) var lifecycle = StreamLifecycle(
         .init(backoff: .writeBackoff, idle: .writeIdle, healthy: .writeHealthy))
     private(set) var isReady = false
-    /// What the newest response said, kept from stream to stream.
+    /// The position in the newest response, kept from stream to stream.
     private var position: WritePosition?
     private var isResuming = false
     private var token: [UInt8] = []
@@ -101,7 +102,7 @@ struct WriteStream: Equatable, Sendable {
             return [.ready(position)]
         }
         guard let commitTime = response.commitTime else {
-            // The answer to the empty request that ends a stream, or nothing we asked for.
+            // This answers the empty request that ends a stream, or no request at all.
             return []
         }
         position = position.flatMap { WritePosition(streamID: $0.streamID, token: token) }
@@ -109,7 +110,7 @@ struct WriteStream: Equatable, Sendable {
             + [.committed(results: response.results, commitTime: commitTime, position: position)]
     }
 
-    /// Whether it is an answer to an earlier stream, and not the handshake's.
+    /// Returns true for an answer to an earlier stream, which is not the handshake's answer.
     private func isMissedAnswer(_ response: WriteResponse) -> Bool {
         guard isResuming, let position, response.commitTime != nil else { return false }
         return response.streamID.hasSameBytes(as: position.streamID)
