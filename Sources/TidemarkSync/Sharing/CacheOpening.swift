@@ -1,14 +1,14 @@
 import TidemarkModel
 import TidemarkStore
 
-/// A cache that was opened.
+/// An open cache.
 struct OpenedCache {
     let local: LocalStore
-    /// Whether it is a copy of one that another process holds.
+    /// True if this is a copy of a cache that another process holds.
     let isView: Bool
 }
 
-/// Opens the caches of an engine: to hold them, or to view one that another process holds.
+/// Opens the caches of an engine: holds them, or views a cache that another process holds.
 struct CacheOpening: Sendable {
     let files: CacheFiles
     private let database: DatabaseID
@@ -27,7 +27,8 @@ struct CacheOpening: Sendable {
         now = environment.now
     }
 
-    /// Holds the cache of a user or, where that is wished for, views one that is held.
+    /// Holds the cache of a user. If another process holds it and the settings allow a view, views
+    /// it.
     func open(_ user: String?) throws -> OpenedCache {
         do { return OpenedCache(local: try hold(user), isView: false) } catch {
             guard busy != .fail, case .locked? = StorageFault(error) else { throw error }
@@ -35,7 +36,7 @@ struct CacheOpening: Sendable {
         }
     }
 
-    /// With all that was left in its inbox.
+    /// Holds the cache and takes all writes from its inbox.
     ///
     /// - Throws: ``StoreError/locked`` when another process holds it.
     func hold(_ user: String?) throws -> LocalStore {
@@ -43,7 +44,7 @@ struct CacheOpening: Sendable {
             files.location(of: user), database: database, user: user, key: key, fault: fault)
         if let inbox = inbox(of: user) {
             var taking = InboxTaking(inbox, local, now: now())
-            // What cannot be taken now is taken later.
+            // Writes that cannot be taken now are taken later.
             _ = try? taking.take(most: .max)
         }
         return local
@@ -54,12 +55,12 @@ struct CacheOpening: Sendable {
         return try view(try ViewedCache(of: path, key), user, own: [:]) { _ in }
     }
 
-    /// What the holder stored, with the writes on top that wait for the holder.
+    /// Returns the holder's stored content, with the writes that wait for the holder on top.
     ///
     /// - Parameters:
-    ///   - own: Those of this process that are not known to be sent.
-    ///   - cannotShow: Called with why a write cannot be shown on top, as where the disk is full; it may
-    ///     throw.
+    ///   - own: The writes of this process that are not known to be sent.
+    ///   - cannotShow: Receives the reason if a write cannot be shown on top, for example because
+    ///     the disk is full. It may throw.
     func view(
         _ viewed: ViewedCache, _ user: String?, own: [String: SharedWrite],
         cannotShow: (any Error) throws -> Void = { throw $0 }
@@ -67,7 +68,7 @@ struct CacheOpening: Sendable {
         let local = try LocalStore(
             .file(viewed.copy.path), database: database, user: user, key: key, fault: fault,
             copy: viewed.copy)
-        // Those that were left since, too.
+        // This adds the writes that arrived since the copy, too.
         let writes = viewed.adding(inbox(of: user)).writes.merging(own) { left, _ in left }
         for (name, write) in writes.sorted(by: { $0.key < $1.key })
         where UserKey(write.user) == UserKey(user) {
@@ -80,7 +81,8 @@ struct CacheOpening: Sendable {
         return local
     }
 
-    /// Where processes that view the cache leave their writes; nil where none does.
+    /// Returns the inbox for the writes of processes that view the cache; nil if no process views
+    /// it.
     func inbox(of user: String?) -> StoreInbox? {
         guard case .share = busy, case .file(let path) = files.location(of: user) else {
             return nil
@@ -88,21 +90,22 @@ struct CacheOpening: Sendable {
         return StoreInbox(of: path, key: key)
     }
 
-    /// Makes a copy of what the holder has stored by now. Touches nothing of an engine, so that it can be
-    /// done on another thread.
+    /// Copies the holder's present content. The function uses no part of an engine, so it can run
+    /// on another thread.
     func copy(of user: String?) throws -> ViewedCache {
         guard case .file(let path) = files.location(of: user) else { throw StoreError.locked }
         return try ViewedCache(of: path, key)
     }
 
-    /// A new cache in the place of one that is damaged.
+    /// Returns a new cache in the place of a damaged one.
     func renew(_ path: String, _ user: String?) throws -> LocalStore {
         try LocalStore.renewed(path, database: database, user: user, key: key, fault: fault)
     }
 }
 
-/// A copy of a cache that another process holds, and the writes that waited in its inbox when the copy was
-/// made. They are read before it: what the holder takes meanwhile is in one of the two.
+/// A copy of a cache that another process holds, and the writes that waited in its inbox at that
+/// time. The writes are read before the copy, so a write that the holder takes during the copy is
+/// in at least one of the two.
 struct ViewedCache: Sendable {
     let copy: StoreCopy
     private(set) var writes: [String: SharedWrite] = [:]
@@ -122,7 +125,8 @@ struct ViewedCache: Sendable {
         return new
     }
 
-    /// What cannot be read is the holder's to refuse.
+    /// Reads the messages of the inbox, and skips unreadable ones, because only the holder refuses
+    /// them.
     private static func read(_ inbox: StoreInbox, into writes: inout [String: SharedWrite]) {
         for name in inbox.contents().names where writes[name] == nil {
             guard let message = try? inbox.message(name) else { continue }

@@ -1,8 +1,8 @@
 import TidemarkModel
 import TidemarkStore
 
-/// Has the engine's process share its cache with other processes (``SharingMachine``): holds it or views it,
-/// and goes from one to the other.
+/// Lets the engine's process share its cache with other processes (``SharingMachine``): holds or
+/// views the cache, and switches between the two.
 // @unchecked: used on the engine's executor only, like the engine.
 final class CacheSharing: @unchecked Sendable {
     private let context: EngineContext
@@ -11,11 +11,11 @@ final class CacheSharing: @unchecked Sendable {
     private let listeners: Listeners
     private let exchange: CacheExchange
     private let writing: WriteDelivery
-    /// Nil where the cache is this process's alone.
+    /// Nil if no other process uses the cache.
     private var machine: SharingMachine?
-    /// A copy that waits until no read of the one before is under way.
+    /// A copy that waits until all reads of the previous copy end.
     private var arrived: ViewedCache?
-    /// Counts what was opened, so that a copy that took long is known to be of another cache.
+    /// The number of openings. A slow copy of an earlier cache has another number.
     private var opening = 0
 
     init(
@@ -39,7 +39,7 @@ final class CacheSharing: @unchecked Sendable {
 
     // MARK: What happens
 
-    /// A cache was opened, or took the place of another one.
+    /// Handles the opening of a cache, or its replacement by another one.
     func opened() {
         opening += 1
         arrived = nil
@@ -48,17 +48,17 @@ final class CacheSharing: @unchecked Sendable {
         step(.opened(isView: context.gate.isReadOnly))
     }
 
-    /// Nothing is looked for until a cache is opened again.
+    /// Stops all looks until a cache is opened again.
     func paused() {
         opening += 1
         arrived = nil
         step(.paused)
     }
 
-    /// It is time to look.
+    /// Looks at the inbox or at the copy; called when the time for it has come.
     func look() {
         guard context.gate.isServing, machine != nil else { return }
-        // What is under way has to end first: another user, a disk that fails.
+        // Running work must end first, for example a change of the user or a failing disk.
         guard context.gate.maySend, !storage.isClosed else {
             return context.schedule(.cacheSharing, after: SharingMachine.pauseOfViewer)
         }
@@ -87,7 +87,7 @@ final class CacheSharing: @unchecked Sendable {
             if let inbox { step(.took(all: writing.takeShared(from: inbox))) }
         case .tryToHold: tryToHold()
         case .askForCache:
-            // Where it cannot be asked for, it is there when the holder ends.
+            // If the request fails, the cache becomes available when the holder ends.
             try? inbox?.ask()
         case .copy: copy()
         case .handOver: context.engine.handle(.cacheWanted)
@@ -97,7 +97,7 @@ final class CacheSharing: @unchecked Sendable {
     // MARK: Holding
 
     private func tryToHold() {
-        // What is read of the copy is true of the copy alone.
+        // A running read of the copy is valid only for the copy.
         guard slices.isEmpty || listeners.hasOpenings else { return }
         let new: LocalStore
         do { new = try storage.opening.hold(storage.user) } catch {
@@ -119,11 +119,11 @@ final class CacheSharing: @unchecked Sendable {
         step(.tookOver)
     }
 
-    /// Lets go of the cache, which nobody uses any more, and views it.
+    /// Releases the cache, which no work uses now, and views it.
     ///
-    /// - Returns: Whether it is a view now. Otherwise its file is closed.
+    /// - Returns: True if the cache is a view now. Otherwise its file is closed.
     func handOver() -> Bool {
-        // Made as long as nobody else can write to the file.
+        // The copy is made while no other process can write to the file.
         let view = try? storage.opening.view(storage.user)
         storage.closeForNow()
         inbox?.endRequest()
@@ -138,7 +138,7 @@ final class CacheSharing: @unchecked Sendable {
 
     // MARK: Viewing
 
-    /// On another thread, as it takes as long as the cache is large.
+    /// Makes a copy on another thread, because the time grows with the size of the cache.
     private func copy() {
         guard context.gate.isReadOnly else { return }
         let (source, user, number, began) = (
@@ -158,7 +158,7 @@ final class CacheSharing: @unchecked Sendable {
         if let copy, slices.isEmpty, context.gate.maySend { show(copy) }
     }
 
-    /// Puts a newer copy in the place of the one that is shown.
+    /// Replaces the shown copy by a newer one.
     private func show(_ copy: ViewedCache) {
         arrived = nil
         guard

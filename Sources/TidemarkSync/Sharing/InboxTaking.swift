@@ -1,33 +1,35 @@
 import TidemarkModel
 import TidemarkStore
 
-/// Takes writes that other processes left out of a cache's inbox and into the cache's queue, each once.
+/// Moves the writes of other processes from a cache's inbox to the cache's queue, each exactly
+/// once.
 struct InboxTaking {
     let inbox: StoreInbox
     let local: LocalStore
-    /// By the device's clock.
+    /// The time of the device's clock.
     let now: Timestamp
 
-    /// Messages of other users, whose queues take them.
+    /// Messages of other users, for the queues of these users.
     private(set) var foreign: Set<String> = []
-    /// How the documents look that the writes change.
+    /// The documents that the writes change, as they look now.
     private(set) var changed: [LocalDocument] = []
 
     init(_ inbox: StoreInbox, _ local: LocalStore, now: Timestamp) {
         (self.inbox, self.local, self.now) = (inbox, local, now)
     }
 
-    /// How many are queued before they are removed: fewer than are known to be queued, so that a kill in
-    /// between leaves none that is forgotten.
+    /// The maximum number of messages that are queued before they are removed. It is smaller than
+    /// the number of known batches, so a kill between the two steps does not queue a message twice.
     private static let mostInPart = SharedBatches.most / 2
 
-    /// Costs a sync of the disk for each part, and one for each message that is removed. What it queued
-    /// before it fails, or is killed, is known to be queued.
+    /// Moves messages to the queue. This costs a sync of the disk for each part, and one for each
+    /// removed message. After a failure or a kill, the cache still knows which messages it has
+    /// queued.
     ///
     /// - Parameters:
-    ///   - most: How many it takes.
-    ///   - skipped: Messages that are known to be of other users.
-    /// - Returns: Whether none is left.
+    ///   - most: The maximum number of messages.
+    ///   - skipped: Messages that are known to belong to other users.
+    /// - Returns: True if no message is left.
     mutating func take(most: Int, skipping skipped: Set<String> = []) throws -> Bool {
         let names = inbox.contents().names.filter { !skipped.contains($0) }
         var left = names.prefix(most)
@@ -51,7 +53,7 @@ struct InboxTaking {
         for name in taken { try inbox.remove(name) }
     }
 
-    /// - Returns: Whether it is in the queue, or was.
+    /// - Returns: True if the message is or was in the queue.
     private mutating func take(_ name: String) throws -> Bool {
         if try local.queue.number(ofShared: name) != nil { return true }
         guard let message = try inbox.message(name) else { return false }

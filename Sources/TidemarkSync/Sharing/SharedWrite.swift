@@ -1,11 +1,11 @@
 import TidemarkModel
 import TidemarkStore
 
-/// Writes of a process that does not hold the cache, as they lie in the cache's inbox.
+/// Writes of a process that does not hold the cache, in the form of the cache's inbox.
 struct SharedWrite: Equatable, Sendable {
-    /// When they were made, by the clock of their process.
+    /// The time of the writes, by the clock of their process.
     var time: Timestamp
-    /// Whose queue they belong to.
+    /// The user whose queue receives the writes.
     var user: String?
     var mutations: [Mutation]
 
@@ -18,9 +18,10 @@ struct SharedWrite: Equatable, Sendable {
         self.mutations = mutations
     }
 
-    /// - Throws: ``DamagedRecord`` for bytes that ``bytes`` has not made.
+    /// - Throws: ``DamagedRecord`` if ``bytes`` did not make these bytes.
     init(_ bytes: [UInt8]) throws(DamagedRecord) {
-        // The edition, the time, the length of the user's id, the id, the mutations. No id has 0 bytes.
+        // The bytes are the edition, the time, the length of the user's id, the id, and the
+        // mutations. No id has 0 bytes.
         guard bytes.count >= 10, bytes[0] == Self.edition,
             bytes.count >= 10 + Int(bytes[9])
         else { throw DamagedRecord(what: Self.what) }
@@ -39,15 +40,17 @@ struct SharedWrite: Equatable, Sendable {
     }
 }
 
-/// Names of the writes of one process: in their order, and unlike those of every other process.
+/// The names of one process's writes. They are in the order of the writes, and differ from the
+/// names of all other processes.
 struct SharedWriteNames: Sendable {
     private let process: UInt64
     private var last: Int64 = 0
 
-    /// - Parameter process: Drawn by lot.
+    /// - Parameter process: A random number.
     init(process: UInt64) { self.process = process }
 
-    /// In the order of time among processes, and of the calls within one, whatever its clock does.
+    /// Returns the next name. Names of several processes are ordered by time. Names of one process
+    /// are ordered by call, even if its clock goes back.
     mutating func next(at time: Timestamp) -> String {
         last = max(last + 1, time.microseconds)
         return Self.padded(String(last), to: 17) + "-"

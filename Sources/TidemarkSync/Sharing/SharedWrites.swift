@@ -1,8 +1,8 @@
 import TidemarkModel
 import TidemarkStore
 
-/// The writes that processes leave for the one that holds the cache: those of this process, and those that
-/// it finds when it is the one.
+/// The writes that processes leave for the holder of the cache: the writes that this process
+/// leaves, and the writes that it finds as the holder.
 final class SharedWrites {
     typealias Observer = @Sendable (SyncEngine.WriteEvent) -> Void
 
@@ -10,18 +10,19 @@ final class SharedWrites {
     private let storage: CacheStorage
     private lazy var names = SharedWriteNames(
         process: UInt64(context.environment.random() * 0x1p53))
-    /// What this process left and has not heard the end of, by the names in the inbox.
+    /// The writes of this process without a known result, by their names in the inbox.
     private var waiting: [String: Left] = [:]
-    /// Of another user, whose queue takes them.
+    /// Messages of another user, for the queue of that user.
     private var foreign: Set<String> = []
 
-    /// A batch that was left, and who waits for it.
+    /// A batch in the inbox, and the observer that waits for its result.
     struct Left {
         let write: SharedWrite
         let observer: Observer
     }
 
-    /// How many are queued before the engine does other things: each waits for the disk once.
+    /// The maximum number of messages that are queued before the engine does other work. Each
+    /// message waits for the disk once.
     static let mostAtOnce = 10
 
     init(_ context: EngineContext, _ storage: CacheStorage) {
@@ -31,9 +32,10 @@ final class SharedWrites {
 
     // MARK: By a process that views the cache
 
-    /// Leaves a batch in the inbox, and shows it here until a newer copy has it. Costs a sync of the disk.
+    /// Puts a batch into the inbox, and shows it here until a newer copy contains it. This costs a
+    /// sync of the disk.
     ///
-    /// - Returns: What it changes here.
+    /// - Returns: The documents that the batch changes here.
     func leave(
         _ mutations: [Mutation], in inbox: StoreInbox, _ observer: @escaping Observer
     ) -> [LocalDocument] {
@@ -46,7 +48,7 @@ final class SharedWrites {
             return []
         }
         waiting[name] = Left(write: write, observer: observer)
-        // It will be sent, whatever becomes of the copy.
+        // The batch will be sent, even if the copy cannot show it.
         let shown = try? queue.enqueue(mutations, at: write.time, .process, noting: .shared(name))
         observer(.journalled(batch: shown?.batch.id ?? 0))
         return shown?.changed ?? []
@@ -54,10 +56,10 @@ final class SharedWrites {
 
     // MARK: By the process that holds it
 
-    /// Queues what was left.
+    /// Queues the writes in the inbox.
     ///
-    /// - Parameter most: How many at once.
-    /// - Returns: What it changes here, and whether no more can be taken now.
+    /// - Parameter most: The maximum number of messages in one call.
+    /// - Returns: The changed documents, and whether no more messages can be taken now.
     func take(
         from inbox: StoreInbox, most: Int = mostAtOnce
     ) throws -> (changed: [LocalDocument], isAll: Bool) {
@@ -71,9 +73,9 @@ final class SharedWrites {
 
     // MARK: Those who wait
 
-    /// What became of the writes that this process left, as far as the cache says.
+    /// Reports the results of this process's writes, as far as the cache knows them.
     ///
-    /// - Returns: Those that wait in the queue of this process, which holds the cache.
+    /// - Returns: The batches that wait in the queue of this process, which holds the cache.
     func settle() -> [(batch: Int64, observer: Observer)] {
         var queued: [(Int64, Observer)] = []
         let queue = storage.local.queue
@@ -92,11 +94,12 @@ final class SharedWrites {
         return queued
     }
 
-    /// What this process left and a copy may lack: it may have been taken out of the inbox since that was
-    /// made.
+    /// The writes of this process that a copy may lack, because the holder may have taken them out
+    /// of the inbox since the copy was made.
     var own: [String: SharedWrite] { waiting.mapValues(\.write) }
 
-    /// Those who wait for the present user's, whom nobody tells any more.
+    /// Removes and returns the present user's waiting writes, whose observers get no further events
+    /// here.
     func takeWaiting() -> [String: Left] {
         defer { waiting = [:] }
         foreign = []
@@ -112,7 +115,7 @@ final class SharedWrites {
 }
 
 extension BatchFate {
-    /// What those hear who wait for the batch; nil as long as it waits itself.
+    /// The event for the observers of the batch; nil while the batch waits.
     var event: SyncEngine.WriteEvent? {
         switch self {
         case .pending: nil

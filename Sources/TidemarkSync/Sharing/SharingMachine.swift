@@ -1,42 +1,43 @@
-/// What a process does about a cache that other processes use too: who holds it, and what those do that do
-/// not.
+/// The behaviour of a process whose cache is shared with other processes: which process holds the
+/// cache, and what the others do.
 ///
-/// One process *holds* the cache: it has the file, and the streams. The others *view* it: they read copies,
-/// leave their writes in the cache's inbox, and take over when the holder lets go. Nobody is told anything by
-/// another process: each looks.
+/// One process *holds* the cache: it has the file and the streams. The others *view* it: they read
+/// copies, leave their writes in the cache's inbox, and take over when the holder releases the
+/// cache. No process sends messages to another one: each process looks.
 struct SharingMachine: Equatable, Sendable {
-    /// What was seen when it looked.
+    /// The result of a look.
     enum Sight: Equatable, Sendable {
-        /// By the holder: whether writes wait in the inbox, and whether somebody asks for the cache.
+        /// The holder's result: whether writes wait in the inbox, and whether another process asks
+        /// for the cache.
         case inbox(hasWrites: Bool, isWanted: Bool)
-        /// By a viewer: whether the holder has stored something since the copy was made.
+        /// A viewer's result: whether the holder has stored something since the copy was made.
         case copy(isOutdated: Bool)
     }
 
     enum Event: Equatable, Sendable {
-        /// A cache was opened, or put in another one's place.
+        /// A cache was opened, or replaced by another one.
         case opened(isView: Bool)
         case looked(Sight)
-        /// Nobody had the cache: this process holds it now.
+        /// No process held the cache; this process holds it now.
         case tookOver
-        /// Somebody has it.
+        /// Another process holds the cache.
         case isHeld
-        /// A new copy took the place of the one before, or there was none.
+        /// A new copy replaced the previous one, or no copy could be made.
         case copied(took: Duration)
-        /// Writes were taken out of the inbox: all, or as many as are taken at once.
+        /// Writes were taken out of the inbox: all of them, or the maximum number of one step.
         case took(all: Bool)
         case paused
     }
 
     enum Effect: Equatable, Sendable {
-        /// Look again after a while.
+        /// Look again after this time.
         case look(after: Duration)
         case takeWrites
-        /// Open the cache, if nobody has it.
+        /// Open the cache if no process holds it.
         case tryToHold
         case askForCache
         case copy
-        /// Let go of the cache, and view it.
+        /// Release the cache, and view it.
         case handOver
     }
 
@@ -48,24 +49,26 @@ struct SharingMachine: Equatable, Sendable {
 
     let role: SyncEngine.ProcessRole
     private var state = State.idle
-    /// When a copy may be made again: copying takes a tenth of the time at most.
+    /// The earliest time of the next copy. Copies take at most a tenth of the time.
     private var copiesAt = Duration.zero
-    /// When it tries to hold the cache again: later after it handed it over.
+    /// The earliest time of the next attempt to hold the cache. It is later after this process
+    /// handed the cache over.
     private var holdsAt = Duration.zero
 
-    /// How soon a viewer sees what the holder stored.
+    /// The time until a viewer sees the holder's changes.
     static let pauseOfViewer = Duration.milliseconds(100)
-    /// How soon the holder sends what a viewer wrote.
+    /// The time until the holder sends a viewer's writes.
     static let pauseOfHolder = Duration.milliseconds(250)
-    /// How soon a viewer finds that nobody holds the cache. Trying opens the file.
+    /// The time until a viewer notices that no process holds the cache. Each attempt opens the
+    /// file.
     static let pauseOfTrying = Duration.milliseconds(300)
-    /// How long the one who asked for the cache has to take it.
+    /// The time in which a process that asked for the cache must take it.
     static let timeToTake = Duration.seconds(2)
     private static let copyingShare = 10
 
     init(_ role: SyncEngine.ProcessRole) { self.role = role }
 
-    /// - Parameter elapsed: Of the engine's clock.
+    /// - Parameter elapsed: The time of the engine's clock.
     mutating func step(_ event: Event, at elapsed: Duration) -> [Effect] {
         switch event {
         case .opened(let isView):

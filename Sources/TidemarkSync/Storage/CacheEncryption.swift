@@ -1,7 +1,7 @@
 package import TidemarkStore
 
-/// How a cache is encrypted on the device. The module `TidemarkEncryption` makes it, of a function that
-/// gives the key.
+/// The encryption of a cache on the device. The module `TidemarkEncryption` creates it from a
+/// function that returns the key.
 public struct CacheEncryption: Sendable {
     package let key: StoreKeySource
 

@@ -1,22 +1,22 @@
 import TidemarkModel
 import TidemarkStore
 
-/// The cache that the engine uses now: whose it is, whether it can store, and its log.
+/// The engine's present cache: its user, its ability to store, and its log.
 ///
-/// Who reads or writes asks ``local``; how each transaction ended comes by here.
+/// Reads and writes use ``local``. The end of each transaction is reported here.
 final class CacheStorage {
     private let context: EngineContext
     let opening: CacheOpening
     private var current: LocalStore
-    /// The user who owns ``local``; nil before anybody signs in.
+    /// The user who owns ``local``; nil before the first sign-in.
     private(set) var user: String?
     private var health = StorageHealth()
     private var isCurrentDamaged = false
-    /// Whether the file of ``local`` is closed, until another cache is put in its place.
+    /// True if the file of ``local`` is closed until another cache replaces it.
     private(set) var isClosed = false
-    /// Of a cache that is damaged and set aside, while a new one could not be made yet.
+    /// The saved queue of a damaged cache that was set aside, until a new cache can be made.
     private var rescued: SavedQueue?
-    /// In pages, when it was last seen to be long.
+    /// The length in pages when the log was last found to be long.
     private var lengthOfLog = 0
     private var observers: [UInt64: @Sendable (StorageState) -> Void] = [:]
 
@@ -33,9 +33,9 @@ final class CacheStorage {
     var local: LocalStore { current }
     private var files: CacheFiles { opening.files }
     var isShared: Bool { files.isShared }
-    /// Whether ``local`` is a copy, and its holder has stored something since.
+    /// True if ``local`` is a copy and its holder has stored something since.
     var isOutdated: Bool { current.isOutdated }
-    /// Whether another cache has to take the place of ``local``.
+    /// True if another cache must replace ``local``.
     var isDamaged: Bool { isCurrentDamaged || rescued != nil }
     func location(of user: String?) -> DocumentStore.Location { files.location(of: user) }
 
@@ -56,7 +56,7 @@ final class CacheStorage {
         if fault == nil { wantLogMoved() }
     }
 
-    /// Every transaction that wrote, or failed, comes by here.
+    /// Handles the end of every transaction that wrote or failed.
     func ended(_ fault: StorageFault?) {
         guard context.gate.isRunning else { return }
         if let fault {
@@ -84,7 +84,7 @@ final class CacheStorage {
         }
     }
 
-    /// Tells the present state at once, and then every change.
+    /// Reports the present state immediately, and then every change.
     func observe(_ id: UInt64, _ observer: @escaping @Sendable (StorageState) -> Void) {
         observers[id] = observer
         observer(health.state)
@@ -95,7 +95,7 @@ final class CacheStorage {
 
     // MARK: The log
 
-    /// A burst is over when nothing was written for so long.
+    /// The time without writes after which a burst is over.
     private static let pauseBeforeLog = Duration.milliseconds(50)
 
     private func wantLogMoved() {
@@ -105,8 +105,9 @@ final class CacheStorage {
         context.schedule(.logMoving, after: Self.pauseBeforeLog)
     }
 
-    /// Moving the log waits for the disk, and what is written a moment later makes the next one: so not
-    /// within a burst, and not within a write that somebody waits for, unless it has become very long.
+    /// Moves the log. The move waits for the disk, and a write a moment later starts a new log. So
+    /// the log is not moved within a burst, and not within a write for which a caller waits, unless
+    /// the log is very long.
     func moveLog() {
         guard current.store.hasLongLog else { return }
         guard current.store.pagesInLog == lengthOfLog else { return wantLogMoved() }
@@ -115,19 +116,20 @@ final class CacheStorage {
 
     // MARK: Another cache
 
-    /// Writes what is to be written and lets go of the file, which another process may then open. What is in
-    /// memory or a copy stays.
+    /// Writes all remaining content and releases the file, which another process may then open.
+    /// Content in memory or in a copy stays.
     func closeForNow() {
         guard case .file = files.location(of: user), !context.gate.isReadOnly, !isClosed else {
             return
         }
         current.outcome = { _ in }
-        // Only newer tokens were to be written: without them the next listen reads a little more.
+        // Only newer tokens remained to be written; without them the next listen reads a little
+        // more.
         do { try current.close() } catch {}
         isClosed = true
     }
 
-    /// Puts another cache in the place of the present one, which hears of nothing more.
+    /// Replaces the present cache, which receives no further events.
     func replace(by new: LocalStore, of user: String?) {
         #if TIDEMARK_DEFECTS
             if context.isPlanted(.overlaysOfUserBefore) {
@@ -142,10 +144,10 @@ final class CacheStorage {
         watchCurrent()
     }
 
-    /// Where users share the cache: takes up another one's queue.
+    /// Switches to the queue of another user who shares the cache.
     ///
-    /// - Parameter swapping: Called with the user before, once nothing can fail any more.
-    /// - Returns: The documents with pending writes of either, as they look now.
+    /// - Parameter swapping: Receives the previous user after the last step that can fail.
+    /// - Returns: The documents with pending writes of either user, as they look now.
     func takeUpQueue(
         of next: String?, swapping: (_ previous: String?) -> Void
     ) throws -> [LocalDocument] {
@@ -155,8 +157,8 @@ final class CacheStorage {
         return changed
     }
 
-    /// What can be saved of a damaged cache, whose file is set aside; the same again until
-    /// ``rescueIsOver()``.
+    /// Returns the saved content of a damaged cache, whose file is set aside. Further calls return
+    /// the same content until ``rescueIsOver()``.
     func rescue() throws -> SavedQueue {
         if let rescued { return rescued }
         let saved = try salvage()
@@ -167,7 +169,7 @@ final class CacheStorage {
     func rescueIsOver() { rescued = nil }
 
     private func salvage() throws -> SavedQueue {
-        // As long as it is open, nobody else may look at the file.
+        // No other connection may read the file while this one is open.
         try? current.store.close()
         guard case .file(let path) = files.location(of: user) else { return SavedQueue() }
         let saved = try SavedQueue(salvaging: path, key: context.environment.storeKey)

@@ -1,21 +1,22 @@
 import TidemarkModel
 
-/// Keeps the cache to its size when nobody waits: in steps, never inside a read or a write.
+/// Keeps the cache within its size while no caller waits. It works in steps, never inside a read or
+/// a write.
 final class GarbageCollector {
-    /// A collection that is under way, in steps between which the engine does other things.
+    /// A running collection. The engine does other work between its steps.
     private struct Collection {
-        /// The bytes that the cache may take.
+        /// The maximum size of the cache in bytes.
         let limit: Int64
-        /// Things used no later than this go.
+        /// The newest sequence number that is removed.
         var bound: Int64
-        /// Of this bound.
+        /// The number of things removed up to this bound.
         var collected = 0
     }
 
     private let context: EngineContext
     private let storage: CacheStorage
     private let views: QueryViews
-    /// While the cache is being made smaller.
+    /// The running collection; nil if the cache is small enough.
     private var collection: Collection?
 
     /// Source for these and for the schedule: client-engine 2.0, "LRU GC".
@@ -24,7 +25,8 @@ final class GarbageCollector {
     private static let firstCollection = Duration.seconds(60)
     private static let pauseBetweenCollections = Duration.seconds(300)
     private static let rowsOfStep = 200
-    /// Of a cache that frees at once: what its owner may take "at once" for.
+    /// The delay of a cache that frees content immediately. Its owner accepts this delay as
+    /// immediate.
     private static let pauseOfFreeing = Duration.seconds(1)
     private static let pauseBetweenSteps = Duration.milliseconds(2)
 
@@ -41,7 +43,7 @@ final class GarbageCollector {
         scheduleSweep()
     }
 
-    /// Another cache is in use now.
+    /// Forgets the collection after another cache was opened.
     func forgetCollection() { collection = nil }
 
     private func scheduleCollection(after delay: Duration = pauseBetweenCollections) {
@@ -52,10 +54,10 @@ final class GarbageCollector {
         context.schedule(.garbageCollection, after: delay)
     }
 
-    /// The bytes that the cache may take; nil for no bound.
+    /// The maximum size of the cache in bytes; nil for no limit.
     private var limit: Int64? { configuration.freesAtOnce ? 0 : configuration.cacheSizeBytes }
 
-    /// What is left of bundles that did not come whole goes whatever the cache's size is.
+    /// Schedules the removal of incomplete bundles, which happens at every size of the cache.
     func scheduleSweep() {
         guard !context.gate.isReadOnly, !context.isScheduled(.garbageCollection),
             (try? storage.local.garbage.hasCondemned()) == true
@@ -63,7 +65,8 @@ final class GarbageCollector {
         context.schedule(.garbageCollection, after: Self.firstCollection)
     }
 
-    /// One step. Where the disk fails, the next time will do: the cache is larger than it should be.
+    /// Performs one step. If the disk fails, the next step tries again, and the cache stays too
+    /// large until then.
     func collectStep() {
         let mayWork = !context.gate.isChangingUser
         do {
@@ -87,7 +90,7 @@ final class GarbageCollector {
         }
     }
 
-    /// Nil when the cache is small enough, or nothing in it may go.
+    /// Returns nil if the cache is small enough, or if nothing in it is removable.
     private func beginCollection(limit: Int64, percent: Int? = nil) throws -> Collection? {
         let percent = percent ?? (configuration.freesAtOnce ? 100 : Self.share)
         let most = configuration.freesAtOnce ? Int(Int32.max) : Self.most
@@ -97,7 +100,7 @@ final class GarbageCollector {
         }
     }
 
-    /// - Returns: Whether to go on.
+    /// - Returns: True if another step must follow.
     private func collectOnce() throws -> Bool {
         guard let current = collection else { return false }
         let step = try storage.local.garbage.collect(
@@ -106,15 +109,15 @@ final class GarbageCollector {
         collection!.collected = collected
         guard step.isDone else { return true }
         collection = nil
-        // What took nothing away would not the next time either.
+        // A collection that removed nothing would remove nothing the next time either.
         guard collected > 0 else { return false }
         collection = try beginCollection(limit: current.limit)
         return collection != nil
     }
 
-    /// A whole collection at once.
+    /// Performs a whole collection without a break.
     ///
-    /// - Parameter limit: In place of the configured one.
+    /// - Parameter limit: The size that replaces the configured one.
     func collectAll(limit: Int64, percent: Int) throws {
         defer { collection = nil }
         guard let begun = try beginCollection(limit: limit, percent: percent) else { return }

@@ -1,15 +1,17 @@
 import TidemarkStore
 
-/// Makes the indexes that queries wished for when nobody waits: never inside the read that wished.
+/// Makes the indexes that queries requested while no caller waits, never inside the read that
+/// requested them.
 struct IndexBuilder {
     private let context: EngineContext
     private let storage: CacheStorage
 
-    /// After the last query that asked.
+    /// The delay after the last query that requested an index.
     private static let pauseBeforeIndexes = Duration.milliseconds(100)
-    /// Between two slices, for whatever else the engine has to do.
+    /// The pause between two slices, for the engine's other work.
     private static let pauseBetweenSlices = Duration.milliseconds(2)
-    /// How long a slice may hold the engine, in steps of some 3 µs and in time. A frame of a screen is 8 ms.
+    /// The maximum length of a slice, in steps of about 3 µs and in time. A frame of a screen takes
+    /// 8 ms.
     private static let stepsOfSlice = 2_000
     private static let longestSlice = Duration.milliseconds(3)
 
@@ -18,13 +20,14 @@ struct IndexBuilder {
         self.storage = storage
     }
 
-    /// Makes what is wished for in a while. Called after queries were run.
+    /// Schedules the requested indexes. This is called after queries ran.
     func want() {
         guard storage.local.store.wantsIndexes, !context.isScheduled(.indexBuilding) else { return }
         context.schedule(.indexBuilding, after: Self.pauseBeforeIndexes)
     }
 
-    /// One slice. An index is never needed: where the disk is full, the next query asks again.
+    /// Makes one slice. An index is never required: if the disk is full, the next query requests it
+    /// again.
     func buildSlice() {
         let scheduler = context.environment.scheduler
         let end = scheduler.elapsed + Self.longestSlice
@@ -37,12 +40,12 @@ struct IndexBuilder {
 
     // MARK: In an app's hands
 
-    /// Whether indexes are made on their own, until the engine ends.
+    /// Sets whether requested indexes are made automatically, until the engine ends.
     func setMakesWishedOnes(_ isAutomatic: Bool) throws {
         try storage.local.store.setMakesWishedIndexes(isAutomatic)
     }
 
-    /// Makes these in a while; those that are there stay.
+    /// Makes these indexes after a while; existing ones stay.
     func declare(_ definitions: [IndexDefinition]) throws {
         try storage.local.write(.declareIndexes) { transaction in
             let table = transaction.documents(of: context.database)
@@ -58,7 +61,7 @@ struct IndexBuilder {
         }
     }
 
-    /// All slices at once.
+    /// Makes all slices without a pause.
     func finish() {
         context.cancelTimer(.indexBuilding)
         while (try? storage.local.store.buildWantedIndexes()) == true {}

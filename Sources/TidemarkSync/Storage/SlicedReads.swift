@@ -1,16 +1,17 @@
 import TidemarkModel
 import TidemarkStore
 
-/// Reads of the cache that take more than one step: each in slices, between which the engine does other
-/// things (Decisions/0026).
+/// Reads of the cache that take more than one step. Each runs in slices, and the engine does other
+/// work between them (Decisions/0026).
 // @unchecked: used on the engine's executor only, like the engine.
 final class SlicedReads: @unchecked Sendable {
-    /// A read that is under way.
+    /// A running read.
     private struct Running {
         let read: any SlicedRead
-        /// Called once, within the last slice, with why there is no answer if there is none.
+        /// Called once, within the last slice, with the reason if there is no answer.
         let completion: (SyncError?) -> Void
-        /// Whether its listeners outlive a change of the user and begin it anew.
+        /// True if the read's listeners continue after a change of the user and start the read
+        /// again.
         let isOfListeners: Bool
     }
 
@@ -19,9 +20,9 @@ final class SlicedReads: @unchecked Sendable {
     private var running: [UInt64: Running] = [:]
     private var nextID: UInt64 = 0
 
-    /// How long a slice may hold the engine. A frame of a screen is 8 ms.
+    /// The maximum length of a slice. A frame of a screen takes 8 ms.
     private static let longestSlice = Duration.milliseconds(3)
-    /// How many rows are made ready for an answer at a time.
+    /// The number of rows that are prepared for an answer in one step.
     private static let rowsOfAnswer = 5_000
 
     init(_ context: EngineContext, _ indexes: IndexBuilder) {
@@ -29,18 +30,19 @@ final class SlicedReads: @unchecked Sendable {
         self.indexes = indexes
     }
 
-    /// Documents or entries past which an answer is looked for in slices.
+    /// The number of documents or entries beyond which an answer is searched in slices.
     var mostAtOnce: Int { min(context.environment.rowsOfSlice, 2_000) }
     var isEmpty: Bool { running.isEmpty }
 
-    /// Does the first slice of a read now, and the others after what waits meanwhile.
+    /// Performs the first slice of a read now, and the others after the engine's waiting work.
     func begin(_ read: any SlicedRead, completion: @escaping (SyncError?) -> Void) {
         slice(add(read, false, completion))
     }
 
-    /// As ``begin(_:completion:)``, with all slices later: for a read after others have been tried.
+    /// Starts a read as ``begin(_:completion:)`` does, but performs all slices later. This serves a
+    /// read that follows other attempts.
     ///
-    /// - Returns: By which it can be dropped.
+    /// - Returns: The id with which the read can be dropped.
     @discardableResult
     func beginLater(
         _ read: any SlicedRead, isOfListeners: Bool = false,
@@ -51,15 +53,15 @@ final class SlicedReads: @unchecked Sendable {
         return id
     }
 
-    /// Ends a read of which nobody is told.
+    /// Ends a read without a completion.
     func drop(_ id: UInt64) { running[id] = nil }
 
-    /// Those that wait for an answer get none.
+    /// Ends all reads except the listeners' with an error.
     func endAll(_ error: SyncError) {
         for id in running.filter({ !$0.value.isOfListeners }).keys.sorted() { finish(id, error) }
     }
 
-    /// Makes rows that were found what a caller sees.
+    /// Converts found rows to the form that a caller sees.
     func show(_ rows: [LocalDocument], _ completion: @escaping ([ViewDocument]) -> Void) {
         show(RowsToShow(rows: rows, completion: completion))
     }
@@ -100,7 +102,7 @@ final class SlicedReads: @unchecked Sendable {
     }
 }
 
-/// What goes from one job of the engine's executor to the next.
+/// Rows that one job of the engine's executor hands to the next.
 // @unchecked: made and used on that executor only.
 private final class RowsToShow: @unchecked Sendable {
     private let rows: [LocalDocument]

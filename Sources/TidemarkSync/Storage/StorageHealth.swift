@@ -1,15 +1,18 @@
-/// What the outcomes of the cache's transactions say of the storage, and when to try it again.
+/// The state of the storage, from the results of the cache's transactions, and the time of the next
+/// attempt.
 ///
-/// A step that fails is its caller's to deal with; this decides what the app is told, and that
-/// somebody tries again even when nobody calls.
+/// The caller of a failed step handles the failure. This type decides which state the app sees, and
+/// schedules an attempt even when no call comes.
 struct StorageHealth: Equatable, Sendable {
     enum Event: Equatable, Sendable {
         case failed(StorageFault, elapsed: Duration, jitter: Double)
-        /// Something was stored. Reads that succeed show nothing: the disk may be full.
+        /// A transaction stored something. Successful reads show nothing, because the disk may be
+        /// full.
         case stored
         /// The retry's timer fired.
         case retrying
-        /// What could not be stored before has been, so the next failure is a new one.
+        /// The content that could not be stored earlier was stored, so the next failure is a new
+        /// one.
         case recovered
     }
 
@@ -29,7 +32,7 @@ struct StorageHealth: Equatable, Sendable {
             let changes = change(to: .failing(fault))
             if isRetryScheduled { return changes }
             isRetryScheduled = true
-            // At once would be the same failure again.
+            // An immediate attempt would fail again in the same way.
             let delay = max(
                 backoff.nextDelay(elapsed: elapsed, jitter: jitter), Self.shortestDelay)
             return changes + [.scheduleRetry(delay)]

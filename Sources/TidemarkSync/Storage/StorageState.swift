@@ -1,46 +1,47 @@
 import TidemarkStore
 public import TidemarkWords
 
-/// Whether this device can store what the app writes and what the server says.
+/// The ability of this device to store the app's writes and the server's answers.
 public enum StorageState: Hashable, Sendable {
     case available
-    /// The last transaction failed. Reads are answered where they can be, writes are refused with
-    /// this reason, and what the server says is not taken in; it is tried again until it succeeds.
+    /// The last transaction failed. Reads are answered if possible, writes are refused with this
+    /// reason, and the server's messages are not stored. The library tries again until it succeeds.
     case failing(StorageFault)
 }
 
-/// Why the cache could not do its work.
+/// The reason why the cache could not do its work.
 public enum StorageFault: Hashable, Sendable {
-    /// The disk, or the quota on it, is full. What was stored is intact.
+    /// The disk, or the quota on it, is full. The stored data is intact.
     case full
     /// Another process holds the file.
     case locked
-    /// The file is no database, or what it holds makes no sense.
+    /// The file is not a database, or its content is invalid.
     case damaged(detail: String)
     /// The disk failed, or the file cannot be reached.
     case unreadable(detail: String)
-    /// The device is locked, and its system keeps the file from the app until it is unlocked. Nothing is
-    /// lost and nothing has to be done: it is tried again.
+    /// The device is locked, and its system blocks the file for the app until it is unlocked. No
+    /// data is lost, and no action is needed: the library tries again.
     case deviceLocked
-    /// The app could not give the key of its encrypted cache. Nothing is lost: it is asked again.
+    /// The app could not provide the key of its encrypted cache. No data is lost: the library asks
+    /// again.
     case keyUnavailable(detail: String)
-    /// The cache is encrypted, and the settings have no key. Nothing is lost.
+    /// The cache is encrypted, and the settings have no key. No data is lost.
     case keyMissing
-    /// The cache is encrypted with another key. Nothing is lost.
+    /// The cache is encrypted with another key. No data is lost.
     case wrongKey
-    /// The settings have a key, and the cache is not encrypted. Nothing is lost.
+    /// The settings have a key, and the cache is not encrypted. No data is lost.
     case notEncrypted
     /// An earlier version of the library encrypted the cache in another format. Nothing is lost.
     case olderEncryption
     /// A newer version of the library wrote the file.
     case newerVersion
-    /// A fault of the library.
+    /// The library has a defect.
     case defect(detail: String)
 
     /// The sentence in the language of the app.
     public var message: String { sentence.localized() }
 
-    /// One sentence for a person.
+    /// A sentence for the user of the app.
     public var sentence: Sentence {
         switch self {
         case .full: Sentence("storage.full", "There is no space left to store data.")
@@ -66,7 +67,7 @@ public enum StorageFault: Hashable, Sendable {
         }
     }
 
-    /// Nil for an error that says nothing of the storage.
+    /// Returns nil if the error does not concern the storage.
     init?(_ error: any Error) {
         switch error {
         case let error as StoreError: self.init(error)
@@ -94,7 +95,7 @@ public enum StorageFault: Hashable, Sendable {
     }
 }
 
-/// What a transaction of the cache is for: a test can make one kind of them fail.
+/// The purpose of a transaction of the cache. A test can make the transactions of one purpose fail.
 package enum StorageStep: String, Hashable, Sendable, CaseIterable {
     case open, read
     case allocateTarget, releaseTarget, applyRemoteEvent, storeReplies

@@ -1,13 +1,13 @@
 package import TidemarkModel
 
-/// One attempt of a transaction: what it has read and what it writes, until it is committed.
+/// One attempt of a transaction: the documents it has read and its writes, until the commit.
 package struct TransactionAttempt: Sendable {
     private var documents: [DocumentPath: Document?] = [:]
     private var mutations: [Mutation] = []
     private var isCommitted = false
-    /// Of an earlier attempt.
+    /// The lost commit of an earlier attempt.
     private let doubt: CommitInDoubt?
-    /// Whether what is in doubt will never be known: no other attempt may follow.
+    /// True if the result of the lost commit can never be known, so no other attempt may follow.
     private(set) var isStuck = false
     #if TIDEMARK_DEFECTS
         var defects: PlantedDefects = []
@@ -17,17 +17,17 @@ package struct TransactionAttempt: Sendable {
 
     // MARK: Reading
 
-    /// - Throws: What a read makes no sense for.
+    /// - Throws: An error if the transaction may not read now.
     package func checkReading() throws(SyncError) {
         try checkRunning()
         if mutations.isEmpty { return }
         throw .invalidArgument("Read all documents of a transaction before the first write.")
     }
 
-    /// Takes in what was read.
+    /// Adds a document that was read.
     ///
-    /// - Throws: `aborted` when it was read before in another version; the error of a commit in doubt
-    ///   when it cannot be told any more whether that was applied.
+    /// - Throws: `aborted` if an earlier read returned another version; the error of the lost
+    ///   commit if its result can no longer be known.
     package mutating func read(_ path: DocumentPath, _ document: Document?) throws(SyncError) {
         if let before = documents[path] {
             if before?.updateTime == document?.updateTime { return }
@@ -43,7 +43,7 @@ package struct TransactionAttempt: Sendable {
 
     // MARK: Writing
 
-    /// - Parameter isUpdate: Whether the document must exist.
+    /// - Parameter isUpdate: True if the document must exist.
     package mutating func write(
         _ mutation: Mutation, isUpdate: Bool = false
     ) throws(SyncError) {
@@ -59,11 +59,12 @@ package struct TransactionAttempt: Sendable {
         if isCommitted { throw .invalidArgument("The transaction is over.") }
     }
 
-    /// That the document is as it was read; nil for what the write says of itself.
+    /// Returns the condition that the document has not changed since the read; nil to keep the
+    /// condition of the write.
     private func precondition(
         of path: DocumentPath, isUpdate: Bool
     ) throws(SyncError) -> Precondition? {
-        // What comes after the first write of a document finds what that one made of it.
+        // A later write of a document applies to the result of the first write.
         guard let document = documents[path], !mutations.contains(where: { $0.path == path })
         else { return nil }
         #if TIDEMARK_DEFECTS
@@ -78,10 +79,11 @@ package struct TransactionAttempt: Sendable {
 
     // MARK: Committing
 
-    /// What is to be committed: the writes, and that what was read and not written is unchanged. Empty
-    /// when nothing was written.
+    /// Returns the mutations of the commit: the writes, and the condition that other read documents
+    /// are unchanged. The array is empty if nothing was written.
     ///
-    /// - Throws: The error of a commit in doubt, unless this one and that one exclude each other.
+    /// - Throws: The error of a lost commit, unless this commit and the lost one exclude each
+    ///   other.
     package mutating func take() throws(SyncError) -> [Mutation] {
         isCommitted = true
         if let doubt, doubt.guards.allSatisfy({ guards[$0.key] != $0.value }) {
@@ -101,7 +103,8 @@ package struct TransactionAttempt: Sendable {
             }
     }
 
-    /// The documents that the commit surely changes if they are as they were read, and their versions.
+    /// The documents that the commit surely changes if they have not changed since the read, and
+    /// their versions.
     var guards: [DocumentPath: Timestamp?] {
         var guards: [DocumentPath: Timestamp?] = [:]
         for (path, document) in documents {
@@ -114,8 +117,8 @@ package struct TransactionAttempt: Sendable {
 }
 
 extension Mutation {
-    /// Whether the document has another version afterwards: a write that changes nothing leaves the old
-    /// one. Source: server-production-facts, "no-op writes".
+    /// True if the document has another version after the mutation. A write that changes nothing
+    /// keeps the old version. Source: server-production-facts, "no-op writes".
     fileprivate func surelyChanges(_ document: Document?) -> Bool {
         guard let document else {
             switch operation {

@@ -2,18 +2,20 @@ package import TidemarkModel
 
 /// A commit whose answer was lost: it was applied, or was not, or still will be.
 struct CommitInDoubt: Hashable, Sendable {
-    /// What it changes, with the versions that it insists on. As long as one of the documents has its
-    /// version the commit was not applied, and it never will be once another commit has changed one.
+    /// The documents that the commit changes, with the versions that it requires. While one of the
+    /// documents has this version, the commit was not applied. After another commit has changed
+    /// one, it never will be.
     var guards: [DocumentPath: Timestamp?]
     let error: SyncError
 }
 
-/// Which attempt of a transaction may follow which. Pure; what has to be waited for is the caller's.
+/// Decides whether another attempt of a transaction may follow. The decision does not wait; the
+/// caller waits.
 ///
-/// A commit whose answer was lost may have been applied, and doing all of it again would do it twice.
-/// Another attempt follows only as long as it and the lost one exclude each other: it finds a document
-/// that the lost one changes as that one found it, and changes it too. Where that cannot be said, the
-/// transaction ends with the error of the lost one.
+/// A commit whose answer was lost may have been applied, and a second attempt could apply it twice.
+/// Another attempt follows only if it and the lost commit exclude each other: both change the same
+/// document and require the same version of it. Otherwise the transaction ends with the error of
+/// the lost commit.
 package struct TransactionAttempts: Sendable {
     package let limit: Int
     package private(set) var made = 0
@@ -36,12 +38,14 @@ package struct TransactionAttempts: Sendable {
         }
     #endif
 
-    /// The first attempt is none of a row of failures: without it the second would follow at once.
+    /// The first attempt counts as an attempt; without this the second would follow without a
+    /// delay.
     private mutating func prepareBackoff() { _ = backoff.nextDelay(elapsed: .zero, jitter: 0.5) }
 
-    /// Whether a commit was sent of which no word came back.
+    /// True if a commit was sent and its answer was lost.
     package var isInDoubt: Bool { doubt != nil }
-    /// With what the transaction ends when a commit is in doubt, whatever else went wrong after it.
+    /// The error with which the transaction ends while a commit is in doubt, even if another step
+    /// failed later.
     package var errorInDoubt: SyncError? { doubt?.error }
 
     package mutating func begin() -> TransactionAttempt {
@@ -57,18 +61,19 @@ package struct TransactionAttempts: Sendable {
         #endif
     }
 
-    /// To be called when the commit of an attempt failed, before ``mayFollow(_:failedWith:)``.
+    /// Notes a failed commit of an attempt; call this before ``mayFollow(_:failedWith:)``.
     package mutating func commitFailed(_ failure: CommitFailure, of attempt: TransactionAttempt) {
         guard failure.mayBeApplied else { return }
         var guards = attempt.guards
-        // Of several lost ones at most one was applied, and what all of them change tells of each.
+        // At most one of several lost commits was applied. A document that all of them change shows
+        // the result of each.
         if let doubt { guards = guards.filter { doubt.guards[$0.key] == $0.value } }
         doubt = CommitInDoubt(guards: guards, error: failure.error.inDoubt)
     }
 
-    /// Whether another attempt may follow one that failed.
+    /// Returns true if another attempt may follow a failed one.
     ///
-    /// - Parameter code: Of what its body threw, or of its commit.
+    /// - Parameter code: The code of the error that the body threw, or of the commit's error.
     package func mayFollow(
         _ attempt: TransactionAttempt, failedWith code: RPCStatus.Code
     ) -> Bool {
@@ -85,7 +90,7 @@ package struct TransactionAttempts: Sendable {
 }
 
 extension SyncError {
-    /// The same of a commit: with a code that does not tell that nothing was done.
+    /// The error of a commit in doubt. Its code does not claim that nothing was done.
     fileprivate var inDoubt: SyncError {
         guard case .server(var status) = self else { return self }
         let said = status.message

@@ -1,14 +1,15 @@
 package import TidemarkModel
 import TidemarkResilience
 
-// What transactions of clients are made of: reads and commits that go to the server alone, past the
-// cache and the queue. All of one transaction are of one user: what one has read, another does not
-// commit.
+// The parts of clients' transactions: reads and commits that only the server answers, without the
+// cache and the queue. All parts of a transaction belong to one user: another user cannot commit
+// them.
 
-/// Why a commit did not end well.
+/// The reason why a commit failed.
 package struct CommitFailure: Error, Hashable, Sendable {
     package let error: SyncError
-    /// Whether it was sent and no word of it came back: it was applied, or was not, or still will be.
+    /// True if the commit was sent and its answer was lost: it was applied, or was not, or still
+    /// will be.
     package let mayBeApplied: Bool
 
     package init(_ error: SyncError, mayBeApplied: Bool) {
@@ -18,9 +19,9 @@ package struct CommitFailure: Error, Hashable, Sendable {
 }
 
 extension UserSession {
-    /// A transaction that has not begun.
+    /// Returns a transaction that has not begun.
     ///
-    /// - Parameter attempts: At least 1.
+    /// - Parameter attempts: The maximum number of attempts; at least 1.
     package func transaction(attempts: Int) -> TransactionAttempts {
         #if TIDEMARK_DEFECTS
             return TransactionAttempts(limit: attempts, defects: defects)
@@ -29,8 +30,8 @@ extension UserSession {
         #endif
     }
 
-    /// Reads documents from the server, as they are there: in the order of `paths`, nil for one that
-    /// does not exist.
+    /// Reads documents from the server in the order of `paths`; nil for a document that does not
+    /// exist.
     package func lookUp(
         _ paths: [DocumentPath], tag: ReadTag = ReadTag(),
         completion:
@@ -42,12 +43,12 @@ extension UserSession {
         }
     }
 
-    /// Commits mutations on the server at once, or fails; nothing is queued.
+    /// Commits mutations on the server immediately, or fails. Nothing is queued.
     package func commit(
         _ mutations: [Mutation],
         completion: @escaping @Sendable (Result<Timestamp, CommitFailure>) -> Void
     ) {
-        // For what is refused before anything is sent.
+        // This handles commits that are refused before they are sent.
         let end: @Sendable (Result<Timestamp, SyncError>) -> Void = { result in
             completion(result.mapError { CommitFailure($0, mayBeApplied: false) })
         }
@@ -56,13 +57,13 @@ extension UserSession {
         }
     }
 
-    /// Whether the server is known to be out of reach, or is not to be asked.
+    /// Reports true if the server is known to be unreachable, or must not be asked.
     package func whetherOffline(completion: @escaping @Sendable (Bool) -> Void) {
         let refused: @Sendable (Result<Void, SyncError>) -> Void = { _ in completion(true) }
         perform(refused, isOfQueue: true) { completion($0.isOffline) }
     }
 
-    /// Calls back once the next attempt may begin.
+    /// Calls the completion when the next attempt may begin.
     package func waitForNextAttempt(
         of transaction: inout TransactionAttempts, completion: @escaping @Sendable () -> Void
     ) {
@@ -72,8 +73,8 @@ extension UserSession {
 }
 
 extension RPCStatus {
-    /// Whether a commit that ended so may have been applied: one of its attempts ended without the
-    /// server's word on it.
+    /// True if a commit with this end may have been applied, because one of its attempts ended
+    /// without an answer from the server.
     var leavesCommitOpen: Bool {
         code.leavesOpen
             || attempts.attempts.dropLast().contains {
