@@ -1,25 +1,25 @@
 import TidemarkModel
 
-/// The changes of one snapshot, one a document, however many steps made them.
+/// The changes of one snapshot, at most one per document, independent of the number of steps.
 struct ChangeSet {
     struct Change {
         var kind: ViewChange.Kind
-        /// As it is now or, when it was removed, as it was last.
+        /// The row as it is now; for a removed row, its last state.
         var row: ViewRow
-        /// As it was before the first step; nil when it was not there.
+        /// The row before the first step; nil if it was absent.
         let old: ViewRow?
     }
 
     private var changes: [Change] = []
-    /// Where the change of a document is; empty while there are so few that looking at each is quicker
-    /// than a hash of its path, as with every write of a user.
+    /// The index of each document's change. It is empty while there are few changes, because then a
+    /// search is faster than a hash of the path; this is the case for each write of a user.
     private var places: [DocumentPath: Int] = [:]
-    /// Whether there was no row before, and those that are there now are the change.
+    /// True if there was no row before. Then all present rows are the change.
     private(set) var isEverything = false
 
     private static let few = 4
 
-    /// All rows there are, of which none was there before.
+    /// The changes of a set whose rows are all new.
     static let everythingIsNew: ChangeSet = {
         var changes = ChangeSet()
         changes.isEverything = true
@@ -28,9 +28,9 @@ struct ChangeSet {
 
     var isEmpty: Bool { changes.isEmpty && !isEverything }
 
-    /// The rows of before that are there no more, or are others now.
+    /// The earlier rows that were removed or replaced.
     var replaced: [ViewRow] { changes.compactMap(\.old) }
-    /// The documents that are rows only now.
+    /// The documents that became rows.
     var added: Set<DocumentPath> {
         Set(changes.lazy.filter { $0.kind == .added }.map(\.row.path))
     }
@@ -40,7 +40,7 @@ struct ChangeSet {
         if count > Self.few { places.reserveCapacity(count) }
     }
 
-    /// - Parameter old: The row before this step; nil when there was none.
+    /// - Parameter old: The row before this step; nil if there was none.
     mutating func add(_ kind: ViewChange.Kind, _ row: ViewRow, from old: ViewRow?) {
         precondition(!isEverything)
         guard let place = place(of: row.path) else {
@@ -54,9 +54,9 @@ struct ChangeSet {
         }
     }
 
-    /// A row where none was before.
+    /// Adds a new row.
     ///
-    /// - Returns: False, with nothing done, when there is a change of its document already.
+    /// - Returns: False, without an effect, if there is already a change of its document.
     mutating func addNew(_ row: ViewRow) -> Bool {
         let change = Change(kind: .added, row: row, old: nil)
         guard changes.count > Self.few else {
@@ -64,7 +64,7 @@ struct ChangeSet {
             append(change)
             return true
         }
-        // One look, as there may be many thousands.
+        // A single lookup, because there may be many thousands of rows.
         if let known = places.updateValue(changes.count, forKey: row.path) {
             places[row.path] = known
             return false
@@ -87,7 +87,7 @@ struct ChangeSet {
         }
     }
 
-    /// The last takes its place.
+    /// Removes a change; the last change takes its index.
     private mutating func remove(at place: Int) {
         changes.swapAt(place, changes.count - 1)
         let removed = changes.removeLast()
@@ -95,7 +95,7 @@ struct ChangeSet {
         if !places.isEmpty, place < changes.count { places[changes[place].row.path] = place }
     }
 
-    /// Nil when the two cancel out.
+    /// Returns nil if the two changes cancel each other.
     private static func merged(
         _ old: ViewChange.Kind, _ new: ViewChange.Kind
     ) -> ViewChange.Kind? {
@@ -112,7 +112,7 @@ struct ChangeSet {
         }
     }
 
-    /// Removed, added, then the others, each in the query's order.
+    /// Returns the removed rows, then the added ones, then the others, each in the query's order.
     func sorted(_ order: RowOrder) -> [ViewChange] {
         if changes.count < 2 { return changes.map { ViewChange($0.kind, $0.row.document) } }
         func precedes(_ a: Change, _ b: Change) -> Bool {
@@ -122,7 +122,7 @@ struct ChangeSet {
         func change(_ place: Int) -> ViewChange {
             ViewChange(changes[place].kind, changes[place].row.document)
         }
-        // One row comes and pushes another out: a sort of two would cost more than all that.
+        // If one row displaces another, a sort of two changes would cost more than the rest.
         if changes.count == 2 {
             let first = precedes(changes[1], changes[0]) ? 1 : 0
             return [change(first), change(1 - first)]

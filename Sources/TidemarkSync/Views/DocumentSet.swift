@@ -1,13 +1,13 @@
 import Foundation
 import TidemarkModel
 
-/// A document in a query's order, with the values it is ordered by taken out once.
+/// A document in a query's order, with its extracted sort values.
 ///
-/// A class, so that moving rows of a sorted array moves one word each; immutable.
+/// This is an immutable class, so a move within a sorted array moves one word per row.
 final class ViewRow: Sendable {
     let document: ViewDocument
     fileprivate let sortKey: [Value]
-    /// Rows that differ in it are in its order.
+    /// The bits order rows: rows with different bits have the same order as their bits.
     fileprivate let leadingBits: UInt64
 
     init(_ document: ViewDocument, _ fields: some FieldSource, _ order: RowOrder) {
@@ -16,7 +16,7 @@ final class ViewRow: Sendable {
         leadingBits = order.leadingBits(document.path, sortKey)
     }
 
-    /// Of a document that is found.
+    /// Creates the row of a found document.
     convenience init(_ document: LocalDocument, _ order: RowOrder) {
         self.init(document.shown, document.contents, order)
     }
@@ -33,11 +33,12 @@ extension ViewRow: Equatable {
 /// The order of a query's rows.
 struct RowOrder: Equatable, Sendable {
     let orders: [Order]
-    /// Of the orders that are not by name: those that a row is looked up by.
+    /// The fields of the orders before the name. A row's sort values are the values of these
+    /// fields.
     private let fields: [FieldPath]
-    /// The place of the name among the orders, which is their last that decides anything.
+    /// The index of the name among the orders. The name is the last order with an effect.
     private let namePlace: Int
-    /// Whether all rows are of one collection, so that their ids are in the order of their paths.
+    /// True if all rows are in one collection, so their ids have the order of their paths.
     private let isOfOneCollection: Bool
 
     init(_ query: Query) {
@@ -66,7 +67,8 @@ struct RowOrder: Equatable, Sendable {
         return first.direction == .ascending ? bits : ~bits
     }
 
-    /// Never equal for two paths: the orders end with the document's name.
+    /// Returns true if `left` comes first. Two paths are never equal, because the orders end with
+    /// the document's name.
     func precedes(_ left: ViewRow, _ right: ViewRow) -> Bool {
         if left.leadingBits != right.leadingBits { return left.leadingBits < right.leadingBits }
         for index in 0..<namePlace {
@@ -81,9 +83,10 @@ struct RowOrder: Equatable, Sendable {
     }
 }
 
-/// Rows in a query's order, to be shown: what the cache found, or what a view keeps and changes.
+/// Rows in a query's order, for display: the rows that the cache found, or the rows that a view
+/// keeps and changes.
 enum ShownRows: Equatable, Sendable {
-    /// All of them found.
+    /// All of the documents are found.
     case found([LocalDocument])
     case kept([ViewRow])
 
@@ -94,7 +97,7 @@ enum ShownRows: Equatable, Sendable {
         }
     }
 
-    /// Costs a pass over the rows.
+    /// The documents; this costs a pass over the rows.
     var documents: [ViewDocument] {
         switch self {
         case .found(let documents): documents.map { $0.shown }
@@ -102,7 +105,7 @@ enum ShownRows: Equatable, Sendable {
         }
     }
 
-    /// Likewise, and making each row where none is kept yet.
+    /// Returns the rows; this costs a pass over the documents if no rows were made yet.
     func rows(_ order: RowOrder) -> [ViewRow] {
         switch self {
         case .found(let documents): documents.map { ViewRow($0, order) }
@@ -116,15 +119,16 @@ enum ShownRows: Equatable, Sendable {
     }
 }
 
-/// Rows in a query's order, found by path too. Insertion and removal cost a binary search and
-/// moving two words a row; many insertions at once move each word once.
+/// Rows in a query's order, with a lookup by path. An insertion or a removal costs a binary search
+/// and a move of two words per row. Many insertions together move each word once.
 struct DocumentSet: Sendable {
     let order: RowOrder
-    /// What a query of the cache found, as it was read, until somebody looks for a row or changes one.
-    /// Many listens never do, and making a row of each document was a third of their first answer.
+    /// The result of a query of the cache, in the read form, until a caller looks up or changes a
+    /// row. Many listens never do, and the creation of a row for each document took a third of
+    /// their first answer.
     private var found: [LocalDocument] = []
     private(set) var rows: [ViewRow] = []
-    /// Of each row: a search goes through these words and not through the rows.
+    /// The leading bits of each row. A search reads these words and not the rows.
     private var leadingBits: [UInt64] = []
     private var byPath: [DocumentPath: ViewRow] = [:]
 
@@ -139,21 +143,22 @@ struct DocumentSet: Sendable {
         return byPath[path]
     }
 
-    /// Puts what a query found into the empty set.
+    /// Stores the result of a query in the empty set.
     ///
-    /// - Parameter documents: In the order of the query, which is that of the rows; all found.
+    /// - Parameter documents: The found documents in the query's order, which is the order of the
+    ///   rows.
     mutating func fill(with documents: [LocalDocument]) {
         precondition(count == 0)
         assert(isInOrder(documents.map { ViewRow($0, order) }), "a query out of order")
         found = documents
     }
 
-    /// Makes rows of what was found: to be called before one is looked for or changed.
+    /// Makes rows of the found documents; call this before a row is looked up or changed.
     mutating func open() {
         if found.isEmpty { return }
         let new = found.map { ViewRow($0, order) }
         found = []
-        // An index that the disk has damaged may be out of order.
+        // A damaged index on disk may return a wrong order.
         guard isInOrder(new) else {
             for row in new { insert(row) }
             return
@@ -170,7 +175,7 @@ struct DocumentSet: Sendable {
 
     mutating func insert(_ row: ViewRow) {
         if let old = byPath.updateValue(row, forKey: row.path) { removeFromRows(old) }
-        // Rows mostly come in order.
+        // Rows usually arrive in order.
         if let last = rows.last, order.precedes(last, row) {
             rows.append(row)
             leadingBits.append(row.leadingBits)
@@ -181,7 +186,7 @@ struct DocumentSet: Sendable {
         }
     }
 
-    /// - Precondition: None of them is there, and no two have one path.
+    /// - Precondition: The rows are absent from the set, and no two have the same path.
     mutating func insert(contentsOf new: [ViewRow]) {
         guard new.count > 8 else {
             for row in new { insert(row) }
@@ -192,7 +197,8 @@ struct DocumentSet: Sendable {
             precondition(old == nil, "a row that is there already")
         }
         let sorted = new.sorted(by: order.precedes)
-        // From the last to the first: where each goes among the rows that are there.
+        // The loop goes from the last row to the first, and finds the position of each among the
+        // present rows.
         var positions: [Int] = []
         positions.reserveCapacity(sorted.count)
         var end = rows.count
@@ -217,7 +223,7 @@ struct DocumentSet: Sendable {
         leadingBits.remove(at: index)
     }
 
-    /// Of the first row that does not come before `row`.
+    /// Returns the index of the first row that does not come before `row`.
     private func position(of row: ViewRow, before end: Int) -> Int {
         var low = 0
         var high = end
@@ -240,12 +246,12 @@ extension DocumentSet: Equatable {
 }
 
 extension Array {
-    /// Inserts each element before the one that has its position now.
+    /// Inserts each element before the element at the given position.
     ///
-    /// The words of the array are moved as words: moving them as references would count each twice, which
-    /// for a large array takes longer than all else.
+    /// The array's words are moved as raw words. A move as references would change the reference
+    /// count of each element twice, which for a large array takes longer than the rest.
     ///
-    /// - Precondition: The positions rise.
+    /// - Precondition: The positions are in ascending order.
     fileprivate mutating func insertWords(_ new: [Element], before positions: [Int]) {
         let count = count
         append(contentsOf: new)

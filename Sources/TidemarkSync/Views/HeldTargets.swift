@@ -1,19 +1,19 @@
 import TidemarkModel
 
-/// Why a target is not listened to for now.
+/// The reason why a target is stopped.
 enum HeldBack: Equatable, Sendable {
     case budget(ReadBudget)
-    /// Its result was asked for again and again.
+    /// The target's result was requested too often.
     case storm(until: Duration)
 }
 
-/// Decides which targets are held back, so that their listeners are shown the cache for a while, and which
+/// Decides which targets are stopped, so their listeners see the cache for a while, and which
 /// storms are over. It performs nothing; times are the scheduler's.
 final class HeldTargets {
-    /// What becomes of a request that may be one of a storm.
+    /// The answer to a request that may belong to a storm.
     enum Admission: Equatable {
         case admitted
-        /// `isNew`: the storm began with this one.
+        /// The request is stopped. If `isNew` is true, the storm began with this request.
         case stopped(until: Duration, isNew: Bool)
     }
 
@@ -29,7 +29,8 @@ final class HeldTargets {
     private let bounds: StormBreaker.Bounds
     private var held: [Int32: HeldBack] = [:]
     private var breakers: [Int32: Breakers] = [:]
-    /// Beyond, those of targets that nobody listens to are forgotten.
+    /// The maximum number of breakers. Beyond it, the closed breakers of targets without listeners
+    /// are deleted.
     private static let mostBreakers = 1_000
 
     init(_ bounds: StormBreaker.Bounds) { self.bounds = bounds }
@@ -39,7 +40,7 @@ final class HeldTargets {
     func isHeld(_ id: Int32) -> Bool { held[id] != nil }
     var heldIDs: [Int32] { held.keys.sorted() }
 
-    /// Why what a target's listeners see is old; nil when nothing keeps the server's word from them.
+    /// Returns the reason why a target's listeners see old rows; nil if the target is not stopped.
     func reason(of id: Int32) -> StaleReason? {
         if held.isEmpty, breakers.isEmpty { return nil }
         switch held[id] {
@@ -50,7 +51,7 @@ final class HeldTargets {
         return isLimboStopped(of: id) ? .readStorm(.limbo) : nil
     }
 
-    /// Until when a target's result may not be asked for.
+    /// Returns the time until which a target's result must not be requested.
     func storm(of id: Int32, at now: Duration) -> Duration? {
         guard let until = breakers[id]?.requeries.openUntil, until > now else { return nil }
         return until
@@ -58,7 +59,7 @@ final class HeldTargets {
 
     func hold(_ id: Int32, _ reason: HeldBack) { held[id] = reason }
 
-    /// - Returns: Whether the target was held and may be listened to now.
+    /// - Returns: True if the target was stopped and may be listened to now.
     func release(_ id: Int32, at now: Duration) -> Bool {
         guard let reason = held[id] else { return false }
         if case .storm(let until) = reason, until > now { return false }
@@ -66,9 +67,9 @@ final class HeldTargets {
         return true
     }
 
-    /// When to look again; nil while nothing is held.
+    /// Returns the time of the next release; nil while no target is stopped.
     ///
-    /// - Parameter nextDay: When budgets begin anew.
+    /// - Parameter nextDay: Returns the time at which the budgets of the next day begin.
     func nextRelease(nextDay: () -> Duration) -> Duration? {
         var next: [Duration] = breakers.values.compactMap(\.limbo.openUntil)
         for reason in held.values {
@@ -81,8 +82,8 @@ final class HeldTargets {
         return next.min()
     }
 
-    /// Nobody listens to the target any more. Its breakers stay for as long as they are open, so that
-    /// leaving and coming back is no way around them.
+    /// Forgets a target without listeners. Its breakers stay while they are open, so a listener
+    /// that leaves and returns cannot avoid them.
     func forget(_ id: Int32, at now: Duration, isListened: (Int32) -> Bool) {
         held[id] = nil
         guard breakers.count > Self.mostBreakers else { return }
@@ -93,14 +94,14 @@ final class HeldTargets {
 
     // MARK: Storms
 
-    /// Whether a target's whole result may be asked for again now.
+    /// Decides whether a target's whole result may be requested again now.
     func admitRequery(_ id: Int32, at now: Duration) -> Admission {
         let isAdmitted = breakers[id, default: closed].requeries.admit(at: now)
         guard !isAdmitted, let until = breakers[id]?.requeries.openUntil else { return .admitted }
         return .stopped(until: until, isNew: true)
     }
 
-    /// Whether one more document in limbo may be asked for on behalf of a target.
+    /// Decides whether one more document in limbo may be requested for a target.
     func admitLimbo(_ id: Int32, at now: Duration) -> Admission {
         let wasStopped = isLimboStopped(of: id)
         if breakers[id, default: closed].limbo.admit(at: now) { return .admitted }
@@ -110,7 +111,7 @@ final class HeldTargets {
 
     func isLimboStopped(of id: Int32) -> Bool { breakers[id]?.limbo.openUntil != nil }
 
-    /// - Returns: The targets whose documents in limbo may be asked for again.
+    /// - Returns: The targets whose documents in limbo may be requested again.
     func wakeLimbo(at now: Duration) -> [Int32] {
         let ids = breakers.keys.sorted().filter { id in
             breakers[id]!.limbo.openUntil.map { $0 <= now } ?? false

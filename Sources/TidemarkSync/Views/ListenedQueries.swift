@@ -1,9 +1,10 @@
 import TidemarkModel
 
-/// The queries that somebody listens to, by themselves and by the targets that they share.
+/// The queries with listeners, by key and by the targets that they share.
 final class ListenedQueries {
     private var byKey: [QueryKey: ListenedQuery] = [:]
-    /// Those with a limit to the last rows are flipped, and share a target with another one.
+    /// The queries by target. A query with a limit to the last rows is flipped, and shares a target
+    /// with another query.
     private var byTarget: [Int32: [ListenedQuery]] = [:]
 
     var isEmpty: Bool { byKey.isEmpty }
@@ -11,7 +12,7 @@ final class ListenedQueries {
     func of(target id: Int32) -> [ListenedQuery] { byTarget[id] ?? [] }
     func has(target id: Int32) -> Bool { byTarget[id] != nil }
 
-    /// In the order in which they are told of what happens.
+    /// The queries in the order in which they receive events.
     var inOrder: [ListenedQuery] {
         if byKey.count < 2 { return Array(byKey.values) }
         return byKey.values.sorted { $0.order < $1.order }
@@ -29,7 +30,7 @@ final class ListenedQueries {
         for listened in byKey.values { try body(listened) }
     }
 
-    /// How the first view that has the document shows it.
+    /// Returns the document in the form of the first view that has it.
     func firstView(with path: DocumentPath) -> ViewDocument? {
         for listened in byKey.values {
             if let document = listened.document(at: path) { return document }
@@ -37,9 +38,10 @@ final class ListenedQueries {
         return nil
     }
 
-    /// The rows of a target as of the last snapshot that was raised.
+    /// Returns the rows of a target as of the last raised snapshot.
     func rows(ofTarget id: Int32) -> Set<DocumentPath> {
-        // Asked for each document of a stream: a copy of the view took a tenth of taking it in.
+        // This is called for each document of a stream. A copy of the view took a tenth of the time
+        // for a document.
         for listened in byTarget[id] ?? [] {
             if let keys = listened.view.synced { return keys }
         }
@@ -53,7 +55,7 @@ final class ListenedQueries {
         byTarget[listened.targetID, default: []].append(listened)
     }
 
-    /// - Returns: Whether it was there.
+    /// - Returns: True if the query was present.
     func remove(_ listened: ListenedQuery) -> Bool {
         guard listened.isListened else { return false }
         listened.markRemoved()
@@ -63,7 +65,7 @@ final class ListenedQueries {
         return true
     }
 
-    /// - Returns: Those that were there, in order.
+    /// - Returns: The removed queries, in order.
     func removeAll() -> [ListenedQuery] {
         let all = inOrder
         for listened in all { listened.markRemoved() }
@@ -71,7 +73,8 @@ final class ListenedQueries {
         return all
     }
 
-    /// Another cache is there: no target is known until ``move(_:to:)``.
+    /// Forgets the targets after another cache was opened. No target is known until
+    /// ``move(_:to:)``.
     func forgetTargets() { byTarget = [:] }
 
     func move(_ listened: ListenedQuery, to targetID: Int32) {

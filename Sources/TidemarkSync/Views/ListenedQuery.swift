@@ -1,8 +1,8 @@
 import TidemarkModel
 
-/// A query that somebody listens to.
+/// A query with listeners.
 ///
-/// A class, so that its view has one owner, whose steps copy nothing, and looking at it copies nothing.
+/// This is a class, so its view has one owner, and neither a step nor a read of the view copies it.
 final class ListenedQuery {
     struct Listener {
         let id: UInt64
@@ -16,19 +16,19 @@ final class ListenedQuery {
 
     let key: QueryKey
     private(set) var targetID: Int32
-    /// Whom it is counted for: the first of its listeners that asked the server.
+    /// The tag of the first listener that asked the server; its reads are counted under this tag.
     private(set) var tag: ReadTag
-    /// Of its first listen: events come in this order.
+    /// The number of the query's first listen. Events come in this order.
     let order: UInt64
     private(set) var view: View
-    /// In the order they came, which is that of their ids.
+    /// The listeners in the order of their arrival, which is the order of their ids.
     private(set) var listeners: [Listener] = []
-    /// Which one of the engine's sliced reads finds out which documents the target has.
+    /// The id of the engine's sliced read that finds the target's documents.
     private(set) var keysRead: UInt64?
-    /// Whether it is one of ``ListenedQueries`` still.
+    /// True while ``ListenedQueries`` contains the query.
     private(set) var isListened = true
 
-    /// Nobody has been told anything.
+    /// Creates a query whose listeners have received nothing yet.
     init(
         _ key: QueryKey, targetID: Int32, _ shape: ViewShape, synced: Set<DocumentPath>?,
         first: Listener
@@ -43,18 +43,18 @@ final class ListenedQuery {
 
     var query: Query { view.query }
 
-    /// In the order the listeners came.
+    /// The ids in the order of the listeners' arrival.
     var listenerIDs: [UInt64] { listeners.map(\.id) }
 
-    /// Mostly there is one; nil where there are more, or none.
+    /// The id of the only listener; nil if there are more or none. Most queries have one.
     var onlyListenerID: UInt64? { listeners.count == 1 ? listeners[0].id : nil }
 
-    /// Whether one of the listeners wants to hear of the server.
+    /// True if a listener wants rows from the server.
     var isRemote: Bool { listeners.contains { $0.options.source != .cache } }
 
     // MARK: Listeners
 
-    /// The first one that asks the server pays for it.
+    /// Adds a listener. The first listener that asks the server pays for the query.
     func add(_ listener: Listener) {
         if listener.options.source != .cache, !isRemote { tag = listener.options.tag }
         listeners.insert(listener, at: listeners.partitioningIndex { $0.id > listener.id })
@@ -66,7 +66,8 @@ final class ListenedQuery {
         if let place = place(of: id) { listeners.remove(at: place) }
     }
 
-    /// - Returns: What is to be told to whom; nil when there is nothing to tell, or nobody.
+    /// - Returns: The snapshot and its observer; nil if there is nothing to report or no such
+    ///   listener.
     func step(
         _ id: UInt64, _ event: consuming QueryListener.Event
     ) -> (ViewSnapshot, observer: Observer)? {
@@ -85,14 +86,14 @@ final class ListenedQuery {
 
     func step(_ event: View.Event) -> [View.Effect] { view.step(event) }
 
-    /// The row of a document, if it has one.
+    /// Returns the row of a document, if the document has one.
     func document(at path: DocumentPath) -> ViewDocument? { view.document(at: path) }
 
-    /// Which documents its target has.
+    /// Sets the documents of the target.
     func learn(synced: Set<DocumentPath>) { view.learn(synced: synced) }
     func setKeysRead(_ read: UInt64?) { keysRead = read }
 
-    /// Another cache knows the target by another number.
+    /// Sets the number under which another cache knows the target.
     func move(to targetID: Int32) { self.targetID = targetID }
     func markRemoved() { isListened = false }
 }

@@ -1,16 +1,18 @@
 import TidemarkModel
 
-/// Listeners come and go: the first one of a query runs it on the cache, and the last one ends it.
+/// Adds and removes listeners: the first listener of a query runs the query on the cache, and the
+/// last one ends it.
 // @unchecked: used on the engine's executor only, like the engine.
 final class Listeners: @unchecked Sendable {
     typealias Observer = ListenedQuery.Observer
 
-    /// A query whose first rows take more than one step to be found. Whatever changes meanwhile is in them.
+    /// A query whose first rows need more than one step. They include the changes made during these
+    /// steps.
     private struct Opening {
         let recent: RecentQuery
-        /// In the order they came; there is one.
+        /// The listeners in the order of their arrival; at least one.
         var listeners: [ListenedQuery.Listener]
-        /// Which one of the engine's sliced reads it is; nil while there is no cache to read.
+        /// The id of the engine's sliced read; nil while there is no cache to read.
         var read: UInt64?
     }
 
@@ -23,7 +25,7 @@ final class Listeners: @unchecked Sendable {
     private let queries: ListenedQueries
     private let views: QueryViews
     private let remote: RemoteListening
-    /// Queries that somebody listens to, and whose first rows are still being looked for.
+    /// The queries with listeners whose first rows are still being read.
     private var openings: [QueryKey: Opening] = [:]
 
     init(
@@ -78,14 +80,14 @@ final class Listeners: @unchecked Sendable {
         }
     }
 
-    /// A further listener of a query, or one whose query was opened a moment ago.
+    /// Adds a further listener to a query, or a listener whose query was opened a moment ago.
     private func join(_ listener: ListenedQuery.Listener, _ listened: ListenedQuery) {
         listened.add(listener)
         views.tellPresentState(listener.id, listened)
         if listener.options.source != .cache { remote.listen(to: listened) }
     }
 
-    /// The first listener of a query: runs it on the cache.
+    /// Runs a query on the cache for its first listener.
     private func open(_ recent: RecentQuery, _ listener: ListenedQuery.Listener) {
         defer { indexes.want() }
         do {
@@ -125,7 +127,7 @@ final class Listeners: @unchecked Sendable {
         remote.listenerLeft(listened)
     }
 
-    /// - Returns: Whether the listener was one of a query that is being opened.
+    /// - Returns: True if the listener belonged to a query that is still being opened.
     private func removeFromOpening(_ id: UInt64) -> Bool {
         for (key, opening) in openings {
             guard let place = opening.listeners.firstIndex(where: { $0.id == id }) else { continue }
@@ -139,7 +141,7 @@ final class Listeners: @unchecked Sendable {
         return false
     }
 
-    /// Tells all why they are gone.
+    /// Ends all listeners with an error.
     func endAll(_ error: SyncError) {
         for listened in queries.removeAll() {
             for listener in listened.listeners { listener.observer(.failure(error)) }
@@ -179,7 +181,7 @@ final class Listeners: @unchecked Sendable {
         }
     }
 
-    /// Until another cache is there.
+    /// Stops the openings until another cache is open.
     func pauseOpenings() {
         remote.stopReadingKeys()
         for (key, opening) in openings {
@@ -188,7 +190,7 @@ final class Listeners: @unchecked Sendable {
         }
     }
 
-    /// Begins anew, with the cache that is there now.
+    /// Restarts the openings with the present cache.
     func restartOpenings() {
         let order = openings.sorted { $0.value.listeners[0].id < $1.value.listeners[0].id }
         for (key, opening) in order where opening.read == nil { startOpening(key) }

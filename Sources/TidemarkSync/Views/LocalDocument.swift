@@ -1,22 +1,22 @@
 import TidemarkModel
 import TidemarkStore
 
-/// What this device knows of a document: the server's version with the pending writes on top.
+/// A document as this device knows it: the server's version, with the pending writes on top.
 struct LocalDocument: Equatable, Sendable {
     var path: DocumentPath
-    /// Nil when nothing is known of it.
+    /// The state of the document; nil if it is unknown.
     var kind: StoredDocument.Kind?
-    /// Empty unless found.
+    /// The contents; empty unless the document was found.
     var contents: EncodedFields
     var createTime: Timestamp
     /// The server's version below the pending writes.
     var version: Timestamp
-    /// When the server last spoke of it; nil when it never did.
+    /// The time at which the server last reported the document; nil if it never did.
     var readTime: Timestamp?
     var hasLocalMutations = false
     var hasCommittedMutations = false
 
-    /// Nothing is known of it.
+    /// Creates an unknown document.
     init(unknown path: DocumentPath) {
         self.path = path
         kind = nil
@@ -38,17 +38,17 @@ struct LocalDocument: Equatable, Sendable {
 
     var isFound: Bool { kind == .found }
 
-    /// - Precondition: The query reads its collection.
+    /// - Precondition: The query reads the document's collection.
     func isRow(of query: PreparedQuery) -> Bool {
         isFound && query.matches(inside: path, among: contents)
     }
 
-    /// Nil unless it was found.
+    /// The document for a view; nil unless it was found.
     var viewDocument: ViewDocument? {
         isFound ? shown : nil
     }
 
-    /// As ``viewDocument``, of one that is known to be found.
+    /// The document for a view, like ``viewDocument``, if it is known to be found.
     var shown: ViewDocument {
         ViewDocument(
             Document(path: path, contents: contents, createTime: createTime, updateTime: version),

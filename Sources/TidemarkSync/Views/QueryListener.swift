@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// Decides which of a view's snapshots one listener gets, and in what form.
+/// Decides which snapshots of a view one listener receives, and in which form.
 struct QueryListener: Equatable, Sendable {
     enum Event: Equatable, Sendable {
         case snapshot(ViewSnapshot, hasCachedResults: Bool, OnlineState.State)
@@ -9,15 +9,15 @@ struct QueryListener: Equatable, Sendable {
 
     let options: SyncEngine.ListenOptions
     private var hasRaised = false
-    /// Kept until the first is raised.
+    /// The last snapshot, kept until the first one is raised.
     private var last: ViewSnapshot?
-    /// Of the last one.
+    /// True if the last raised snapshot had pending writes.
     private var hadPendingWrites: Bool?
     private var hasCachedResults = false
 
     init(_ options: SyncEngine.ListenOptions) { self.options = options }
 
-    /// - Returns: What to tell the listener, if anything.
+    /// - Returns: The snapshot for the listener, if any.
     mutating func step(_ event: consuming Event) -> ViewSnapshot? {
         switch consume event {
         case .snapshot(let snapshot, let cached, let online):
@@ -45,14 +45,14 @@ struct QueryListener: Equatable, Sendable {
         return snapshot.syncStateChanged || pendingChanged ? snapshot : nil
     }
 
-    /// Whether the listener's first snapshot can be this one. Unknown counts as online.
+    /// True if the listener's first snapshot can be this one. Unknown counts as online.
     private func isFirst(_ snapshot: ViewSnapshot, _ online: OnlineState.State) -> Bool {
         if !snapshot.isFromCache || options.source == .cache { return true }
         if options.source == .server && online != .offline { return false }
         return snapshot.count > 0 || hasCachedResults || online == .offline
     }
 
-    /// Everything is new to a listener that has seen nothing.
+    /// Raises the first snapshot. All rows are new to a listener that has seen none.
     private mutating func raiseFirst(_ snapshot: consuming ViewSnapshot) -> ViewSnapshot {
         hasRaised = true
         last = nil

@@ -1,6 +1,7 @@
 import TidemarkModel
 
-/// The views of the listened queries: steps them when something changes, and tells the listeners.
+/// The views of the listened queries. It steps the views when something changes, and informs the
+/// listeners.
 // @unchecked: used on the engine's executor only, like the engine.
 final class QueryViews: @unchecked Sendable {
     private let context: EngineContext
@@ -8,9 +9,9 @@ final class QueryViews: @unchecked Sendable {
     private let queries: ListenedQueries
     private let held: HeldTargets
     private let reachability: Reachability
-    /// Those who keep documents in memory, and have to know which look different.
+    /// The followers, which keep documents in memory and need the changed ones.
     private var followers: [UInt64: CacheChanges] = [:]
-    /// Told when all listeners have seen the same changes.
+    /// The observers that are called after all listeners have received the same changes.
     private var inSyncObservers: [UInt64: @Sendable () -> Void] = [:]
     private var willTellInSync = false
 
@@ -28,8 +29,8 @@ final class QueryViews: @unchecked Sendable {
     // MARK: What changes
 
     /// - Parameters:
-    ///   - event: Nil when the change was made here.
-    ///   - awaiting: When the documents came by a call: its read time.
+    ///   - event: The server's event; nil if the change was made on this device.
+    ///   - awaiting: The read time, if the documents came from a call.
     func refresh(
         _ changed: [LocalDocument], _ event: RemoteEvent? = nil, awaiting: Timestamp? = nil
     ) {
@@ -56,7 +57,7 @@ final class QueryViews: @unchecked Sendable {
         }
     }
 
-    /// One that is gone hears of nothing.
+    /// Steps a view; a removed query receives no events.
     func step(_ listened: ListenedQuery, _ event: View.Event) {
         guard listened.isListened else { return }
         do {
@@ -73,7 +74,7 @@ final class QueryViews: @unchecked Sendable {
         } catch { context.engine.handle(.queryFailed(listened, SyncError(storing: error))) }
     }
 
-    /// All rows of a view that lacks some.
+    /// Returns all rows of a view that lacks some.
     private func refill(_ listened: ListenedQuery, _ event: View.Event) throws -> [LocalDocument] {
         let rows = try storage.local.documents.run(listened.query)
         #if TIDEMARK_DEFECTS
@@ -86,7 +87,7 @@ final class QueryViews: @unchecked Sendable {
     }
 
     private func perform(_ effects: consuming [View.Effect], of listened: ListenedQuery) {
-        // Mostly it is one, which is moved and not copied.
+        // There is usually one effect, which is moved and not copied.
         if effects.count == 1 { return perform(effects.removeLast(), of: listened) }
         for effect in effects { perform(effect, of: listened) }
     }
@@ -132,7 +133,7 @@ final class QueryViews: @unchecked Sendable {
         tellInSyncLater()
     }
 
-    /// What a further listener sees first.
+    /// Sends a further listener its first snapshot.
     func tellPresentState(_ id: UInt64, _ listened: ListenedQuery) {
         tell(id, of: listened, .online(reachability.state))
         guard listened.isListened else { return }
@@ -148,8 +149,8 @@ final class QueryViews: @unchecked Sendable {
             .snapshot(snapshot, hasCachedResults: hasToken, reachability.state))
     }
 
-    /// Tells why what is shown stays as it is: those who want to hear of more than rows, and those who
-    /// have seen nothing yet and would wait for the server.
+    /// Reports the reason why the shown rows are old. The report reaches the listeners that observe
+    /// metadata, and the listeners that have seen nothing yet and would wait for the server.
     func tellReason(_ listened: ListenedQuery) {
         guard listened.isListened else { return }
         let view = listened.view
@@ -163,7 +164,7 @@ final class QueryViews: @unchecked Sendable {
         }
     }
 
-    /// After this step, in which other listeners may hear of the same change.
+    /// Calls the observers after this step, in which other listeners may receive the same change.
     private func tellInSyncLater() {
         guard !inSyncObservers.isEmpty, !willTellInSync else { return }
         willTellInSync = true
@@ -175,7 +176,7 @@ final class QueryViews: @unchecked Sendable {
         for id in inSyncObservers.keys.sorted() { inSyncObservers[id]?() }
     }
 
-    /// Told at once, as nothing is under way.
+    /// Adds an observer and calls it immediately, because no change is in progress.
     func observeInSync(_ id: UInt64, _ observer: @escaping @Sendable () -> Void) {
         guard context.gate.isRunning else { return }
         inSyncObservers[id] = observer
@@ -192,7 +193,7 @@ final class QueryViews: @unchecked Sendable {
 
     // MARK: What the views hold
 
-    /// Reads which documents a query's target has, unless that is known.
+    /// Reads the documents of a query's target, unless they are known.
     func readKeys(of listened: ListenedQuery) throws {
         if listened.view.synced != nil { return }
         listened.learn(synced: try storage.local.targets.remoteKeys(of: listened.targetID))
@@ -200,7 +201,7 @@ final class QueryViews: @unchecked Sendable {
 
     func readKeysOfAll() throws { try queries.forEach { try readKeys(of: $0) } }
 
-    /// Whether a view shows the document in this version, just as the cache has it.
+    /// True if a view shows the document in this version, exactly as the cache has it.
     func isHeld(_ path: DocumentPath, _ version: Timestamp) -> Bool {
         let local = storage.local
         if !local.queue.pending.isEmpty, local.queue.pending.hasWrites(path) { return false }
@@ -209,17 +210,18 @@ final class QueryViews: @unchecked Sendable {
             && !document.hasCommittedMutations
     }
 
-    /// Whether somebody shows the document, or follows its collection.
+    /// True if a view shows the document, or a follower follows its collection.
     func isInUse(_ path: DocumentPath) -> Bool {
         queries.firstView(with: path) != nil
             || followers.values.contains { !$0.isOwnOnly && $0.query.contains(path) }
     }
 
-    /// Whether a document that is no row of `query` any more may still be one of what is listened to. The
-    /// listen will tell; until then it is shown as it was. Where all filters of `query` hold too it is no
-    /// row there either: kept, it would stand in an answer that says it is complete.
+    /// True if a document that left `query` may still be a row of a listened query. The listen will
+    /// decide; until then the document is shown as it was. If a listened query has all filters of
+    /// `query`, the document left it too. If it stayed, an answer marked as complete would include
+    /// it.
     ///
-    /// To be asked after ``readKeysOfAll()``.
+    /// Call this after ``readKeysOfAll()``.
     func isListened(_ path: DocumentPath, beside query: Query) -> Bool {
         queries.contains { listened in
             listened.view.synced?.contains(path) == true && !listened.query.isPart(of: query)
@@ -228,8 +230,9 @@ final class QueryViews: @unchecked Sendable {
 }
 
 extension Query {
-    /// Whether it asks for no other rows than `other`, orders, cursors and limits aside, and the range of
-    /// the first order that `other` is a page of: a row that has moved along that is no row where it was.
+    /// True if the query can only have rows that `other` has. The check ignores orders, cursors and
+    /// limits, and the range of the first order, of which `other` is a page: a row that moved along
+    /// that range has left its place.
     fileprivate func isPart(of other: Query) -> Bool {
         guard parent == other.parent, collectionID == other.collectionID,
             allDescendants == other.allDescendants
@@ -240,7 +243,7 @@ extension Query {
         }
     }
 
-    /// All of which a row has to meet.
+    /// The conditions that a row must all meet.
     private var conditions: [Filter] {
         switch filter {
         case nil: []

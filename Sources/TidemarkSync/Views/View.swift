@@ -1,34 +1,34 @@
 import TidemarkModel
 
-/// The rows of one query as this device can tell them, and whether that is what the server holds.
+/// The rows of one query as this device knows them, and whether the server has the same rows.
 ///
-/// Synced when the target is current and every row is in the target or written here. A row that is
-/// neither is in limbo: it matches here, and the server did not send it.
+/// A view is synced when the target is current and every row is in the target or was written here.
+/// Any other row is in limbo: it matches here, and the server did not send it.
 struct View: Equatable, Sendable {
-    /// What a remote event says of the view's target.
+    /// The part of a remote event about the view's target.
     struct Target: Equatable, Sendable {
         var delta: TargetDelta
-        /// The target is about to be listened to again from scratch: nothing is limbo until then.
+        /// The target is about to be listened to again from scratch; until then no row is in limbo.
         var isPendingReset = false
     }
 
     enum Event: Equatable, Sendable {
-        /// Documents changed, matching or not. `version`: of the consistent snapshot that did it, when
-        /// the view's target is part of that. `awaiting`: they came by another way than the listen,
-        /// with this read time, so that the target will only name them later. `isBehind`: the listen
-        /// stream told of them, and the view's target has not caught up with that yet.
+        /// Documents changed, matching or not. `version` is the version of the consistent snapshot,
+        /// if the view's target is part of it. `awaiting` is the read time of documents that a call
+        /// returned; the target will name them later. `isBehind` is true if the listen stream
+        /// reported the documents and the view's target has not reached that version yet.
         case documents(
             [LocalDocument], Target?, version: Timestamp? = nil, awaiting: Timestamp? = nil,
             isBehind: Bool = false)
-        /// The query was run again: these are all its rows, in its order.
+        /// The query ran again: these are all its rows, in its order.
         case result(
             [LocalDocument], Target?, version: Timestamp? = nil, isBehind: Bool = false)
         case wentOffline
-        /// Another cache took the place of the one before: these are all its rows. `synced`: of its
-        /// target.
+        /// Another cache replaced the previous one: these are all its rows. `synced` has the
+        /// documents of its target.
         case exchanged([LocalDocument], synced: Set<DocumentPath>?, hasToken: Bool)
 
-        /// Whether it says something of the target's documents, so that those have to be known.
+        /// True if the event concerns the target's documents, so they must be known.
         var tellsOfTarget: Bool {
             switch self {
             case .documents(_, let target?, _, _, _), .result(_, let target?, _, _):
@@ -43,31 +43,34 @@ struct View: Equatable, Sendable {
         case raise(ViewSnapshot, hasCachedResults: Bool)
         case limbo(DocumentPath)
         case outOfLimbo(DocumentPath)
-        /// Rows beyond the limit may have to move up. Nothing was applied: run the query, and step
-        /// with ``Event/result(_:_:version:)`` instead.
+        /// Rows beyond the limit may have to move up. The event was not applied: run the query, and
+        /// step with ``Event/result(_:_:version:)`` instead.
         case needsRefill
     }
 
     let shape: ViewShape
     private(set) var rows: DocumentSet
-    /// The documents of the target, as the server has told. Nil until they are read: who listens to the
-    /// cache alone never needs them, and reading them takes half as long as reading the rows.
+    /// The documents of the target, as reported by the server; nil until they are read. A listener
+    /// to the cache alone never needs them, and their read takes half as long as the read of the
+    /// rows.
     private(set) var synced: Set<DocumentPath>?
     private(set) var limbo: Set<DocumentPath> = []
     private(set) var mutated: Set<DocumentPath> = []
     private(set) var isCurrent = false
     private var isSynced: Bool?
     private(set) var readTime: Timestamp?
-    /// Rows that the target will name once it is consistent at that time.
+    /// The rows that the target will name when it is consistent at that time.
     private var awaited: [DocumentPath: Timestamp] = [:]
-    /// Acknowledged writes that are not shown yet: a listen that is behind will tell of them.
+    /// Acknowledged writes that are not shown yet, because a listen that is behind will report
+    /// them.
     private var held: [DocumentPath: LocalDocument] = [:]
-    /// Rows that are not in the target: few, and all that can be in limbo. Nil until the target is current
-    /// for the first time: before that nothing is in limbo, and they may be all there are.
+    /// The rows that are not in the target. They are few, and only these rows can be in limbo. Nil
+    /// until the target is first current: before that no row is in limbo, and all rows may be
+    /// outside the target.
     private var unsynced: Set<DocumentPath>?
 
-    /// Without rows. Made of its parts at once: an initialiser that sets them one by one copies the whole
-    /// view in its end.
+    /// Returns a view without rows. It sets all parts in one initializer call: an initializer that
+    /// sets them separately copies the whole view at its end.
     static func empty(_ shape: ViewShape, synced: Set<DocumentPath>?) -> View {
         View(shape: shape, rows: DocumentSet(shape.order), synced: synced)
     }
@@ -80,14 +83,14 @@ struct View: Equatable, Sendable {
 
     var query: Query { shape.query.query }
 
-    /// Whether what it shows is the server's present state, as of ``readTime``.
+    /// True if the rows are the server's present state, as of ``readTime``.
     var isFresh: Bool { isSynced == true }
-    /// Whether its rows are the documents that the server has named, and no others: none is only known
-    /// here, and none that was named is kept out by what is known here of it.
+    /// True if the rows are exactly the documents that the server named: no row is known only here,
+    /// and no named document is hidden by local knowledge.
     var showsTarget: Bool {
         isFresh && unsynced?.isEmpty == true && rows.count == synced?.count
     }
-    /// The row of a document, if it has one.
+    /// Returns the row of a document, if the document has one.
     mutating func document(at path: DocumentPath) -> ViewDocument? {
         rows.open()
         return rows[path]?.document
@@ -100,13 +103,13 @@ struct View: Equatable, Sendable {
         case .documents(let documents, let target, let version, let awaiting, let isBehind):
             rows.open()
             if let version { readTime = version }
-            // Known first, rows that are in the target need not be remembered as being in none.
+            // If the target is known first, its rows need not be stored as outside the target.
             if query.limit == nil { learn(target) }
             let released = release(besides: documents)
             let all = released.isEmpty ? documents : documents + released
             guard let changes = apply(all) else { return [.needsRefill] }
             if query.limit != nil { learn(target) }
-            // Other targets are ahead of this one: the rows are of no one time.
+            // Other targets are ahead of this target, so the rows do not belong to one time.
             if isBehind, !changes.isEmpty { readTime = nil }
             if let awaiting {
                 for document in documents where rows[document.path] != nil {
@@ -131,12 +134,12 @@ struct View: Equatable, Sendable {
         }
     }
 
-    /// What came into the target; ``finish(_:_:_:offline:)`` takes out what left it.
+    /// Adds the documents that came into the target; ``finish(_:_:_:offline:)`` removes the others.
     private mutating func learn(_ target: Target?) {
         if let target { synced?.formUnion(target.delta.added) }
     }
 
-    /// - Parameter documents: Of the target, as they are stored now.
+    /// - Parameter documents: The documents of the target, as they are stored now.
     mutating func learn(synced documents: Set<DocumentPath>) {
         precondition(synced == nil && !isCurrent)
         synced = documents
@@ -193,7 +196,7 @@ struct View: Equatable, Sendable {
 // MARK: - Documents
 
 extension View {
-    /// The first row when the limit keeps the last ones, else the last: nil unless the limit is
+    /// The first row if the limit keeps the last rows, else the last row; nil unless the limit is
     /// full.
     private var edge: ViewRow? {
         guard let limit = query.limit, rows.count == limit.count else { return nil }
@@ -203,7 +206,7 @@ extension View {
         }
     }
 
-    /// Nil when the query has to be run again; nothing has changed then.
+    /// Returns nil if the query must run again; then nothing has changed.
     private mutating func apply(_ documents: [LocalDocument]) -> ChangeSet? {
         var changes = ChangeSet()
         guard query.limit != nil else {
@@ -212,14 +215,15 @@ extension View {
         }
         let edge = edge
         if documents.count == 1 {
-            // Known before anything is changed: the copy was a fifth of a change's way to a snapshot.
+            // This is checked before a change, because a copy took a fifth of the time from a
+            // change to a snapshot.
             let step = step(for: documents[0])
             if opensGap(step, edge) { return nil }
             take(step, of: documents[0], &changes)
             trim(&changes)
             return changes
         }
-        // A copy, to go back to: as small as the limit.
+        // The copy allows a return to the earlier state; it is as small as the limit.
         var copy = self
         for document in documents {
             guard copy.apply(document, &changes, edge) else { return nil }
@@ -229,10 +233,11 @@ extension View {
         return changes
     }
 
-    /// Where no limit sets one row against another, those that are new are inserted together.
+    /// Applies documents without a limit, where rows are independent; new rows are inserted
+    /// together.
     private mutating func applyAll(_ documents: [LocalDocument], _ changes: inout ChangeSet) {
         changes.reserveCapacity(documents.count)
-        // Every look for a path costs a hash of it: none where there is nothing to be found.
+        // Each lookup of a path costs a hash, so an empty view makes no lookups.
         let isFirst = rows.count == 0
         var new: [ViewRow] = []
         for document in documents {
@@ -242,7 +247,8 @@ extension View {
             }
             guard let row = row(for: document) else { continue }
             guard changes.addNew(row) else {
-                // Twice in one event: the second change is one of the row that the first made.
+                // The document occurs twice in one event, so the second change applies to the row
+                // of the first.
                 rows.insert(contentsOf: new)
                 new = []
                 _ = apply(document, &changes, nil)
@@ -267,8 +273,8 @@ extension View {
         return changes
     }
 
-    /// The rows of a view that has none. They are not tested again, nor sorted, nor counted among changes
-    /// one by one: that was two thirds of a listen's first answer.
+    /// Fills a view without rows. The rows are not tested or sorted again, and their changes are
+    /// not counted one by one. This work took two thirds of a listen's first answer.
     private mutating func fill(with documents: [LocalDocument]) -> ChangeSet {
         let found = documents.allSatisfy(\.isFound) ? documents : documents.filter(\.isFound)
         for document in found {
@@ -287,7 +293,8 @@ extension View {
         return found.isEmpty ? ChangeSet() : .everythingIsNew
     }
 
-    /// Unlike ``replace(with:)``, nothing of a row before is kept, whatever its state.
+    /// Exchanges all rows. In contrast to ``replace(with:)``, no part of an earlier row is kept, in
+    /// any state.
     private mutating func exchange(for documents: [LocalDocument]) -> ChangeSet {
         rows.open()
         let old = rows
@@ -314,14 +321,14 @@ extension View {
         return changes
     }
 
-    /// What a document means for the rows.
+    /// The effect of a document on the rows.
     private enum Step {
         case nothing
         case added(ViewRow)
         case removed(ViewRow)
-        /// The change is nil where the listener sees none.
+        /// The row changed. The kind is nil if the listener sees no change.
         case changed(ViewChange.Kind?, ViewRow, from: ViewRow)
-        /// Shown later.
+        /// The change is shown later.
         case held
     }
 
@@ -337,7 +344,7 @@ extension View {
         return .changed(isWritten == document.hasLocalMutations ? nil : .metadata, new, from: old)
     }
 
-    /// Whether a row beyond the limit may have to move up.
+    /// True if a row beyond the limit may have to move up.
     private func opensGap(_ step: Step, _ edge: ViewRow?) -> Bool {
         guard let edge else { return false }
         switch step {
@@ -367,7 +374,7 @@ extension View {
         }
     }
 
-    /// - Returns: False when a row beyond the limit may have to move up.
+    /// - Returns: False if a row beyond the limit may have to move up.
     private mutating func apply(
         _ document: LocalDocument, _ changes: inout ChangeSet, _ edge: ViewRow?
     ) -> Bool {
@@ -376,17 +383,18 @@ extension View {
         return !opensGap(step, edge)
     }
 
-    /// The acknowledgement of a write is not shown before a listen confirms it: two events, not three,
-    /// and no flicker. It makes a new version; a write that was refused makes none, and what was shown
-    /// of it goes at once. A listen that is past that version will not tell of it any more.
+    /// True if an acknowledged write waits for the listen that confirms it. This makes two events
+    /// instead of three, without a flicker. An acknowledged write makes a new version. A refused
+    /// write makes none, and its effect is removed immediately. A listen that has passed that
+    /// version will not report it again.
     private func isAwaitingListen(_ new: LocalDocument, _ old: ViewDocument) -> Bool {
         old.hasLocalMutations && new.hasCommittedMutations && !new.hasLocalMutations
             && new.version > old.document.updateTime
             && (readTime.map { new.version > $0 } ?? true)
     }
 
-    /// What was held back, and the listen has come past without a word of it: somebody changed it again
-    /// before, so that it is no row of the target.
+    /// Returns the waiting writes that the listen has passed without a report. Another change came
+    /// before, so these documents are not rows of the target.
     private mutating func release(besides documents: [LocalDocument]) -> [LocalDocument] {
         guard !held.isEmpty, let readTime else { return [] }
         let due = held.values.filter { $0.version <= readTime }.sorted { $0.path < $1.path }
@@ -414,7 +422,7 @@ extension View {
         return synced.contains(path)
     }
 
-    /// What else is remembered of a row.
+    /// Updates the other sets with a row.
     private mutating func note(_ row: ViewRow) {
         if unsynced != nil, !isInTarget(row.path) { unsynced!.insert(row.path) }
         if row.document.hasLocalMutations {
@@ -424,7 +432,7 @@ extension View {
         }
     }
 
-    /// Nil when the document is no row of the query.
+    /// Returns nil if the document is not a row of the query.
     private func row(for document: LocalDocument) -> ViewRow? {
         guard document.isFound,
             shape.query.matches(document.path, among: document.contents)
@@ -447,8 +455,8 @@ extension View {
 }
 
 extension ViewDocument {
-    /// By the bytes, of which there is one form for each value. Decoding both documents was a twentieth of
-    /// a change's way to a snapshot.
+    /// Compares the bytes, because each value has exactly one encoding. Decoding both documents
+    /// took a twentieth of the time from a change to a snapshot.
     func hasSameContents(as other: ViewDocument) -> Bool {
         document.contents == other.document.contents
     }

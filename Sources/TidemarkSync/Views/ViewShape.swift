@@ -1,8 +1,9 @@
 import TidemarkModel
 
-/// What follows from a view's query alone, worked out once. As equal as the queries are.
+/// The facts that follow from a view's query alone, computed once. Two shapes are equal if their
+/// queries are.
 ///
-/// A class, because a view is copied, and its query has a dozen parts.
+/// This is a class, because a view is copied, and its query has a dozen parts.
 final class ViewShape: Sendable {
     let query: PreparedQuery
     let order: RowOrder

@@ -1,44 +1,48 @@
 public import TidemarkModel
 
-/// A query's rows at one moment, and what changed since the listener's last snapshot.
+/// A query's rows at one moment, and the changes since the listener's last snapshot.
 ///
-/// It shares its rows with the view it is of: that costs nothing while nobody keeps it beyond the
-/// next change, and a copy of a word a row when somebody does.
+/// A snapshot shares its rows with its view. This costs nothing if the snapshot is released before
+/// the next change, and otherwise a copy with one word per row.
 public struct ViewSnapshot: Sendable {
     public var query: Query { shape.query.query }
     private let shape: ViewShape
-    /// Every row as an added one is made when it is asked for, which costs a pass over the rows.
+    /// The changes. If every row is an added one, the changes are made on each access, which costs
+    /// a pass over the rows.
     public var changes: [ViewChange] {
         get { listed ?? rows.documents.map { ViewChange(.added, $0) } }
         set { listed = newValue }
     }
     public var isFromCache: Bool
     public var hasPendingWrites: Bool
-    /// Whether the cache and the server agree since the last snapshot on something else than rows.
+    /// True if something besides rows changed between the cache and the server since the last
+    /// snapshot.
     public var syncStateChanged: Bool
-    /// As of when the server confirmed it; nil for one that no server has.
+    /// The time at which the server confirmed the rows; nil if it has not.
     public var readTime: Timestamp?
-    /// Why it is from the cache, when that is not for want of a network.
+    /// The reason why the rows are from the cache, unless the cause is a missing network.
     public var staleReason: StaleReason?
-    /// How many documents the server has named as the query's, also such as a write that waits keeps out
-    /// of the rows; 0 where it has named none yet.
+    /// The number of documents that the server named for the query, including documents that a
+    /// pending write hides; 0 before the server named any.
     package let syncedCount: Int
-    /// Whether the rows are those documents and no others: where no write waits and none has been
-    /// changed since ``readTime``, they are the query's whole result as of then.
+    /// True if the rows are exactly those documents. Without a pending write and without a change
+    /// since ``readTime``, the rows are the query's whole result at that time.
     package let showsTarget: Bool
     private let rows: ShownRows
     private var before: Before
-    /// The changes; nil where all rows are added ones.
+    /// The changes; nil if all rows are added ones.
     private var listed: [ViewChange]?
 
-    /// The rows of the snapshot before, told from these.
+    /// The rows of the previous snapshot, as a difference.
     private enum Before {
         case none
-        /// Without the added ones, and with the replaced ones as they were.
+        /// The previous rows are the present ones without the added ones, and with the earlier
+        /// state of the replaced ones.
         case difference(ChangeSet)
     }
 
-    /// - Parameter changes: Nil when there was no snapshot before: all rows are new then.
+    /// - Parameter changes: The changes; nil if there was no previous snapshot, because then all
+    ///   rows are new.
     init(
         _ shape: ViewShape, rows: DocumentSet, changes: ChangeSet?, isFromCache: Bool,
         hasPendingWrites: Bool, syncStateChanged: Bool, readTime: Timestamp?, syncedCount: Int,
@@ -60,10 +64,10 @@ public struct ViewSnapshot: Sendable {
         }
     }
 
-    /// Whether ``changes`` has any.
+    /// True if ``changes`` is not empty.
     var hasChanges: Bool { listed.map { !$0.isEmpty } ?? (rows.count > 0) }
 
-    /// Leaves out changes of nothing but a document's metadata.
+    /// Removes changes that affect only a document's metadata.
     mutating func dropMetadataChanges() {
         if listed?.contains(where: { $0.kind == .metadata }) == true {
             listed!.removeAll { $0.kind == .metadata }
@@ -72,10 +76,11 @@ public struct ViewSnapshot: Sendable {
 
     public var count: Int { rows.count }
 
-    /// In the query's order. Made when it is asked for, which costs a pass over the rows.
+    /// The documents in the query's order. Each access costs a pass over the rows.
     public var documents: [ViewDocument] { rows.documents }
 
-    /// Those of the snapshot before, in the query's order; likewise.
+    /// The documents of the previous snapshot in the query's order. Each access costs a pass over
+    /// the rows.
     public var oldDocuments: [ViewDocument] {
         guard case .difference(let changes) = before else { return [] }
         let rows = rows.rows(shape.order)
@@ -89,7 +94,7 @@ public struct ViewSnapshot: Sendable {
         return old.sorted(by: shape.order.precedes).map(\.document)
     }
 
-    /// As a listener sees it that has seen nothing before.
+    /// Changes the snapshot to the form for a listener that has seen nothing yet.
     mutating func becomeFirst() {
         before = .none
         listed = nil

@@ -1,14 +1,14 @@
 package import TidemarkModel
 import TidemarkStore
 
-/// A batch of writes that another store held, to be queued once.
+/// A batch of writes from another store, which is queued once.
 package struct MovedBatch: Sendable {
     package var mutations: [Mutation]
-    /// When it was made; nil for now.
+    /// The time of the batch; nil for now.
     package var time: Timestamp?
-    /// Its own: no other batch has the same.
+    /// A mark that no other batch has.
     package var mark: String
-    /// Whose writes they are.
+    /// The user who made the writes.
     package var user: String?
 
     package init(mutations: [Mutation], time: Timestamp?, mark: String, user: String?) {
@@ -20,11 +20,11 @@ package struct MovedBatch: Sendable {
     }
 }
 
-/// Which batches of another store were queued: a record for each, written in the transaction that
-/// queues the batch. They stay when the batch is done.
+/// Marks which batches of another store were queued. Each has a record, written in the transaction
+/// that queues the batch. The records stay after the batch is done.
 enum MovedMarks {
     private static let prefix = "moved/"
-    /// Keys and values of all.
+    /// The keys and values of all marks.
     static let all = "SELECT key, value FROM syncRecord WHERE key >= 'moved/' AND key < 'moved0'"
 
     static func key(of mark: String) -> String { prefix + mark }

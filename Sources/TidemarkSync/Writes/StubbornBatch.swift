@@ -1,11 +1,11 @@
 import TidemarkModel
 
-/// A batch at the head of the queue that the server keeps failing on, though it is reached: after a
-/// while it counts as refused, so that those behind it are not held up for ever.
+/// A batch at the head of the queue on which a reachable server fails again and again. After a
+/// while the batch counts as refused, so it does not block the later batches forever.
 ///
-/// Both bounds must be passed, so that a fault of the server's that lasts minutes costs nobody a
-/// write, and one that lasts hours one of them every ten minutes at most; none is lost, as rejected
-/// writes are kept.
+/// Both limits must be passed. So a server fault of minutes refuses no write, and a fault of hours
+/// refuses at most one write every ten minutes. No write is lost, because rejected writes are
+/// stored.
 struct StubbornBatch: Equatable, Sendable {
     let batch: Int64
     private var failures = 0
@@ -19,7 +19,7 @@ struct StubbornBatch: Equatable, Sendable {
         since = elapsed
     }
 
-    /// - Returns: Whether to wait no longer.
+    /// - Returns: True if the wait is over.
     mutating func failed(elapsed: Duration) -> Bool {
         failures += 1
         return failures >= Self.mostFailures && elapsed - since >= Self.patience

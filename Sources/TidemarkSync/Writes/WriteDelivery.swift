@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkStore
 
-/// The server's last word on a batch.
+/// The server's final answer about a batch.
 enum WriteOutcome: Equatable, Sendable {
     case acknowledged(MutationBatch, [MutationResult], Timestamp, WritePosition?)
     case rejected(MutationBatch, RPCStatus)
@@ -20,8 +20,8 @@ enum WriteOutcome: Equatable, Sendable {
     }
 }
 
-/// The mutation queue's way to the server: journals writes, sends them in order, stores what became of
-/// them, and tells those who wait.
+/// Delivers the mutation queue to the server: journals writes, sends them in order, stores their
+/// results, and informs the observers.
 // @unchecked: used on the engine's executor only, like the engine.
 final class WriteDelivery: @unchecked Sendable {
     typealias Observer = @Sendable (SyncEngine.WriteEvent) -> Void
@@ -32,11 +32,11 @@ final class WriteDelivery: @unchecked Sendable {
     private let shared: SharedWrites
     private var stream: WriteStream
     private var call: (any RequestStream<WriteRequest>)?
-    /// Counts the streams, so that a late event of an old one is known as such.
+    /// The number of the present stream. A late event of an old stream has another number.
     private var generation = 0
     private var pipeline = WritePipeline()
-    /// The server's word on the batch at the head of the queue, to be stored before anything else:
-    /// sending the batch again would apply it twice.
+    /// The server's answer about the batch at the head of the queue. It must be stored before
+    /// anything else, because a second send of the batch would apply it twice.
     private var unstored: WriteOutcome?
     private var observers: [Int64: Observer] = [:]
     private var waiters: [(batch: Int64, completion: @Sendable (SyncError?) -> Void)] = []
@@ -79,7 +79,7 @@ final class WriteDelivery: @unchecked Sendable {
         let batch: MutationBatch
         let changed: [LocalDocument]
         do {
-            // What was left before it goes before it.
+            // Earlier writes of other processes come first.
             if let inbox = storage.opening.inbox(of: storage.user) {
                 try takeShared(from: inbox, most: .max)
             }
@@ -91,7 +91,7 @@ final class WriteDelivery: @unchecked Sendable {
         journalled(changed)
     }
 
-    /// Tells the views and the queue's observers, and sends.
+    /// Informs the views and the queue's observers, and sends.
     private func journalled(_ changed: [LocalDocument]) {
         tellQueueLater()
         #if TIDEMARK_DEFECTS
@@ -102,9 +102,9 @@ final class WriteDelivery: @unchecked Sendable {
         fill()
     }
 
-    /// Queues a batch of another store, unless that was done before.
+    /// Queues a batch of another store, unless it was queued before.
     ///
-    /// - Returns: Its number in the queue; nil when it was queued before.
+    /// - Returns: The number of the batch in the queue; nil if it was queued before.
     func take(_ moved: MovedBatch) -> Result<Int64?, SyncError> {
         if let refusal = context.gate.writeRefusal { return .failure(refusal) }
         let local = storage.local
@@ -130,12 +130,12 @@ final class WriteDelivery: @unchecked Sendable {
         return .success(batch.id)
     }
 
-    /// Queues what other processes left, and sends it.
+    /// Queues and sends the writes of other processes.
     ///
-    /// - Returns: Whether no more can be taken now.
+    /// - Returns: True if no more writes can be taken now.
     func takeShared(from inbox: StoreInbox) -> Bool {
         do { return try takeShared(from: inbox, most: SharedWrites.mostAtOnce) } catch {
-            // It is there the next time.
+            // The writes are still there the next time.
             if let fault = StorageFault(error) { storage.ended(fault) }
             return true
         }
@@ -149,7 +149,7 @@ final class WriteDelivery: @unchecked Sendable {
         return isAll
     }
 
-    /// Puts a rejected write at the end of the queue again.
+    /// Appends a rejected write to the queue again.
     func retry(rejected id: Int64, _ observer: @escaping Observer) {
         if let refusal = context.gate.writeRefusal { return observer(.failed(refusal)) }
         do {
@@ -170,7 +170,7 @@ final class WriteDelivery: @unchecked Sendable {
 
     // MARK: The stream
 
-    /// Sends what may be sent now, and opens the stream for it.
+    /// Sends the batches that may be sent now, and opens the stream for them.
     func fill() {
         guard context.gate.maySend, !context.gate.isReadOnly else { return }
         let local = storage.local
@@ -191,7 +191,7 @@ final class WriteDelivery: @unchecked Sendable {
         pipeline.stop()
     }
 
-    /// The next attempt shall not wait: the server is there.
+    /// Lets the next attempt start without a delay, because the server is reachable.
     func inhibitBackoff() { step(.lifecycle(.inhibitBackoff)) }
 
     func fired(_ timer: TimerID) {
@@ -232,7 +232,8 @@ final class WriteDelivery: @unchecked Sendable {
 
     private func close() {
         generation += 1
-        // Finished, not cancelled: the empty request before it is still to arrive.
+        // The call is finished and not cancelled, because the empty request before it must still
+        // arrive.
         call?.finish()
         call = nil
     }
@@ -245,7 +246,7 @@ final class WriteDelivery: @unchecked Sendable {
         }
     }
 
-    /// Nothing is sent before it is stored where to ask for the answer.
+    /// Stores the position before any batch is sent, because a lost answer is requested with it.
     private func becameReady(_ position: WritePosition?) {
         do { try storage.local.queue.keep(position) } catch {
             return context.engine.handle(.storageFailed)
@@ -307,7 +308,7 @@ final class WriteDelivery: @unchecked Sendable {
         #endif
     }
 
-    /// Stores what became of a batch, or sees to it that it is stored later.
+    /// Stores the result of a batch now, or schedules it for later.
     @discardableResult
     private func store(_ outcome: WriteOutcome) -> Bool {
         let changed: [LocalDocument]
@@ -329,7 +330,7 @@ final class WriteDelivery: @unchecked Sendable {
         return true
     }
 
-    /// The batch is out of the queue. Its writer hears of it before the listeners.
+    /// Handles a batch that left the queue. Its writer is informed before the listeners.
     private func settle(_ outcome: WriteOutcome, _ changed: [LocalDocument]) {
         let id = outcome.batch.id
         pipeline.settled(id)
@@ -342,13 +343,13 @@ final class WriteDelivery: @unchecked Sendable {
         fill()
     }
 
-    /// For tests: the batch whose end is not stored.
+    /// The batch whose end is not stored, for tests.
     var unstoredBatch: Int64? { unstored?.batch.id }
     var hasUnstored: Bool { unstored != nil }
 
-    /// Stores what could not be stored before.
+    /// Stores the result that could not be stored before.
     ///
-    /// - Returns: Whether nothing is left; false when it failed again.
+    /// - Returns: True if no result is left; false if the attempt failed again.
     func storeUnstored() -> Bool {
         guard let outcome = unstored else { return true }
         unstored = nil
@@ -358,7 +359,7 @@ final class WriteDelivery: @unchecked Sendable {
     // MARK: Those who wait
 
     func waitForPendingWrites(_ completion: @escaping @Sendable (SyncError?) -> Void) {
-        // A view's writes are another client's to send.
+        // Another client sends the writes of a view.
         if let refusal = context.gate.writeRefusal { return completion(refusal) }
         guard let last = storage.local.queue.pending.batches.last else { return completion(nil) }
         waiters.append((last.id, completion))
@@ -380,7 +381,7 @@ final class WriteDelivery: @unchecked Sendable {
             rejected: local.queue.rejectedCount)
     }
 
-    /// After this step, so that several changes in one are told once.
+    /// Informs the observers after this step, so several changes in one step cause one call.
     private func tellQueueLater() {
         guard !queueObservers.isEmpty, !willTellQueue else { return }
         willTellQueue = true
@@ -403,17 +404,17 @@ final class WriteDelivery: @unchecked Sendable {
 
     // MARK: Another user, another cache, the end
 
-    /// The queue is another one: its stream is a new one.
+    /// Starts a new stream after the queue was replaced.
     func startAnew() {
         stream = WriteStream(position: storage.local.queue.writePosition)
         pipeline = WritePipeline()
         tellQueueLater()
     }
 
-    /// What this process left for another one, and may not be in a copy that was made since.
+    /// The writes that this process left for another one, and that a later copy may lack.
     var leftWrites: [String: SharedWrite] { shared.own }
 
-    /// Tells those who wait for batches that another process sent meanwhile.
+    /// Informs the observers of batches that another process has sent.
     func settle() {
         let queue = storage.local.queue
         for (id, observer) in observers.sorted(by: { $0.key < $1.key }) {
@@ -433,7 +434,8 @@ final class WriteDelivery: @unchecked Sendable {
         waiters = []
     }
 
-    /// Those who wait for one user's batches: in the queue, and left for the process that holds the cache.
+    /// The observers of one user's batches, in the queue and in the inbox of the process that holds
+    /// the cache.
     struct Observers {
         var ofQueue: [Int64: Observer] = [:]
         var ofShared: [String: SharedWrites.Left] = [:]
@@ -445,13 +447,14 @@ final class WriteDelivery: @unchecked Sendable {
         }
     }
 
-    /// Those who wait for the present user's batches, whom nobody tells any more.
+    /// Removes and returns the observers of the present user's batches; they get no further events
+    /// here.
     func takeObservers() -> Observers {
         defer { observers = [:] }
         return Observers(ofQueue: observers, ofShared: shared.takeWaiting())
     }
 
-    /// Those who wait for batches of the queue that is there now.
+    /// Sets the observers of the present queue's batches.
     func adopt(_ observers: Observers) {
         self.observers = observers.ofQueue
         shared.adopt(observers.ofShared)
@@ -472,7 +475,7 @@ final class WriteDelivery: @unchecked Sendable {
     #if TIDEMARK_DEFECTS
         var batchesUnderWay: [MutationBatch] { pipeline.batches }
 
-        /// As if the user's change had left the pipeline alone: of a planted defect.
+        /// Acts as if a change of the user left the pipeline unchanged; this is a planted defect.
         func sendAgain(_ underWay: [MutationBatch]) {
             if underWay.isEmpty || !pipeline.batches.isEmpty { return }
             pipeline.putBack(underWay)

@@ -1,29 +1,32 @@
 import TidemarkModel
 
-/// Which batches of the queue are under way to the server, and what a failure says of the first.
+/// The batches of the queue that were sent to the server, and the verdict on the first batch after
+/// a failure.
 struct WritePipeline: Equatable, Sendable {
-    /// What follows from the end of a stream.
+    /// The consequence of the end of a stream.
     enum Verdict: Equatable, Sendable {
-        /// It was the connection's fault, or may have been: all are sent again.
+        /// The connection may have caused the failure: all batches are sent again.
         case resend
-        /// One of several was refused. Which one shows when each is sent alone, which does not wait.
+        /// The server refused one of several batches. To find it, each is sent alone, without a
+        /// delay.
         case resendSingly
-        /// The server's last word on the first batch. `isRefusal`: it was no fault of the connection, so
-        /// that the next attempt does not wait.
+        /// The server's final answer about the first batch. If `isRefusal` is true, the connection
+        /// did not cause it, so the next attempt does not wait.
         case reject(MutationBatch, isRefusal: Bool)
     }
 
-    /// How many batches are under way at once. Source: `core/remote/remote_store.cc`.
+    /// The maximum number of batches sent without an answer. Source: `core/remote/remote_store.cc`.
     static let limit = 10
 
-    /// Sent, or to be sent once the stream is ready; the first is answered first.
+    /// The batches that were sent, or will be when the stream is ready. The first is answered
+    /// first.
     private(set) var batches: [MutationBatch] = []
-    /// One of several batches under way was refused. Which one shows when each is sent alone.
+    /// True after the server refused one of several sent batches. To find it, each is sent alone.
     private var isSingle = false
-    /// The head of the queue, when the server has failed on it.
+    /// The head of the queue, if the server has failed on it.
     private var stubborn: StubbornBatch?
 
-    /// The next batch of the queue that may be sent now; nil when there is none, or enough are under way.
+    /// Returns the next batch that may be sent now; nil if there is none or if enough are sent.
     mutating func takeNext(of pending: PendingWrites) -> MutationBatch? {
         if pending.isEmpty { isSingle = false }
         guard batches.count < (isSingle ? 1 : Self.limit),
@@ -33,10 +36,10 @@ struct WritePipeline: Equatable, Sendable {
         return batch
     }
 
-    /// Nothing is under way: the stream is closed.
+    /// Empties the list after the stream closed.
     mutating func stop() { batches = [] }
 
-    /// The batch is out of the queue.
+    /// Handles a batch that left the queue.
     mutating func settled(_ id: Int64) {
         if stubborn != nil { isSingle = false }
         stubborn = nil
@@ -44,8 +47,9 @@ struct WritePipeline: Equatable, Sendable {
     }
 
     /// - Parameters:
-    ///   - wasReady: Whether the stream took batches, so that the failure may be of the first.
-    ///   - mayResume: Whether the server can be asked what became of batches without an answer.
+    ///   - wasReady: True if the stream accepted batches, so the first batch may have caused the
+    ///     failure.
+    ///   - mayResume: True if the server can report the result of batches without an answer.
     mutating func streamFailed(
         _ code: RPCStatus.Code, wasReady: Bool, mayResume: Bool, elapsed: Duration
     ) -> Verdict {
@@ -55,7 +59,7 @@ struct WritePipeline: Equatable, Sendable {
                 isSingle = false
                 return .reject(batch, isRefusal: true)
             }
-            // The head may have been applied, and its answer lost: the server is asked.
+            // The head may have been applied, and its answer lost. The server is asked.
             isSingle = true
             batches = []
             return .resendSingly
@@ -65,12 +69,12 @@ struct WritePipeline: Equatable, Sendable {
         return .reject(batch, isRefusal: false)
     }
 
-    /// Whether the server has failed on the batch, sent alone, for as long as one waits.
+    /// True if the server has failed on the batch, sent alone, for the maximum time.
     private mutating func isStubborn(_ batch: MutationBatch, _ elapsed: Duration) -> Bool {
         if stubborn?.batch != batch.id {
             stubborn = StubbornBatch(batch: batch.id, elapsed: elapsed)
         }
-        // Which of several is at fault shows when each is sent alone.
+        // Any of several batches may have caused the failure. To find it, each is sent alone.
         if !isSingle { batches = [] }
         isSingle = true
         return stubborn!.failed(elapsed: elapsed)
