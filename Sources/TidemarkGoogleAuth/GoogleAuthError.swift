@@ -1,6 +1,7 @@
 public import TidemarkResilience
 
-/// The reason why a service account has no token. For a server's log, not for the users of an app.
+/// The reason why a service account has no token. It is meant for a server's log, not for
+/// the users of an app.
 public enum GoogleAuthError: Error, Hashable, Sendable {
     /// No key file was named, and there is no metadata server.
     case noCredentials

@@ -242,8 +242,8 @@ extension DocumentStore {
     /// step, and writing its entry is another. If the log is long, moves it into the file instead,
     /// so that no call does both.
     ///
-    /// For an idle moment: a step takes 1 to 2 µs. Sorting the numbers of 50,000 documents takes
-    /// longer, and is a separate slice if `isOver` asks for it.
+    /// Call this in an idle moment: a step takes 1 to 2 µs. Sorting the numbers of 50,000 documents
+    /// takes longer, and is a separate slice if `isOver` asks for it.
     ///
     /// - Parameter isOver: Called after every hundred steps; returns true to end the slice.
     /// - Returns: True if there is more work.

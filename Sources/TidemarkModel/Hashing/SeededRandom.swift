@@ -1,5 +1,6 @@
 /// A SplitMix64 generator. A seed gives the same numbers on every system and in every version, so a
-/// seed suffices to reproduce a bug. For tests, demos and benchmarks; never for secrets.
+/// seed suffices to reproduce a bug. It serves tests, demos and benchmarks, and is not safe for
+/// secrets.
 package struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -4,13 +4,13 @@ package import TidemarkModel
 package struct FeedRules: Hashable, Sendable {
     /// The way in which a feed learns about changes of its held items.
     package enum Way: Hashable, Sendable {
-        /// By the server's time of the last change.
+        /// The feed reads the items whose change time is newer than its last read.
         ///
         /// - Parameter audited: True if the feed also counts the items that exist.
         case changeTime(audited: Bool)
-        /// By counting.
+        /// The feed compares the server's counts with the held items.
         case audit
-        /// Never: the items do not change.
+        /// The feed expects no changes: the items do not change.
         case itemTime
 
         /// True if a sync ends with an audit.

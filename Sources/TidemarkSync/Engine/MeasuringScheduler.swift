@@ -2,7 +2,7 @@ import Synchronization
 package import TidemarkModel
 
 /// Measures the jobs of another scheduler: how long each occupies the engine, and which was the
-/// longest. For benchmarks and tests; other engines have no overhead.
+/// longest. It serves benchmarks and tests; other engines have no overhead.
 package final class MeasuringScheduler: EngineScheduler {
     /// A measured job.
     package struct Step: Hashable, Sendable {

@@ -8,7 +8,8 @@ public struct ReadRow: Hashable, Sendable {
     public var cause: ReadCause
     public var reads: Int
     /// The number of answers that did not show their complete price: the real bill is at least
-    /// ``reads``. Examples are sums and averages without a count, and queries over several range fields.
+    /// ``reads``. Examples are sums and averages without a count, and queries over several range
+    /// fields.
     public var lowerBounds: Int
 
     public init(

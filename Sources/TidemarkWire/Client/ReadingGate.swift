@@ -19,7 +19,7 @@ final class ReadingGate: Sendable {
         waiting?.resume()
     }
 
-    /// Waits while the gate is closed, unless the task is cancelled. For one task only.
+    /// Waits while the gate is closed, unless the task is cancelled. Only one task may wait.
     func pass() async {
         guard state.withLock({ $0.isClosed }) else { return }
         await withTaskCancellationHandler {

@@ -131,8 +131,8 @@ package final class Outbox<Message: Sendable>: Sendable {
     }
 
     /// Waits until messages are queued and returns all of them; nil at the end. Counts the messages
-    /// returned before as sent. For one caller at a time. Cancellation of the caller does not end
-    /// the wait; ``fail(with:)`` does.
+    /// returned before as sent. Only one caller may wait at a time. Cancellation of the caller does
+    /// not end the wait; ``fail(with:)`` does.
     package func next() async -> [Message]? {
         didSend(.max)
         return await withCheckedContinuation { continuation in
