@@ -113,6 +113,11 @@ def test_accounts_are_made_changed_and_read(page, browser, server):
          {"requestType": "PASSWORD_RESET", "email": "ann@example.org"}, admin=True)
     page.open(f"/accounts?project={project}")
     assert "a new password" in page.text and "oobCode=" in page.text
+    call(f"projects/{project}/accounts:sendVerificationCode", {"phoneNumber": "+15550100"}, admin=True)
+    codes = json.load(urllib.request.urlopen(
+        f"http://127.0.0.1:{server.accounts_port}/emulator/v1/projects/{project}/verificationCodes"))
+    page.open(f"/accounts?project={project}")
+    assert "+15550100" in page.text and codes["verificationCodes"][0]["code"] in page.text
     browser.find_element(By.CSS_SELECTOR, "tbody th a").click()
     page.type("textbox", "Claims, as JSON", '{"role": "keeper"}')
     page.press("Save account")

@@ -67,11 +67,13 @@ struct AccountFuzzTests {
             """
             {"idToken": "\(token)", "email": "a@b.c", "password": "secret-1", "oobCode": "x",
             "postBody": "id_token=\(token)&providerId=apple.com", "token": "\(token)",
-            "deleteAttribute": ["EMAIL"], "grant_type": "refresh_token", "refresh_token": "y"}
+            "deleteAttribute": ["EMAIL"], "grant_type": "refresh_token", "refresh_token": "y",
+            "phoneNumber": "+15550100", "sessionInfo": "z", "code": "123456", "temporaryProof": "p"}
             """.utf8)
         let paths = [
             "signUp", "signInWithPassword", "signInWithCustomToken", "signInWithIdp", "lookup",
             "update", "sendOobCode", "resetPassword", "createAuthUri", "signInWithEmailLink",
+            "sendVerificationCode", "signInWithPhoneNumber",
         ]
         for number in 0..<count {
             let data = Data(damaged(body, &random))

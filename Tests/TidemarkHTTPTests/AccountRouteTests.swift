@@ -27,6 +27,12 @@ struct AccountRouteTests {
                 "POST", "/www.googleapis.com/identitytoolkit/v3/relyingparty/verifyPassword",
                 .signInWithPassword, nil
             ),
+            ("POST", toolkit + "/v1/accounts:sendVerificationCode", .sendVerificationCode, nil),
+            ("POST", toolkit + "/v1/accounts:signInWithPhoneNumber", .signInWithPhoneNumber, nil),
+            (
+                "POST", "/www.googleapis.com/identitytoolkit/v3/relyingparty/verifyPhoneNumber",
+                .signInWithPhoneNumber, nil
+            ),
             ("DELETE", "/emulator/v1/projects/p/accounts", .clearAccounts, "p"),
             ("PATCH", "/emulator/v1/projects/p/config", .updateConfig, "p"),
             ("GET", toolkit + "/v2/projects/p/oauthIdpConfigs", .listProviders, "p"),
@@ -46,6 +52,7 @@ struct AccountRouteTests {
         "/v1/projects/p", "/v1/projects/../accounts:signUp", "/v1/projects/%2e%2e/accounts:signUp",
         "/v1/projects/p/q/accounts:signUp", "/v1/%00", "/v1/%zz/accounts:signUp",
         "/v2/projects/p/x", "/emulator/v1/projects/p/x", "/.well-known/x", "/x/y",
+        "/www.googleapis.com/identitytoolkit/v3/relyingparty/x",
     ])
     func `other addresses lead nowhere`(path: String) {
         if case .call? = route("POST", path), path != "/v1/accounts" {

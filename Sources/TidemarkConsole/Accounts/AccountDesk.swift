@@ -13,9 +13,12 @@ struct AccountDesk {
         let list = try await accounts.ask(.batchGet, project: project, fields: fields)
         let codes = try await accounts.ask(.listOobCodes, project: project, fields: [:])
         let inbox = (codes["oobCodes"]?.array ?? []).suffix(50).reversed()
+        let sent = try await accounts.ask(.listVerificationCodes, project: project, fields: [:])
+        let phones = (sent["verificationCodes"]?.array ?? []).suffix(50).reversed()
         return AccountsPage(
             project: project, accounts: (list["users"]?.array ?? []).map { AccountRow($0) },
-            next: list["nextPageToken"]?.string, inbox: inbox.map { InboxRow($0) })
+            next: list["nextPageToken"]?.string, inbox: inbox.map { InboxRow($0) },
+            phones: phones.map { PhoneRow($0) })
     }
 
     /// - Returns: Nil where there is no such account.

@@ -1,18 +1,19 @@
 import Foundation
 import TidemarkServer
 
-/// The accounts of one project, page by page, and what would have been mailed to their owners.
+/// The accounts of one project, page by page, and what would have been sent to their owners.
 struct AccountsPage: Page {
     let project: String
     let accounts: [AccountRow]
     /// Where the next page begins; nil on the last.
     let next: String?
     let inbox: [InboxRow]
+    let phones: [PhoneRow]
 
     var title: String { "Accounts of \(project)" }
     var section: Section { .accounts }
 
-    private enum CodingKeys: String, CodingKey { case project, accounts, next, inbox }
+    private enum CodingKeys: String, CodingKey { case project, accounts, next, inbox, phones }
 
     @HTMLBuilder var body: HTML {
         Tag.form(.class("query"), .action(PagePath(["accounts"])), .role("search")) {
@@ -30,6 +31,7 @@ struct AccountsPage: Page {
             }
         }
         InboxRow.html(inbox)
+        PhoneRow.html(phones)
         TokenForm().html
     }
 
@@ -151,6 +153,40 @@ struct InboxRow: Encodable {
         case "EMAIL_SIGNIN": "signing in"
         case "VERIFY_AND_CHANGE_EMAIL": "a change of address"
         default: kind
+        }
+    }
+}
+
+/// A code that would have been sent to a phone.
+struct PhoneRow: Encodable {
+    let phoneNumber: String
+    let code: String
+
+    init(_ json: JSONTree) {
+        let fields = json.object ?? [:]
+        phoneNumber = fields["phoneNumber"]?.string ?? ""
+        code = fields["code"]?.string ?? ""
+    }
+
+    @HTMLBuilder static func html(_ rows: [PhoneRow]) -> HTML {
+        if !rows.isEmpty {
+            Tag.h2 { "Text messages" }
+            Tag.p {
+                "Codes that would have been sent to phones, newest first. Each is good for an hour, once."
+            }
+            Tag.table {
+                Tag.thead {
+                    Tag.tr { for name in ["To", "Code"] { Tag.th(.scope("col")) { name } } }
+                }
+                Tag.tbody {
+                    for row in rows {
+                        Tag.tr {
+                            Tag.th(.scope("row")) { Tag.bdi { row.phoneNumber } }
+                            Tag.td { Tag.code { row.code } }
+                        }
+                    }
+                }
+            }
         }
     }
 }

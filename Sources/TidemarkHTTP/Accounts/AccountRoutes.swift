@@ -20,6 +20,8 @@ enum AccountsRoute: Equatable {
     case call(AccountMethod, project: String?, extra: [String: JSONTree])
     case alive
     case project
+    /// What a page is to load for proof that no robot asks for a code.
+    case recaptcha
     case keys
     case discovery
     /// The address is known, the method is not.
@@ -50,10 +52,8 @@ enum AccountsRoute: Equatable {
         case "v1": self.init(versionOne: Array(parts.dropFirst()), request.method)
         case "v2": self.init(versionTwo: Array(parts.dropFirst()), request.method)
         case "identitytoolkit":
-            guard parts.count == 4, parts[1] == "v3", parts[2] == "relyingparty",
-                let method = Self.legacy[parts[3]]
-            else { return nil }
-            self = Self.posted(.call(method, project: nil, extra: [:]), request.method)
+            guard parts.count == 4, parts[1] == "v3", parts[2] == "relyingparty" else { return nil }
+            self.init(legacy: parts[3], request.method)
         case "emulator": self.init(tools: Array(parts.dropFirst()), request)
         case ".well-known":
             switch parts.last {
@@ -98,6 +98,8 @@ extension AccountsRoute {
         "signInWithCustomToken": .signInWithCustomToken, "signInWithIdp": .signInWithIdp,
         "signInWithEmailLink": .signInWithEmailLink, "lookup": .lookup, "update": .update,
         "delete": .delete, "sendOobCode": .sendOobCode, "resetPassword": .resetPassword,
+        "sendVerificationCode": .sendVerificationCode,
+        "signInWithPhoneNumber": .signInWithPhoneNumber,
         "createAuthUri": .createAuthUri, "batchGet": .batchGet, "batchCreate": .batchCreate,
         "batchDelete": .batchDelete, "query": .query,
     ]
@@ -108,8 +110,20 @@ extension AccountsRoute {
         "emailLinkSignin": .signInWithEmailLink, "getAccountInfo": .lookup,
         "setAccountInfo": .update, "deleteAccount": .delete,
         "getOobConfirmationCode": .sendOobCode, "resetPassword": .resetPassword,
-        "createAuthUri": .createAuthUri,
+        "createAuthUri": .createAuthUri, "sendVerificationCode": .sendVerificationCode,
+        "verifyPhoneNumber": .signInWithPhoneNumber,
     ]
+
+    /// The names that clients of phones use.
+    private init?(legacy name: String, _ method: String) {
+        switch name {
+        case "getProjectConfig": self = method == "GET" ? .project : .wrongMethod
+        case "getRecaptchaParam": self = method == "GET" ? .recaptcha : .wrongMethod
+        default:
+            guard let action = Self.legacy[name] else { return nil }
+            self = Self.posted(.call(action, project: nil, extra: [:]), method)
+        }
+    }
 
     private init?(versionOne parts: [String], _ method: String) {
         var parts = parts
@@ -118,8 +132,9 @@ extension AccountsRoute {
             self = Self.posted(.call(.refresh, project: nil, extra: [:]), method)
             return
         }
-        if parts == ["projects"] {
-            self = method == "GET" ? .project : .wrongMethod
+        if parts == ["projects"] || parts == ["recaptchaParams"] {
+            let route: AccountsRoute = parts == ["projects"] ? .project : .recaptcha
+            self = method == "GET" ? route : .wrongMethod
             return
         }
         if parts.first == "projects", parts.count >= 2 {

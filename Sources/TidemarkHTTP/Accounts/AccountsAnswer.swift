@@ -50,6 +50,13 @@ extension AccountsServer {
                 "projectId": .text(settings.project),
                 "authorizedDomains": .list([.text("localhost"), .text("127.0.0.1")]),
             ])
+        case .recaptcha:
+            // Nobody is asked for such a proof here. The words say so where they end up elsewhere.
+            return AccountsAnswer(body: [
+                "kind": .text("identitytoolkit#GetRecaptchaParamResponse"),
+                "recaptchaSiteKey": .text("no-recaptcha-on-a-development-server"),
+                "recaptchaStoken": .text("no-recaptcha-on-a-development-server"),
+            ])
         case .call(let method, let project, let extra):
             let isAdmin = try isAdministrator(request, route)
             guard let data = await body(Self.maxBodyBytes(route)) else {

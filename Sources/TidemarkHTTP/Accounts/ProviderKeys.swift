@@ -101,14 +101,20 @@ public struct ProviderKeysError: Error, Hashable, Sendable, CustomStringConverti
 }
 
 extension TokenDesk {
-    /// Who a provider's answer says this is.
+    /// Returns who a provider's answer says this is.
+    ///
+    /// An access token says nothing to whom it is not meant for, and nobody is asked here. Where tokens are
+    /// unsigned it may be the claims themselves, as JSON text or as a token of three parts: Facebook's and
+    /// GitHub's libraries have no other token to send.
     ///
     /// - Parameter body: As a form: `id_token=…&providerId=apple.com&nonce=…`.
     func identity(_ body: String) async throws(AccountRefusal) -> ProviderIdentity {
         guard let form = AccountsJSON.form(body), let provider = form["providerId"],
             !provider.isEmpty, provider.utf8.count <= 256
         else { throw AccountRefusal("INVALID_CREDENTIAL_OR_PROVIDER_ID : providerId is missing.") }
-        guard let token = form["id_token"], !token.isEmpty else {
+        let idToken = form["id_token"].flatMap { $0.isEmpty ? nil : $0 }
+        let claimsInAccessToken = mode == .secure ? nil : form["access_token"]
+        guard let token = idToken ?? claimsInAccessToken, !token.isEmpty else {
             throw AccountRefusal(
                 "INVALID_IDP_RESPONSE : An id_token is needed; an access_token says too little.")
         }
@@ -117,18 +123,28 @@ extension TokenDesk {
             claims = try await providerClaims(token, provider, nonce: form["nonce"])
         } catch let refusal as AccountRefusal where refusal != .invalidIDToken {
             throw refusal
-        } catch { throw AccountRefusal("INVALID_IDP_RESPONSE : The id_token is no good.") }
+        } catch { throw Self.unreadable(isIDToken: idToken != nil, provider) }
         guard case .text(let subject)? = claims["sub"], (1...512).contains(subject.utf8.count)
-        else { throw AccountRefusal("INVALID_IDP_RESPONSE : The id_token has no sub.") }
+        else { throw AccountRefusal("INVALID_IDP_RESPONSE : The token has no sub.") }
         var identity = ProviderIdentity(providerID: provider, rawID: subject)
         identity.email = Self.text(claims["email"])
         identity.isEmailVerified = Self.isTrue(claims["email_verified"])
         identity.displayName = Self.text(claims["name"])
         identity.photoURL = Self.text(claims["picture"])
+        identity.screenName = Self.text(claims["screen_name"])
         identity.rawUserInfo = String(decoding: AccountsJSON.data(claims), as: UTF8.self)
-        identity.idToken = token
+        identity.idToken = idToken
         identity.accessToken = form["access_token"]
         return identity
+    }
+
+    private static func unreadable(isIDToken: Bool, _ provider: String) -> AccountRefusal {
+        if isIDToken { return AccountRefusal("INVALID_IDP_RESPONSE : The id_token is no good.") }
+        return AccountRefusal(
+            """
+            INVALID_IDP_RESPONSE : Nobody asks \(provider) about an access_token here. Give an id_token, \
+            or the claims as JSON text in its place: {"sub": "1", "email": "ann@example.com"}.
+            """)
     }
 
     private func providerClaims(

@@ -16,6 +16,7 @@ struct ProviderSignIn: AccountCalls {
             ])
         let texts: [(String, String?)] = [
             ("displayName", identity.displayName), ("photoUrl", identity.photoURL),
+            ("screenName", identity.screenName),
             ("oauthIdToken", identity.idToken), ("oauthAccessToken", identity.accessToken),
         ]
         for (name, value) in texts { if let value { reply.fields[name] = .text(value) } }
@@ -74,6 +75,7 @@ struct ProviderSignIn: AccountCalls {
             ProviderLink(
                 providerID: identity.providerID, rawID: identity.rawID, email: identity.address,
                 displayName: identity.displayName, photoURL: identity.photoURL,
+                screenName: identity.screenName,
                 federatedID: identity.federatedID), to: &account)
         account.displayName = account.displayName ?? identity.displayName
         account.photoURL = account.photoURL ?? identity.photoURL

@@ -30,6 +30,7 @@ package enum AccountMethod: String, Hashable, Sendable, CaseIterable {
     case signUp, signInWithPassword, signInWithCustomToken, signInWithIdp, signInWithEmailLink
     case lookup, update, delete, refresh, revokeToken
     case sendOobCode, resetPassword, createAuthUri, createSessionCookie
+    case sendVerificationCode, signInWithPhoneNumber
     case create, batchGet, batchCreate, batchDelete, query
     case clearAccounts, getConfig, updateConfig, listOobCodes, listVerificationCodes
     case createProvider, getProvider, listProviders, updateProvider, deleteProvider
@@ -105,6 +106,8 @@ package struct ProviderIdentity: Hashable, Sendable {
     package var isEmailVerified = false
     package var displayName: String?
     package var photoURL: String?
+    /// The name by which the provider's users know each other, as GitHub's `octocat`.
+    package var screenName: String?
     /// All that the token said, as JSON text.
     package var rawUserInfo = "{}"
     package var idToken: String?

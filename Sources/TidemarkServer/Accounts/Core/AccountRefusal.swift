@@ -24,8 +24,11 @@ package struct AccountRefusal: Error, Hashable, Sendable {
     package static let invalidIDToken = AccountRefusal("INVALID_ID_TOKEN")
     static let invalidLocalID = AccountRefusal(
         "INVALID_LOCAL_ID : An id is 1 to 128 characters that can name a document.")
+    static let invalidIdentifier = AccountRefusal("INVALID_IDENTIFIER")
     static let invalidLogin = AccountRefusal("INVALID_LOGIN_CREDENTIALS")
     static let invalidPassword = AccountRefusal("INVALID_PASSWORD")
+    static let invalidNewEmail = AccountRefusal("INVALID_NEW_EMAIL")
+    static let invalidPhoneNumber = AccountRefusal("INVALID_PHONE_NUMBER : Invalid format.")
     package static let invalidRefreshToken = AccountRefusal("INVALID_REFRESH_TOKEN")
     static let missingEmail = AccountRefusal("MISSING_EMAIL")
     static let missingIDToken = AccountRefusal("MISSING_ID_TOKEN")

@@ -49,6 +49,8 @@ struct AccountTurn {
         case .resetPassword: try CodeCalls(turn: self).resetPassword()
         case .createAuthUri: try ProviderSignIn(turn: self).signInMethods()
         case .createSessionCookie: try TokenCalls(turn: self).createSessionCookie()
+        case .sendVerificationCode: try PhoneCalls(turn: self).sendCode()
+        case .signInWithPhoneNumber: try PhoneCalls(turn: self).signIn()
         default: try answerAdministrator()
         }
     }
@@ -64,7 +66,7 @@ struct AccountTurn {
         case .getConfig: AccountReply(try configuration().json)
         case .updateConfig: try AccountLists(turn: self).updateConfiguration()
         case .listOobCodes: try CodeCalls(turn: self).listCodes()
-        case .listVerificationCodes: AccountReply(["verificationCodes": .list([])])
+        case .listVerificationCodes: try PhoneCalls(turn: self).listCodes()
         default: try ProviderCalls(turn: self).answerAboutProviders()
         }
     }

@@ -103,7 +103,7 @@ extension AccountsCore {
         guard settings.mode == .secure, !call.isAdmin else { return }
         let limits = settings.limits
         switch call.method {
-        case .signInWithPassword, .signInWithEmailLink, .resetPassword:
+        case .signInWithPassword, .signInWithEmailLink, .resetPassword, .signInWithPhoneNumber:
             try takeAttempt(call)
         case .update where call.fields.has("oobCode"): try takeAttempt(call)
         case .signUp where !call.fields.has("idToken"):
@@ -111,10 +111,17 @@ extension AccountsCore {
                 throw .tooManyAttempts
             }
         case .sendOobCode:
-            let email = try call.fields.email() ?? call.token?.localID ?? ""
-            guard limiter.take("code " + email, limits.code, now: uptime),
+            // Beside a token the address may say nothing, and need not be one.
+            var email = (try? call.fields.email()) ?? call.token?.localID
+            if email == nil { email = try call.fields.email() }
+            guard limiter.take("code " + (email ?? ""), limits.code, now: uptime),
                 limiter.take(Self.addressKey(call), limits.address, now: uptime)
             else { throw AccountRefusal("RESET_PASSWORD_EXCEED_LIMIT") }
+        case .sendVerificationCode:
+            let number = try call.fields.phoneNumber() ?? ""
+            guard limiter.take("code " + number, limits.code, now: uptime),
+                limiter.take(Self.addressKey(call), limits.address, now: uptime)
+            else { throw .tooManyAttempts }
         case .createAuthUri, .signInWithIdp, .signInWithCustomToken, .refresh:
             guard limiter.allows(Self.addressKey(call), limits.address, now: uptime) else {
                 throw .tooManyAttempts
@@ -138,7 +145,8 @@ extension AccountsCore {
     private func settle(_ call: AccountCall) {
         guard settings.mode == .secure, !call.isAdmin else { return }
         switch call.method {
-        case .signInWithPassword, .signInWithEmailLink, .resetPassword: break
+        case .signInWithPassword, .signInWithEmailLink, .resetPassword, .signInWithPhoneNumber:
+            break
         case .update where call.fields.has("oobCode"): break
         default: return
         }

@@ -178,7 +178,7 @@ extension AccountTable {
             """
             DELETE FROM session WHERE account IN (SELECT id FROM account WHERE project = ?)
             """, [.text(project)])
-        for table in ["accountLink", "oneTimeCode", "account"] {
+        for table in ["accountLink", "oneTimeCode", "phoneCode", "account"] {
             try transaction.execute("DELETE FROM \(table) WHERE project = ?", [.text(project)])
         }
     }

@@ -5,7 +5,9 @@ import TidemarkStore
 /// Times are in milliseconds since 1970, but `validSince` and those of `session`, which are compared
 /// with tokens and so in seconds.
 enum AccountsSchema {
-    static let migrations = [StoreMigration("accounts 1", sql: tables)]
+    static let migrations = [
+        StoreMigration("accounts 1", sql: tables), StoreMigration("accounts 2", sql: phones),
+    ]
 
     private static let tables = """
         CREATE TABLE account (
@@ -94,5 +96,22 @@ enum AccountsSchema {
             key BLOB NOT NULL,
             createdAt INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
+        """
+
+    private static let phones = """
+        ALTER TABLE session ADD COLUMN isRevoked INTEGER NOT NULL DEFAULT 0;
+
+        CREATE TABLE phoneCode (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            project TEXT NOT NULL,
+            digest BLOB NOT NULL,      -- of the session's name, or of the proof
+            session TEXT,              -- which tools list; NULL for a proof
+            code TEXT,                 -- NULL for a proof
+            phoneNumber TEXT NOT NULL,
+            failures INTEGER NOT NULL, -- wrong codes so far
+            createdAt INTEGER NOT NULL
+        ) STRICT;
+        CREATE UNIQUE INDEX phoneCodeByDigest ON phoneCode (project, digest);
+        CREATE INDEX phoneCodeByNumber ON phoneCode (project, phoneNumber, id);
         """
 }

@@ -1,0 +1,89 @@
+import TidemarkStore
+
+/// A code that was sent to a phone, or a proof that one was shown. Times in milliseconds since 1970.
+struct PhoneCode: Hashable, Sendable {
+    var row: Int64 = 0
+    /// The digest of what its holder shows: the session's name, or the proof.
+    var digest: [UInt8]
+    /// The session's name; nil for a proof.
+    var session: String?
+    /// Six digits; nil for a proof.
+    var code: String?
+    var phoneNumber: String
+    /// The number of wrong codes so far.
+    var failures: Int64 = 0
+    var createdAt: Int64
+}
+
+/// The codes and proofs of one project's phones.
+struct PhoneCodeTable {
+    /// A code and a proof are good for so long, in milliseconds: an hour.
+    static let lifetime: Int64 = 3_600_000
+    /// Only the newest of one number are kept.
+    static let maxPerNumber = 10
+    /// Only the newest of a project are kept.
+    static let maxInAll = 10_000
+
+    let project: String
+    let transaction: StoreTransaction
+
+    private static let columns = "id, digest, session, code, phoneNumber, failures, createdAt"
+
+    func code(_ digest: [UInt8]) throws(StoreError) -> PhoneCode? {
+        try transaction.rows(
+            "SELECT \(Self.columns) FROM phoneCode WHERE project = ? AND digest = ?",
+            [.text(project), .blob(digest)]
+        ).first.map { row throws(StoreError) in try Self.read(row) }
+    }
+
+    /// Returns all codes, the oldest first, and no proofs.
+    func codes() throws(StoreError) -> [PhoneCode] {
+        try transaction.rows(
+            """
+            SELECT \(Self.columns) FROM phoneCode WHERE project = ? AND code IS NOT NULL ORDER BY id
+            """, [.text(project)]
+        ).map { row throws(StoreError) in try Self.read(row) }
+    }
+
+    private static func read(_ row: SQLRow) throws(StoreError) -> PhoneCode {
+        try PhoneCode(
+            row: row.integer(0), digest: row.blob(1), session: row.optionalText(2),
+            code: row.optionalText(3), phoneNumber: row.text(4), failures: row.integer(5),
+            createdAt: row.integer(6))
+    }
+
+    func insert(_ code: PhoneCode) throws(StoreError) {
+        try transaction.execute(
+            "DELETE FROM phoneCode WHERE project = ? AND createdAt < ?",
+            [.text(project), .integer(code.createdAt - Self.lifetime)])
+        try transaction.execute(
+            """
+            DELETE FROM phoneCode WHERE id IN (SELECT id FROM phoneCode WHERE project = ?
+            AND phoneNumber = ? ORDER BY id DESC LIMIT -1 OFFSET ?)
+            """, [.text(project), .text(code.phoneNumber), .integer(Int64(Self.maxPerNumber - 1))])
+        try transaction.execute(
+            """
+            DELETE FROM phoneCode WHERE project = ? AND id <= (SELECT id FROM phoneCode
+            WHERE project = ? ORDER BY id DESC LIMIT 1 OFFSET ?)
+            """, [.text(project), .text(project), .integer(Int64(Self.maxInAll - 1))])
+        try transaction.execute(
+            """
+            INSERT INTO phoneCode (project, digest, session, code, phoneNumber, failures, createdAt)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                .text(project), .blob(code.digest), .init(code.session), .init(code.code),
+                .text(code.phoneNumber), .integer(code.failures), .integer(code.createdAt),
+            ])
+    }
+
+    func setFailures(of code: PhoneCode, to failures: Int64) throws(StoreError) {
+        try transaction.execute(
+            "UPDATE phoneCode SET failures = ? WHERE id = ?",
+            [.integer(failures), .integer(code.row)])
+    }
+
+    func delete(_ code: PhoneCode) throws(StoreError) {
+        try transaction.execute("DELETE FROM phoneCode WHERE id = ?", [.integer(code.row)])
+    }
+}
