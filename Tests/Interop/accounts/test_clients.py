@@ -77,6 +77,71 @@ def test_what_no_account_is_made_of(rest, fields, code):
     assert rest.refusal("signUp", **fields) == code
 
 
+@pytest.mark.parametrize("action, fields, code", [
+    ("signInWithPassword", {"email": "", "password": "secret-1"}, "INVALID_EMAIL"),
+    ("signInWithPassword", {"email": " ", "password": "secret-1"}, "INVALID_EMAIL"),
+    ("signInWithPassword", {"email": "x", "password": "secret-1"}, "INVALID_EMAIL"),
+    ("signInWithPassword", {"password": "secret-1"}, "MISSING_EMAIL"),
+    ("signInWithPassword", {"email": "a@b.c", "password": ""}, "MISSING_PASSWORD"),
+    ("signUp", {"email": ""}, "INVALID_EMAIL"),
+    ("signUp", {"email": "", "password": ""}, "INVALID_EMAIL"),
+    ("signUp", {"email": "", "password": "secret-1"}, "INVALID_EMAIL"),
+    ("signUp", {"password": ""}, "MISSING_EMAIL"),
+    ("sendOobCode", {"requestType": "PASSWORD_RESET", "email": ""}, "INVALID_EMAIL"),
+    ("sendOobCode", {"requestType": "PASSWORD_RESET"}, "MISSING_EMAIL"),
+    ("createAuthUri", {"identifier": "", "continueUri": "http://localhost"}, "INVALID_IDENTIFIER"),
+])
+def test_an_empty_text_is_not_a_missing_one(rest, action, fields, code):
+    assert rest.refusal(action, **fields) == code
+
+
+def test_a_phone_signs_in_by_its_code(rest):
+    number = f"+1555{uuid.uuid4().int % 10**7:07}"
+
+    def code_of(session_info):
+        listed = rest.session.get(
+            f"{rest.base}/emulator/v1/projects/{rest.project}/verificationCodes").json()
+        return [each["code"] for each in listed["verificationCodes"]
+                if each["sessionInfo"] == session_info][0]
+
+    sent = rest.call("sendVerificationCode", phoneNumber=number, recaptchaToken="ignored")
+    code = code_of(sent["sessionInfo"])
+    wrong = "000000" if code != "000000" else "000001"
+    assert rest.refusal(
+        "signInWithPhoneNumber", sessionInfo=sent["sessionInfo"], code=wrong) == "INVALID_CODE"
+    made = rest.call("signInWithPhoneNumber", sessionInfo=sent["sessionInfo"], code=code)
+    assert made["isNewUser"] is True and made["phoneNumber"] == number
+    said = claims(made["idToken"])
+    assert said["phone_number"] == number
+    assert said["firebase"] == {
+        "identities": {"phone": [number]}, "sign_in_provider": "phone"}
+    user = rest.call("lookup", idToken=made["idToken"])["users"][0]
+    assert user["providerUserInfo"] == [
+        {"providerId": "phone", "rawId": number, "phoneNumber": number}]
+    # Another account is told that the number is taken, and gets a proof to sign in there with.
+    _, other = rest.sign_up()
+    sent = rest.call("sendVerificationCode", phoneNumber=number)
+    taken = rest.call(
+        "signInWithPhoneNumber", sessionInfo=sent["sessionInfo"],
+        code=code_of(sent["sessionInfo"]), idToken=other["idToken"])
+    assert taken["temporaryProof"] and "idToken" not in taken
+    again = rest.call(
+        "signInWithPhoneNumber", temporaryProof=taken["temporaryProof"], phoneNumber=number)
+    assert again["localId"] == made["localId"] and again["isNewUser"] is False
+
+
+@pytest.mark.parametrize("provider", ["facebook.com", "github.com"])
+def test_an_access_token_may_be_the_claims(rest, provider):
+    subject = uuid.uuid4().hex
+    body = f"access_token={json.dumps({'sub': subject, 'screen_name': 'ann'})}&providerId={provider}"
+    first = by_apple(rest, body)
+    assert first["isNewUser"] is True and first["screenName"] == "ann"
+    assert by_apple(rest, body)["localId"] == first["localId"]
+    assert rest.refusal(
+        "signInWithIdp", postBody=f"access_token=EAAB0x&providerId={provider}",
+        requestUri="http://localhost") == "INVALID_IDP_RESPONSE"
+
+
 def test_an_address_is_one_account_s(rest):
     email, _ = rest.sign_up()
     assert rest.refusal("signUp", email=email.upper(), password="secret-2") == "EMAIL_EXISTS"

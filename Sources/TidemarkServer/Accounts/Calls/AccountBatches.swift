@@ -19,7 +19,7 @@ struct AccountBatches: AccountCalls {
             }
             account.phoneNumber = number
         }
-        if try fields.filled("password") != nil { account.password = try turn.storedPassword() }
+        if try fields.password() != nil { account.password = try turn.storedPassword() }
         account.displayName = try fields.filled("displayName", upTo: 1_024)
         account.photoURL = try fields.filled("photoUrl")
         account.isDisabled = try fields.flag("disabled") ?? false
@@ -44,7 +44,7 @@ struct AccountBatches: AccountCalls {
         var errors: [JSONTree] = []
         for (index, user) in users.enumerated() {
             do {
-                try importOne(AccountFields(user.fields ?? [:]), scheme)
+                try importOne(AccountFields(user.fields ?? [:]).withoutEmptyTexts, scheme)
             } catch let refusal as AccountRefusal {
                 errors.append(
                     .object([

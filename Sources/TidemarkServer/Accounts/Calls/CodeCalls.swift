@@ -36,12 +36,12 @@ struct CodeCalls: AccountCalls {
         guard kind == .verifyEmail || kind == .changeEmail, !call.isAdmin || fields.has("idToken")
         else {
             guard let email = try fields.email() else { throw AccountRefusal.missingEmail }
-            return (email, try fields.email("newEmail"))
+            return (email, try fields.email("newEmail", else: .invalidNewEmail))
         }
         guard let email = try turn.user().email else { throw AccountRefusal.missingEmail }
         guard kind == .changeEmail else { return (email, nil) }
         try turn.requireRecentLogin()
-        guard let newEmail = try fields.email("newEmail") else {
+        guard let newEmail = try fields.email("newEmail", else: .invalidNewEmail) else {
             throw AccountRefusal("MISSING_NEW_EMAIL")
         }
         if try accounts.account(email: newEmail) != nil { throw AccountRefusal.emailExists }
@@ -80,7 +80,7 @@ struct CodeCalls: AccountCalls {
 
     /// Without a new password it only says what the code is for.
     func resetPassword() throws -> AccountReply {
-        guard try fields.filled("newPassword") != nil else {
+        guard try fields.password("newPassword") != nil else {
             let code = try code(.resetPassword, .verifyEmail, .signIn, .changeEmail)
             return about(code)
         }

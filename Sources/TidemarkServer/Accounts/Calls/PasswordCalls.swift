@@ -6,14 +6,16 @@ struct PasswordCalls: AccountCalls {
     func passwordWork() throws -> PasswordWork? {
         switch call.method {
         case .signInWithPassword: return try signInWork()
-        case .signUp, .create, .update:
+        case .signUp:
+            try SignUpCalls(turn: turn).checkSignUp()
+            return try fields.password().map(newWork)
+        case .create: return try fields.password().map(newWork)
+        case .update:
             guard let password = try fields.password() else { return nil }
-            if call.method == .update { try OwnAccount(turn: turn).checkUpdate() }
-            if call.method == .signUp { try SignUpCalls(turn: turn).checkSignUp() }
+            try OwnAccount(turn: turn).checkUpdate()
             return newWork(password)
         case .resetPassword:
-            guard let password = try fields.filled("newPassword") else { return nil }
-            if password.unicodeScalars.count < 6 { throw AccountRefusal.weakPassword }
+            guard let password = try fields.password("newPassword") else { return nil }
             _ = try CodeCalls(turn: turn).code(.resetPassword)
             return newWork(password)
         default: return nil

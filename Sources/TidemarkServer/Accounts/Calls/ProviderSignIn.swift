@@ -89,13 +89,13 @@ struct ProviderSignIn: AccountCalls {
 
     /// How an address signs in, for whom that may be told.
     func signInMethods() throws -> AccountReply {
-        guard let identifier = try fields.filled("identifier", upTo: 256) else {
+        guard let email = try fields.email("identifier", else: .invalidIdentifier) else {
             throw AccountRefusal("MISSING_IDENTIFIER")
         }
         let session = Base64.text(environment.randomBytes(16), isURL: true)
         var reply = AccountReply(kind: "CreateAuthUriResponse", ["sessionId": .text(session)])
         if try turn.configuration().hidesAccounts { return reply }
-        let account = try accounts.account(email: identifier.lowercased())
+        let account = try accounts.account(email: email)
         reply.fields["registered"] = .bool(account != nil)
         guard let account else { return reply }
         let providers = account.providerUserInfo.compactMap { $0.fields?["providerId"] }

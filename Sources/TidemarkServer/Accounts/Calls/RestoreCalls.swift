@@ -9,7 +9,8 @@ struct RestoreCalls: AccountCalls {
         var result = RestoredAccounts()
         for (index, user) in saved.users.enumerated() {
             do {
-                let account = try restoreOne(AccountFields(user.fields ?? [:]), saved.schemes)
+                let account = try restoreOne(
+                    AccountFields(user.fields ?? [:]).withoutEmptyTexts, saved.schemes)
                 result.accounts += 1
                 if user.fields?["passwordHash"] != nil, account.password == nil {
                     result.withoutPassword += 1

@@ -4,15 +4,31 @@ import TidemarkModel
 struct SignUpCalls: AccountCalls {
     let turn: AccountTurn
 
-    /// What can be refused before a password's key is made.
+    /// Refuses what can be refused before a password's key is made.
     func checkSignUp() throws {
-        if fields.has("idToken") {
-            _ = try turn.user()
+        if fields.has("localId") {
+            guard call.isAdmin else { throw AccountRefusal("UNEXPECTED_PARAMETER : User ID") }
             return
         }
-        if let email = try fields.email(), try accounts.account(email: email) != nil {
+        if fields.has("idToken") {
+            _ = try turn.user()
+            _ = try address()
+            return
+        }
+        if let email = try address(), try accounts.account(email: email) != nil {
             throw AccountRefusal.emailExists
         }
+    }
+
+    /// Returns the address of an account with a password; nil for an anonymous account, whose request
+    /// has neither. An empty address is a wrong one, and none makes an anonymous account.
+    private func address() throws -> String? {
+        guard fields.has("email") || fields.has("password") || fields.has("idToken") else {
+            return nil
+        }
+        guard let email = try fields.email() else { throw AccountRefusal.missingEmail }
+        guard try fields.filled("password") != nil else { throw AccountRefusal.missingPassword }
+        return email
     }
 
     /// Without an address and a password it is anonymous; with a token it makes the holder's account
@@ -23,11 +39,9 @@ struct SignUpCalls: AccountCalls {
             return try AccountBatches(turn: turn).create()
         }
         if fields.has("idToken") { return try upgrade() }
-        let email = try fields.email()
-        if try fields.filled("password") != nil, email == nil { throw AccountRefusal.missingEmail }
+        let email = try address()
         var account = Account(localID: turn.newLocalID(), createdAt: now)
         if let email {
-            guard try fields.filled("password") != nil else { throw AccountRefusal.missingPassword }
             if try accounts.account(email: email) != nil { throw AccountRefusal.emailExists }
             account.email = email
             account.initialEmail = email
@@ -47,8 +61,7 @@ struct SignUpCalls: AccountCalls {
         var account = try turn.user()
         // An anonymous account has no other way in that its holder could show.
         if !account.isAnonymous { try turn.requireRecentLogin() }
-        guard let email = try fields.email() else { throw AccountRefusal.missingEmail }
-        guard try fields.filled("password") != nil else { throw AccountRefusal.missingPassword }
+        guard let email = try address() else { throw AccountRefusal.missingEmail }
         if let other = try accounts.account(email: email), other.row != account.row {
             throw AccountRefusal.emailExists
         }
@@ -94,8 +107,8 @@ struct SignUpCalls: AccountCalls {
     }
 
     func signInWithEmailLink() throws -> AccountReply {
-        let code = try CodeCalls(turn: turn).code(.signIn)
         guard let email = try fields.email() else { throw AccountRefusal.missingEmail }
+        let code = try CodeCalls(turn: turn).code(.signIn)
         guard email.hasSameBytes(as: code.email) else { throw AccountRefusal.invalidEmail }
         var isNew = false
         var account: Account

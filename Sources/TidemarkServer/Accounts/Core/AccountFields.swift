@@ -27,12 +27,17 @@ package struct AccountFields: Sendable {
         return text
     }
 
-    /// Nil for an empty text too.
+    /// Nil for an empty text too: for names and marks of which an empty one is none.
     func filled(
         _ key: String, upTo limit: Int = maxTextBytes
     ) throws(AccountRefusal) -> String? {
         let text = try text(key, upTo: limit)
         return text?.isEmpty == true ? nil : text
+    }
+
+    /// Returns these fields without texts that are empty: in a list of accounts they stand for nothing.
+    var withoutEmptyTexts: AccountFields {
+        AccountFields(values.filter { $0.value != .text("") })
     }
 
     func flag(_ key: String) throws(AccountRefusal) -> Bool? {
@@ -88,32 +93,41 @@ package struct AccountFields: Sendable {
 // MARK: - What accounts have in them
 
 extension AccountFields {
-    /// In small letters, as accounts are told apart by it.
-    func email(_ key: String = "email") throws(AccountRefusal) -> String? {
-        guard let text = try filled(key, upTo: 256) else { return nil }
+    /// Returns the address in small letters, as accounts are told apart by it; nil where there is none.
+    ///
+    /// - Throws: `refusal` for a text that is no address, the empty one too.
+    func email(
+        _ key: String = "email", else refusal: AccountRefusal = .invalidEmail
+    ) throws(AccountRefusal) -> String? {
+        guard let text = try text(key, upTo: 256) else { return nil }
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         let isPlain = text.unicodeScalars.allSatisfy {
             $0.value > 0x20 && $0.value != 0x7F && $0 != "\u{A0}"
         }
         guard parts.count == 2, isPlain, !parts[0].isEmpty, !parts[1].isEmpty else {
-            throw .invalidEmail
+            throw refusal
         }
         return text.lowercased()
     }
 
-    func password() throws(AccountRefusal) -> String? {
-        guard let password = try filled("password") else { return nil }
+    /// Returns a new password; nil where there is none.
+    ///
+    /// - Throws: `WEAK_PASSWORD` for a short one, the empty one too.
+    func password(_ key: String = "password") throws(AccountRefusal) -> String? {
+        guard let password = try text(key) else { return nil }
         if password.unicodeScalars.count < 6 { throw .weakPassword }
         return password
     }
 
-    /// In the form of E.164: a plus sign and digits.
+    /// Returns the number in the form of E.164, a plus sign and digits; nil where there is none.
+    ///
+    /// - Throws: `INVALID_PHONE_NUMBER` for a text that is no number, the empty one too.
     func phoneNumber() throws(AccountRefusal) -> String? {
-        guard let text = try filled("phoneNumber", upTo: 64) else { return nil }
+        guard let text = try text("phoneNumber", upTo: 64) else { return nil }
         let digits = text.dropFirst().filter { $0 >= "0" && $0 <= "9" }
         guard text.first == "+", (1...15).contains(digits.count),
             text.dropFirst().allSatisfy({ ("0"..."9").contains($0) || " -()".contains($0) })
-        else { throw AccountRefusal("INVALID_PHONE_NUMBER : Invalid format.") }
+        else { throw AccountRefusal.invalidPhoneNumber }
         return "+" + digits
     }
 
