@@ -285,6 +285,30 @@ def test_tokens_are_verified_and_revoked(app, auth, rest):
         "code": 400, "message": "TOKEN_EXPIRED", "status": "INVALID_ARGUMENT"}
 
 
+@pytest.mark.parametrize("change, ends", [
+    ({"email": "NEW"}, True), ({"phone_number": "PHONE"}, True), ({"password": "secret-2"}, True),
+    ({"display_name": "Ann"}, False), ({"photo_url": "http://localhost/a.png"}, False)])
+def test_a_change_of_a_way_to_sign_in_ends_sessions(app, auth, rest, change, ends):
+    _, session = rest.sign_up()
+    claims = auth.verify_id_token(session["idToken"], app=app)
+    fresh = {"NEW": f"{uuid.uuid4().hex[:12]}@example.com",
+             "PHONE": f"+1555{uuid.uuid4().int % 10**7:07}"}
+    # A time in seconds: whatever was issued in the same one is still good.
+    while int(time.time()) == claims["iat"]:
+        pass
+    auth.update_user(
+        session["localId"], app=app, **{name: fresh.get(text, text) for name, text in change.items()})
+    refreshed = rest.refresh(session["refreshToken"])
+    looked_up = rest.try_call("lookup", idToken=session["idToken"])
+    if ends:
+        assert refreshed.json()["error"]["message"] == "TOKEN_EXPIRED"
+        assert looked_up.json()["error"]["message"] == "TOKEN_EXPIRED"
+        with pytest.raises(auth.RevokedIdTokenError):
+            auth.verify_id_token(session["idToken"], check_revoked=True, app=app)
+    else:
+        assert refreshed.status_code == looked_up.status_code == 200
+
+
 def test_a_disabled_account_s_token_is_refused(app, auth, rest):
     email, session = rest.sign_up()
     auth.update_user(session["localId"], disabled=True, app=app)

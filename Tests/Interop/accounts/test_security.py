@@ -128,7 +128,7 @@ def test_a_revoked_token_is_refused_by_firestore_at_once(secure, secure_rest):
     administer(secure_rest, "update", localId=session["localId"], validSince=int(time.time()))
     with pytest.raises(Unauthenticated):
         client.document("c/d").get()
-    assert message(secure_rest.refresh(session["refreshToken"])) == "INVALID_REFRESH_TOKEN"
+    assert message(secure_rest.refresh(session["refreshToken"])) == "TOKEN_EXPIRED"
     assert secure_rest.refusal("lookup", idToken=session["idToken"]) == "TOKEN_EXPIRED"
 
 
@@ -160,7 +160,7 @@ def test_a_new_password_ends_every_session(secure_rest):
     email, session = secure_rest.sign_up()
     thief = secure_rest.call("signInWithPassword", email=email, password="secret-1")
     changed = secure_rest.call("update", idToken=session["idToken"], password="secret-2")
-    assert message(secure_rest.refresh(thief["refreshToken"])) == "INVALID_REFRESH_TOKEN"
+    assert message(secure_rest.refresh(thief["refreshToken"])) == "TOKEN_EXPIRED"
     assert secure_rest.refresh(changed["refreshToken"]).status_code == 200
 
 

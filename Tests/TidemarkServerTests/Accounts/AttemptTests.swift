@@ -144,7 +144,7 @@ struct AttemptTests {
         #expect(owner.localID == stranger.localID)
         #expect(accounts.signInRefusal("ann@example.com", "secret-1") == .invalidLogin)
         #expect(accounts.refusal(.lookup, token: stranger.token) == .tokenExpired)
-        #expect(accounts.refreshRefusal(stranger.refreshToken) == .invalidRefreshToken)
+        #expect(accounts.refreshRefusal(stranger.refreshToken) == .tokenExpired)
         #expect(accounts.refusal(.lookup, token: owner.token) == nil)
     }
 }

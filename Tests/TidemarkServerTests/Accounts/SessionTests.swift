@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TidemarkModel
+import TidemarkStore
 
 @testable import TidemarkServer
 
@@ -85,9 +86,9 @@ struct SessionTests {
         _ = try accounts.call(
             .update, ["localId": id, "validSince": .integer(accounts.seconds)], admin: true)
         #expect(accounts.refusal(.lookup, token: session.token) == .tokenExpired)
-        #expect(accounts.refreshRefusal(session.refreshToken) == .invalidRefreshToken)
+        #expect(accounts.refreshRefusal(session.refreshToken) == .tokenExpired)
         _ = try accounts.call(.update, ["localId": id, "validSince": .integer(0)], admin: true)
-        #expect(accounts.refreshRefusal(session.refreshToken) == .invalidRefreshToken)
+        #expect(accounts.refreshRefusal(session.refreshToken) == .tokenExpired)
         #expect(accounts.refusal(.lookup, token: try accounts.signIn().token) == nil)
     }
 
@@ -132,7 +133,7 @@ struct SessionTests {
         ]
         #expect(accounts.refusal(.signUp, upgrade, token: session.token) == nil)
         #expect(try accounts.signIn("b@c.d", "secret-2").localID == session.localID)
-        #expect(accounts.refreshRefusal(session.refreshToken) == .invalidRefreshToken)
+        #expect(accounts.refreshRefusal(session.refreshToken) == .tokenExpired)
     }
 
     @Test func `a session of an account that is gone is no other account's`() throws {
@@ -170,5 +171,38 @@ struct SessionTests {
         #expect(after.refusal(.lookup, token: session.token) == nil)
         #expect(try after.refresh(session.refreshToken).localID == session.localID)
         #expect(try after.signIn().localID == session.localID)
+    }
+
+    @Test func `a file that was made before there were phones is brought up to date`() throws {
+        let directory = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true)
+        let old = try DocumentStore(
+            .file(directory + "/tidemark-accounts.sqlite"),
+            migrations: Array(AccountsSchema.migrations.prefix(1)))
+        try old.write(.disk) { transaction in
+            try transaction.execute(
+                """
+                INSERT INTO account (project, localID, isEmailVerified, isDisabled, isCustom,
+                usesEmailLink, createdAt, validSince) VALUES ('test', 'ann', 0, 0, 1, 0, 1, 1)
+                """, [])
+            try transaction.execute(
+                """
+                INSERT INTO session (id, account, secret, previous, provider, claims, createdAt,
+                usedAt) VALUES (?, 1, ?, ?, 'custom', '{}', 1, 1)
+                """,
+                [
+                    .blob(Array(repeating: 1, count: 16)),
+                    .blob(TestAccounts.digest(Array(repeating: 2, count: 32))), .blob([]),
+                ])
+        }
+        try old.close()
+        let accounts = try TestAccounts(directory: directory)
+        let token = RefreshToken(
+            Array(repeating: 1, count: 16), Array(repeating: 2, count: 32))
+        #expect(try accounts.refresh(token.text).localID == "ann")
+        #expect(
+            accounts.refusal(.sendVerificationCode, ["phoneNumber": .text("+15550100")]) == nil)
     }
 }

@@ -88,6 +88,7 @@ struct OwnAccount: AccountCalls {
         try changeCredentials(&account)
         if !isOwn { try changeAsAdministrator(&account) }
         try removeAttributes(&account)
+        if !isOwn { try endSessions(&account, before) }
         try accounts.update(account)
         var reply = updated(account)
         let hasNewCredentials =
@@ -131,6 +132,21 @@ struct OwnAccount: AccountCalls {
         if let url = try fields.text("photoUrl") { account.photoURL = url.isEmpty ? nil : url }
     }
 
+    /// Ends the sessions of an account whose ways to sign in an administrator has changed, and those from
+    /// before the time that is given. Source: Firebase, "Manage User Sessions".
+    private func endSessions(_ account: inout Account, _ before: Account) throws {
+        let isChanged =
+            account.email != before.email || account.phoneNumber != before.phoneNumber
+            || account.password != before.password
+        if isChanged { try turn.revokeTokens(of: &account) }
+        if let time = try fields.integer("validSince") {
+            account.validSince = time
+            if isSecure { try sessions.revokeAll(of: account.row, begunBy: min(time, seconds)) }
+        }
+    }
+
+    /// Sets a new address and a new password. The owner, who may do so, is given new tokens for those
+    /// that end.
     private func changeCredentials(_ account: inout Account) throws {
         var revokes = false
         if let email = try fields.email(), email != account.email {
@@ -139,13 +155,13 @@ struct OwnAccount: AccountCalls {
             account.initialEmail = account.initialEmail ?? email
             account.email = email
             account.isEmailVerified = false
-            revokes = call.token != nil
+            revokes = true
         }
-        if try fields.filled("password") != nil {
+        if try fields.password() != nil {
             account.password = try turn.storedPassword()
             revokes = true
         }
-        if revokes { try turn.revokeTokens(of: &account) }
+        if revokes, call.token != nil { try turn.revokeTokens(of: &account) }
     }
 
     private func changeAsAdministrator(_ account: inout Account) throws {
@@ -157,10 +173,6 @@ struct OwnAccount: AccountCalls {
         }
         if let claims = try fields.customAttributes() {
             account.customAttributes = claims.isEmpty ? nil : claims
-        }
-        if let time = try fields.integer("validSince") {
-            account.validSince = time
-            if isSecure { try sessions.deleteAll(of: account.row, begunBy: min(time, seconds)) }
         }
         account.isDisabled = try fields.flag("disableUser") ?? account.isDisabled
         account.isEmailVerified = try fields.flag("emailVerified") ?? account.isEmailVerified

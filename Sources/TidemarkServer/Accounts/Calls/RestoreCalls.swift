@@ -40,6 +40,9 @@ struct RestoreCalls: AccountCalls {
         account.links.sort { $0.providerID < $1.providerID }
         if let known {
             account.row = known.row
+            if account.email != known.email || account.phoneNumber != known.phoneNumber {
+                try turn.revokeTokens(of: &account)
+            }
             try accounts.update(account)
         } else {
             try accounts.insert(&account)

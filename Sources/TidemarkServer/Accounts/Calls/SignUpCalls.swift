@@ -117,6 +117,10 @@ struct SignUpCalls: AccountCalls {
             if let other = try accounts.account(email: email), other.row != account.row {
                 throw AccountRefusal.emailExists
             }
+            if let old = account.email, old != email {
+                try codes.deleteAll(of: old)
+                try turn.revokeTokens(of: &account)
+            }
         } else if let known = try accounts.account(email: email) {
             account = known
             if account.isDisabled { throw AccountRefusal.userDisabled }

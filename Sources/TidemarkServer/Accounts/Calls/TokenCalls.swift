@@ -49,7 +49,9 @@ struct TokenCalls: AccountCalls {
             throw AccountRefusal.invalidRefreshToken
         }
         if account.isDisabled { throw AccountRefusal.userDisabled }
-        if session.createdAt < account.validSince { throw AccountRefusal.tokenExpired }
+        if session.isRevoked || session.createdAt < account.validSince {
+            throw AccountRefusal.tokenExpired
+        }
         var answered = text
         if isSecure {
             let secret = environment.randomBytes(32)

@@ -168,7 +168,7 @@ struct AccountTurn {
         account.validSince = seconds
         // Source: server-production-facts 10: moving the time back revives them. Where tokens are worth
         // something, nothing does.
-        if isSecure { try sessions.deleteAll(of: account.row, begunBy: seconds) }
+        if isSecure { try sessions.revokeAll(of: account.row, begunBy: seconds) }
     }
 
     // MARK: The project

@@ -14,6 +14,8 @@ struct Session: Hashable, Sendable {
     var claims = "{}"
     var createdAt: Int64
     var usedAt: Int64
+    /// True if it was ended for good. Its row stays, so that its holder is told why.
+    var isRevoked = false
 }
 
 struct SessionTable {
@@ -25,14 +27,14 @@ struct SessionTable {
     func session(_ id: [UInt8]) throws(StoreError) -> Session? {
         try transaction.rows(
             """
-            SELECT id, account, secret, previous, provider, claims, createdAt, usedAt
+            SELECT id, account, secret, previous, provider, claims, createdAt, usedAt, isRevoked
             FROM session WHERE id = ?
             """, [.blob(id)]
         ).first.map { row throws(StoreError) in
             try Session(
                 id: row.blob(0), account: row.integer(1), secret: row.blob(2),
                 previous: row.blob(3), provider: row.text(4), claims: row.text(5),
-                createdAt: row.integer(6), usedAt: row.integer(7))
+                createdAt: row.integer(6), usedAt: row.integer(7), isRevoked: row.integer(8) != 0)
         }
     }
 
@@ -74,10 +76,10 @@ struct SessionTable {
         try transaction.execute("DELETE FROM session WHERE id = ?", [.blob(id)])
     }
 
-    /// All of an account that began by `time`.
-    func deleteAll(of account: Int64, begunBy time: Int64) throws(StoreError) {
+    /// Ends all sessions of an account that began by `time`.
+    func revokeAll(of account: Int64, begunBy time: Int64) throws(StoreError) {
         try transaction.execute(
-            "DELETE FROM session WHERE account = ? AND createdAt <= ?",
+            "UPDATE session SET isRevoked = 1 WHERE account = ? AND createdAt <= ?",
             [.integer(account), .integer(time)])
     }
 }
