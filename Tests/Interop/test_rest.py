@@ -484,3 +484,12 @@ def test_tools_find_the_emulators(server):
     assert found["firestore"]["port"] == server.port
     assert found["hub"]["port"] == server.control_port
     assert found["auth"]["port"] == server.accounts_port
+
+
+def test_tools_turn_triggers_off_and_on(server):
+    """Google's rules-testing library does it around what should start no function."""
+    hub = f"http://127.0.0.1:{server.control_port}/functions/"
+    for name, enabled in (("disable", False), ("enable", True)):
+        answer = requests.put(f"{hub}{name}BackgroundTriggers", timeout=30)
+        assert (answer.status_code, answer.json()) == (200, {"enabled": enabled})
+    assert requests.get(f"{hub}disableBackgroundTriggers", timeout=30).status_code == 404

@@ -3,6 +3,9 @@ import Synchronization
 
 /// Tells Firebase's tools where the servers are, as the hub of its emulators does: `GET /emulators`, and a
 /// file in the temporary folder that says where the hub is.
+///
+/// `PUT /functions/disableBackgroundTriggers` and `…/enableBackgroundTriggers`, which tests put around what
+/// should start no function, are answered and have no effect: this server starts no functions.
 public final class EmulatorHub: WebPages {
     /// The ports of the servers.
     public struct Ports: Hashable, Sendable {
@@ -37,12 +40,22 @@ public final class EmulatorHub: WebPages {
     public func set(_ ports: Ports) { self.ports.withLock { $0 = ports } }
 
     public func answer(_ request: PageRequest) async -> PageAnswer? {
-        guard request.method == "GET", request.path == ["emulators"],
-            let ports = ports.withLock({ $0 })
-        else { return nil }
+        switch (request.method, request.path) {
+        case ("PUT", ["functions", "disableBackgroundTriggers"]):
+            return Self.json(["enabled": false])
+        case ("PUT", ["functions", "enableBackgroundTriggers"]):
+            return Self.json(["enabled": true])
+        case ("GET", ["emulators"]):
+            return ports.withLock { $0 }.map { Self.json(emulators($0)) }
+        default: return nil
+        }
+    }
+
+    private static func json(_ value: some Encodable) -> PageAnswer {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let data = (try? encoder.encode(emulators(ports))) ?? Data()
+        // Texts, numbers and flags: there is nothing in them that JSON cannot say.
+        let data = (try? encoder.encode(value)) ?? Data()
         return PageAnswer(type: "application/json", body: .bytes(Array(data)))
     }
 

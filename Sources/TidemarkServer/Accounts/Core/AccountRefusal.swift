@@ -48,6 +48,16 @@ package struct AccountRefusal: Error, Hashable, Sendable {
     static let weakPassword = AccountRefusal(
         "WEAK_PASSWORD : Password should be at least 6 characters")
 
+    /// Refuses a token that is of another project than the call. An API key names no project here.
+    static func otherProject(of token: TokenFacts, than project: String) -> AccountRefusal {
+        AccountRefusal(
+            """
+            INVALID_ID_TOKEN : The token is of the project \(token.project), the call is about \
+            \(project). An API key names no project to this server: a call whose path names none is \
+            about the one that --accounts-project names.
+            """)
+    }
+
     static func invalidArgument(_ detail: String) -> AccountRefusal {
         AccountRefusal("INVALID_ARGUMENT : \(detail)")
     }

@@ -79,7 +79,7 @@ struct AccountTurn {
             throw fields.has("idToken") ? AccountRefusal.invalidIDToken : .missingIDToken
         }
         guard token.project.hasSameBytes(as: call.project) else {
-            throw AccountRefusal.invalidIDToken
+            throw AccountRefusal.otherProject(of: token, than: call.project)
         }
         // An emulator's tokens do not run out. Source: server-protocol 4.
         if isSecure, token.expiresAt <= seconds { throw AccountRefusal.tokenExpired }
