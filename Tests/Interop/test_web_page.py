@@ -1,10 +1,12 @@
-"""The commands of Documentation/WebAndCurl.md, as they stand there."""
+"""The commands of Documentation/WebAndCurl.md and SecurityRules.md, as they stand there."""
 
 import json
 import re
 import subprocess
 
-from conftest import ROOT
+import requests
+
+from conftest import ROOT, Server
 
 PAGE = ROOT / "Documentation/WebAndCurl.md"
 
@@ -38,3 +40,22 @@ def test_the_commands_of_the_page(server):
     assert commit[0]["writeResults"][0]["transformResults"] == [{"integerValue": "2"}]
     assert cleared == [{}]
     assert hub[0]["firestore"]["port"] == server.port
+
+
+def test_the_token_of_the_page_about_rules(tmp_path):
+    text = (ROOT / "Documentation/SecurityRules.md").read_text()
+    (block,) = [each for each in re.findall(r"```sh\n(.*?)```", text, re.S) if "signUp" in each]
+    rules = tmp_path / "firestore.rules"
+    rules.write_text("""rules_version = '2';
+        service cloud.firestore { match /databases/{d}/documents { match /rooms/{room} {
+          allow read: if request.auth.token.email == 'ann@example.com'; } } }""")
+    server = Server(tmp_path / "data", 0, "--rules", rules)
+    room = f"http://{server.host}/v1/projects/demo/databases/(default)/documents/rooms/blue"
+    requests.patch(room, json={"fields": {"seats": {"integerValue": 4}}}, timeout=30,
+                   headers={"authorization": "Bearer owner"}).raise_for_status()
+    assert requests.get(room, timeout=30).status_code == 403
+    block = block.replace("127.0.0.1:8080", server.host)
+    block = block.replace("127.0.0.1:9099", f"127.0.0.1:{server.accounts_port}")
+    done = subprocess.run(["bash", "-euc", block], capture_output=True, text=True, timeout=30)
+    server.stop()
+    assert json.loads(done.stdout)["fields"] == {"seats": {"integerValue": "4"}}, done.stderr
