@@ -1,3 +1,3 @@
-// What a test of rules says, with `import TidemarkTesting` alone.
+// Re-exports the types that a test of rules uses, so `import TidemarkTesting` alone is enough.
 @_exported public import enum TidemarkRules.RulesOperation
 @_exported public import enum TidemarkRules.RulesPerson

@@ -5,7 +5,7 @@ import TidemarkSync
 /// More was read than a test allows.
 public struct TooManyReads: Error, Sendable, CustomStringConvertible {
     public let limit: Int
-    /// What was read, by label, screen and cause.
+    /// The reads by label, screen and cause.
     public let report: ReadReport
 
     public var description: String {
@@ -22,9 +22,10 @@ public struct TooManyReads: Error, Sendable, CustomStringConvertible {
 /// }
 /// ```
 ///
-/// What a listener is sent counts from when it arrives: wait for it inside `body`.
+/// The documents of a listener count when they arrive: wait for them inside `body`.
 ///
-/// - Throws: ``TooManyReads`` with a listing; what `body` throws; and what the client's meter throws.
+/// - Throws: ``TooManyReads`` with a listing, the error of `body`, or the error of the client's
+///   meter.
 public func expectReads<Value>(
     atMost limit: Int, of firestore: Firestore, isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws -> Value
@@ -37,8 +38,9 @@ public func expectReads<Value>(
 }
 
 extension LocalFirestore {
-    /// Throws when what the clients counted differs from what the server billed them, label by label.
-    /// To be called while all that were made still run, and when nothing is under way.
+    /// Throws ``MetersDiffer`` if the reads that the clients counted differ from the reads that the
+    /// server billed, label by label. Call this while all clients still run and no operation is in
+    /// progress.
     public func checkMeters() async throws {
         var counted: [String: Int] = [:]
         for client in runningClients {
@@ -54,7 +56,7 @@ extension LocalFirestore {
 
 /// A client counted other reads than the server billed.
 public struct MetersDiffer: Error, Sendable, CustomStringConvertible {
-    /// By label, of all clients.
+    /// The reads of all clients, by label.
     public let counted: [String: Int]
     public let billed: [String: Int]
 

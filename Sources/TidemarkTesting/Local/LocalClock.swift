@@ -4,8 +4,8 @@ import TidemarkModel
 import TidemarkServer
 import TidemarkSync
 
-/// The time of a ``LocalFirestore`` and of its clients: it stands still until a test moves it, and
-/// then fires what is due, in order. What is due at once needs no time.
+/// The time of a ``LocalFirestore`` and of its clients. Time passes only when a test moves the
+/// clock, which then fires the due timers in order. A job without a delay needs no time.
 final class LocalClock: Sendable {
     private struct Timer: Sendable {
         let due: Duration
@@ -31,9 +31,9 @@ final class LocalClock: Sendable {
 
     init(now: Timestamp) { state = Mutex(State(now: now)) }
 
-    /// What clocks on the wall read.
+    /// The time that wall clocks show.
     var now: Timestamp { state.withLock { $0.now } }
-    /// Time that has passed. Never goes back, whatever ``set(_:)`` does.
+    /// The elapsed time. It never decreases, even if ``set(_:)`` sets an earlier time.
     var elapsed: Duration { state.withLock { $0.elapsed } }
 
     func schedule(
@@ -57,7 +57,7 @@ final class LocalClock: Sendable {
         }
     }
 
-    /// Lets time pass. Each timer's job is done when the next one's time comes.
+    /// Lets time pass. The job of each timer is finished before the next timer fires.
     func advance(by duration: Duration) {
         precondition(duration >= .zero, "time does not go back: set the clock")
         let end = elapsed + duration
@@ -104,7 +104,7 @@ final class LocalTimer: CancellableCall {
     func cancel() { clock.cancel(order) }
 }
 
-/// One serial queue that lives in the time of a ``LocalClock``: a server's executor, or a client's.
+/// A serial queue in the time of a ``LocalClock``: the executor of a server or of a client.
 final class LocalQueue: ServerExecutor, EngineScheduler {
     private let clock: LocalClock
     private let queue: DispatchQueue

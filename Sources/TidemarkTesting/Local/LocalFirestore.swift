@@ -5,8 +5,8 @@ public import TidemarkServer
 import TidemarkStore
 import TidemarkSync
 
-/// A whole Firestore in the process of a test: no port, no emulator to install, and a clock that the
-/// test moves.
+/// A complete Firestore inside the process of a test. It needs no port and no installed emulator,
+/// and the test controls its clock.
 ///
 /// ```swift
 /// let local = try LocalFirestore.start()
@@ -16,9 +16,9 @@ import TidemarkSync
 /// await local.stop()
 /// ```
 ///
-/// It answers as `tidemark serve` does: transactions, listeners, indexes and what reads cost. Time
-/// stands still, for the server and for its clients, until ``advance(by:)`` or ``setNow(_:)``: a
-/// deadline, a back-off or a lock's timeout passes only then. Thread-safe.
+/// The server behaves like `tidemark serve`: transactions, listeners, indexes and the cost of
+/// reads. Time does not pass, for the server and for its clients, until ``advance(by:)`` or
+/// ``setNow(_:)``: a deadline, a back-off or the timeout of a lock passes only then. Thread-safe.
 public final class LocalFirestore: Sendable {
     private struct State {
         var clients: [Firestore] = []
@@ -27,7 +27,7 @@ public final class LocalFirestore: Sendable {
 
     /// The project of every client that names no other.
     public let projectID: String
-    /// The server itself, for what has no name here.
+    /// The server, for functions that this class does not offer.
     public let server: FirestoreServer
     private let clock: LocalClock
     private let state = Mutex(State())
@@ -42,8 +42,10 @@ public final class LocalFirestore: Sendable {
     ///
     /// - Parameters:
     ///   - projectID: The project of every client that names no other.
-    ///   - now: What its clock reads. The same in every run, so that a test's times are too.
-    ///   - configuration: As of `tidemark serve`: its data, how long it keeps history, its indexes.
+    ///   - now: The initial time of the clock. It is the same in each run, so the times in a test
+    ///     are too.
+    ///   - configuration: The server's data, the duration of its history and its indexes, like the
+    ///     options of `tidemark serve`.
     /// - Throws: `RPCStatus` when the folder's data cannot be opened.
     public static func start(
         projectID: String = "local",
@@ -68,12 +70,15 @@ public final class LocalFirestore: Sendable {
     ///   - projectID: The client's project; nil for the server's.
     ///   - databaseID: The client's database.
     ///   - label: The label under which ``meter()`` counts it.
-    ///   - cache: In memory, or in a folder, where the next client finds what this one held.
-    ///   - readDeadline: How long a read waits for the server, in virtual time; nil for no limit.
-    ///   - readBudgets: What it may read a day.
+    ///   - cache: A cache in memory, or in a folder. In a folder, the next client finds the data of
+    ///     this client.
+    ///   - readDeadline: The maximum time that a read waits for the server, in virtual time; nil
+    ///     for no limit.
+    ///   - readBudgets: The maximum number of reads per day.
     ///   - indexAdvisor: Collects its queries' indexes; one may serve all clients of a test run.
-    ///   - token: The bearer token of its calls, as security rules see it: `owner` for an administrator,
-    ///     nil for nobody. ``firestore(as:label:cache:)`` makes one of an account.
+    ///   - token: The bearer token of the client's calls, as security rules see it: `owner` for an
+    ///     administrator, nil for a client without a user. ``firestore(as:label:cache:)`` creates
+    ///     the token of an account.
     /// - Throws: `FirestoreError` when the cache cannot be opened.
     public func firestore(
         projectID: String? = nil, databaseID: String = "(default)", label: String? = nil,
@@ -98,11 +103,12 @@ public final class LocalFirestore: Sendable {
         return client
     }
 
-    /// What was read and written so far, and for whom.
+    /// Returns the reads and writes so far, by client label.
     public func meter() -> [MeterRow] { server.meter() }
 
-    /// Removes every document of a database, as the emulator's clearing does: listeners are told that
-    /// each is gone, the clock goes on, and the past cannot be read any more. Nothing is billed.
+    /// Removes all documents of a database, like the emulator's clear command. Listeners receive
+    /// the removal of each document, the clock continues, and the earlier history can no longer be
+    /// read. Nothing is billed.
     ///
     /// - Throws: `RPCStatus` when a name is invalid, or the data cannot be written; nothing is
     ///   changed then.
@@ -116,7 +122,7 @@ public final class LocalFirestore: Sendable {
         try await server.clear(database)
     }
 
-    /// Terminates the clients, closes the sockets and lets go of the data.
+    /// Terminates the clients, closes the sockets and releases the data.
     public func stop() async {
         await endClients()
         let sockets = state.withLock { state in
@@ -141,16 +147,16 @@ public final class LocalFirestore: Sendable {
 // MARK: - Time
 
 extension LocalFirestore {
-    /// What the clock reads: for the server's times and for the clients' own.
+    /// The time of the clock, which the server and the clients use.
     public var now: Timestamp { clock.now }
 
-    /// Lets time pass, and does what is due by then in its order. Takes no real time.
+    /// Lets time pass, and runs each job that becomes due, in order. This takes no real time.
     ///
     /// - Precondition: `duration` is not negative.
     public func advance(by duration: Duration) { clock.advance(by: duration) }
 
-    /// Makes the clock read `time`. An earlier one is what a clock does that was wrong: commit times
-    /// do not go back with it.
+    /// Sets the clock to `time`. An earlier time simulates the correction of a wrong clock: commit
+    /// times do not decrease with it.
     public func setNow(_ time: Timestamp) { clock.set(time) }
 }
 
@@ -172,10 +178,11 @@ extension LocalFirestore {
         }
     }
 
-    /// Goes back to a snapshot: every document, its history and the clock are as they were.
+    /// Restores a snapshot: all documents, their history and the clock have their earlier state.
     ///
-    /// Clients made before are terminated, because what they hold is of a history that is no more;
-    /// sockets stay, and streams on them end with `unavailable`. The meter goes on counting.
+    /// Terminates the clients that were created before, because their data belong to a history that
+    /// no longer exists. Sockets stay open, and their streams end with `unavailable`. The meter
+    /// continues to count.
     ///
     /// - Throws: `RPCStatus` when the data cannot be written; it is then as it was.
     public func restore(_ snapshot: Snapshot) async throws(RPCStatus) {
@@ -190,7 +197,7 @@ extension LocalFirestore {
 // MARK: - Sockets
 
 extension LocalFirestore {
-    /// Serves on a port of this machine too, for whatever lives in another process.
+    /// Serves on a port of this machine too, for clients in other processes.
     ///
     /// ```swift
     /// let socket = try await local.serve()
@@ -199,7 +206,8 @@ extension LocalFirestore {
     ///
     /// - Parameters:
     ///   - port: 0 for a free one.
-    ///   - callers: Who may call, as ``LocalAccounts/callers``; nil for anybody.
+    ///   - callers: Decides who may call, like ``LocalAccounts/callers``; nil to accept all
+    ///     callers.
     /// - Throws: `RPCStatus` when the port cannot be had.
     public func serve(
         port: Int = 0, callers: (any CallerGate)? = nil

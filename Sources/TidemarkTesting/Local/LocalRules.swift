@@ -5,7 +5,7 @@ public import TidemarkModel
 public import TidemarkRules
 public import TidemarkServer
 
-/// Asks the security rules of a ``LocalFirestore`` what they would let somebody do.
+/// Asks the security rules of a ``LocalFirestore`` which operations they allow for a user.
 ///
 /// ```swift
 /// let local = try LocalFirestore.start(rules: text)
@@ -14,8 +14,8 @@ public import TidemarkServer
 /// #expect(await rules.denies(.delete("rooms/blue"), as: .user("bob")), "\(rules.why)")
 /// ```
 ///
-/// The rules see the documents that the server holds. Nothing is done, recorded or billed: a write is
-/// judged and not made. Thread-safe.
+/// The rules see the documents that the server holds. A question executes, records and bills
+/// nothing: a write is evaluated but not applied. Thread-safe.
 public struct LocalRules: Sendable {
     private final class Last: Sendable {
         let text = Mutex("")
@@ -30,23 +30,23 @@ public struct LocalRules: Sendable {
         self.projectID = projectID
     }
 
-    /// What the last question came to: the reason, and the value of each expression. A comment for
-    /// `#expect`, so that a failure shows it.
+    /// The explanation of the last answer: the reason, and the value of each expression. Use it as
+    /// the comment of `#expect`, so a failure shows it.
     public var why: String { last.text.withLock { $0 } }
 
-    /// What the rules have refused of the last 500 requests that they were asked about, the oldest first: a
-    /// sentence each. A test of an app that ends with `#expect(local.rules.refusals.isEmpty)` shows that
-    /// production would let the app do all that it did.
+    /// The denied requests among the last 500 requests that the rules evaluated, oldest first, one
+    /// sentence each. A test of an app that ends with `#expect(local.rules.refusals.isEmpty)` shows
+    /// that production would allow all that the app did.
     public var refusals: [String] {
         server.judgedRequests().filter { !$0.isAllowed }
             .map { "\($0.method) \($0.path): \($0.reason)" }
     }
 
-    /// Whether the rules let `person` do it. Costs no reads.
+    /// Returns true if the rules let `person` do the operation. Costs no reads.
     ///
     /// - Parameters:
     ///   - operation: A read, a query, or writes.
-    ///   - person: Who asks.
+    ///   - person: The user who asks.
     /// - Returns: False for a path that names no document, too; ``why`` says which it was.
     public func allows(_ operation: RulesOperation, as person: RulesPerson) async -> Bool {
         do throws(RPCStatus) { return try answer(operation, as: person).isAllowed } catch {
@@ -55,11 +55,11 @@ public struct LocalRules: Sendable {
         }
     }
 
-    /// Whether the rules keep `person` from it. Costs no reads.
+    /// Returns true if the rules deny the operation to `person`. Costs no reads.
     ///
     /// - Parameters:
     ///   - operation: A read, a query, or writes.
-    ///   - person: Who asks.
+    ///   - person: The user who asks.
     /// - Returns: False for a path that names no document, too; ``why`` says which it was.
     public func denies(_ operation: RulesOperation, as person: RulesPerson) async -> Bool {
         do throws(RPCStatus) { return try !answer(operation, as: person).isAllowed } catch {
@@ -68,11 +68,12 @@ public struct LocalRules: Sendable {
         }
     }
 
-    /// Whether the rules let `person` run a query, listen to it, or aggregate it. Costs no reads.
+    /// Returns true if the rules let `person` run a query, listen to it, or aggregate it. Costs no
+    /// reads.
     ///
     /// - Parameters:
-    ///   - query: A query of whatever client.
-    ///   - person: Who asks.
+    ///   - query: A query of any client.
+    ///   - person: The user who asks.
     /// - Returns: False for a query that makes no sense, too; ``why`` says which it was.
     public func allows(_ query: Tidemark.Query, as person: RulesPerson) async -> Bool {
         do throws(FirestoreError) {
@@ -83,11 +84,11 @@ public struct LocalRules: Sendable {
         }
     }
 
-    /// Whether the rules keep `person` from a query. Costs no reads.
+    /// Returns true if the rules deny a query to `person`. Costs no reads.
     ///
     /// - Parameters:
-    ///   - query: A query of whatever client.
-    ///   - person: Who asks.
+    ///   - query: A query of any client.
+    ///   - person: The user who asks.
     /// - Returns: False for a query that makes no sense, too; ``why`` says which it was.
     public func denies(_ query: Tidemark.Query, as person: RulesPerson) async -> Bool {
         do throws(FirestoreError) {
@@ -98,13 +99,14 @@ public struct LocalRules: Sendable {
         }
     }
 
-    /// What the rules say, with the reason and the value of each expression. Costs no reads.
+    /// Returns the answer of the rules, with the reason and the value of each expression. Costs no
+    /// reads.
     ///
     /// - Parameters:
     ///   - operation: A read, a query, or writes.
-    ///   - person: Who asks.
-    /// - Throws: `invalidArgument` for a path that names no document; `unavailable` when the data cannot
-    ///   be read.
+    ///   - person: The user who asks.
+    /// - Throws: `invalidArgument` for a path that names no document; `unavailable` if the data
+    ///   cannot be read.
     public func answer(
         _ operation: RulesOperation, as person: RulesPerson
     ) throws(RPCStatus) -> RulesAnswer {
@@ -121,7 +123,7 @@ public struct LocalRules: Sendable {
         return answer
     }
 
-    /// What no question and no call has tested yet: each with its place in the file.
+    /// The parts of the rules that no call has tested yet, each with its position in the file.
     ///
     /// Calls of clients count here, and questions do not.
     public var untested: [RulesIssue] { server.rulesCoverage()?.untested ?? [] }
@@ -133,10 +135,10 @@ extension LocalFirestore {
     /// - Parameters:
     ///   - rules: The text of a `firestore.rules`.
     ///   - projectID: The project of every client that names no other.
-    ///   - now: What its clock reads.
-    ///   - configuration: As of `tidemark serve`.
-    /// - Throws: `invalidArgument` with every error of the file; what ``start(projectID:now:configuration:)``
-    ///   throws.
+    ///   - now: The initial time of the clock.
+    ///   - configuration: The configuration of the server, like the options of `tidemark serve`.
+    /// - Throws: `invalidArgument` with all errors of the file, or an error of
+    ///   ``start(projectID:now:configuration:)``.
     public static func start(
         rules: String, projectID: String = "local",
         now: Timestamp = Timestamp(seconds: 1_700_000_000, nanoseconds: 0),
@@ -151,15 +153,16 @@ extension LocalFirestore {
         return local
     }
 
-    /// What its security rules would let somebody do.
+    /// The server's security rules, for questions about permissions.
     public var rules: LocalRules { LocalRules(server, projectID: projectID) }
 
-    /// A client that somebody uses, as the rules see it.
+    /// Creates a client with a signed-in user, as the rules see the user.
     ///
     /// - Parameters:
-    ///   - person: Who is signed in.
+    ///   - person: The signed-in user.
     ///   - label: The label under which ``meter()`` counts it.
-    ///   - cache: In memory, or in a folder, where the next client finds what this one held.
+    ///   - cache: A cache in memory, or in a folder. In a folder, the next client finds the data of
+    ///     this client.
     /// - Throws: `FirestoreError` when the cache cannot be opened.
     public func firestore(
         as person: RulesPerson, label: String? = nil, cache: FirestoreSettings.Cache = .memory

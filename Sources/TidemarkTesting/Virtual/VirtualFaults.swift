@@ -3,7 +3,8 @@ import TidemarkModel
 public import TidemarkServer
 
 extension VirtualScheduler {
-    /// Time and dice for a `FaultyTransport` on this scheduler. The same seed gives the same faults.
+    /// Returns the time and the random numbers for a `FaultyTransport` on this scheduler. The same
+    /// seed gives the same faults.
     public func faultEnvironment(seed: UInt64 = 0) -> FaultEnvironment {
         let chance = VirtualChance(seed: seed)
         return FaultEnvironment(

@@ -4,9 +4,9 @@ public import TidemarkSync
 
 /// An engine's executor and clock that stand still until a test moves them.
 ///
-/// One thread, no waiting: ``runUntilIdle()`` runs what is queued, ``advance(by:)`` lets time pass
-/// and fires what is due, ``fire(_:)`` runs a timer early. The same calls give the same run,
-/// always.
+/// The scheduler uses a single thread and never waits: ``runUntilIdle()`` runs the queued jobs,
+/// ``advance(by:)`` lets time pass and fires the due timers, ``fire(_:)`` runs a timer early. The
+/// same calls always give the same run.
 ///
 /// ```swift
 /// let scheduler = VirtualScheduler()
@@ -15,7 +15,7 @@ public import TidemarkSync
 /// ```
 public final class VirtualScheduler: EngineScheduler {
     private struct Timer {
-        /// Nil for a timer that is not an engine's.
+        /// The timer's name; nil if the timer does not belong to an engine.
         let id: TimerID?
         let due: Duration
         let order: Int
@@ -41,7 +41,7 @@ public final class VirtualScheduler: EngineScheduler {
 
     /// Time that has passed, all of it virtual.
     public var elapsed: Duration { state.withLock { $0.elapsed } }
-    /// The wall clock: the start, and what has passed since.
+    /// The wall clock: the start plus the elapsed time.
     public var now: Timestamp { start.advanced(by: elapsed) }
 
     public func enqueue(_ job: @escaping @Sendable () -> Void) {
@@ -73,12 +73,13 @@ public final class VirtualScheduler: EngineScheduler {
         return TimerHandle(scheduler: self, order: order)
     }
 
-    /// Runs queued jobs, and those that they queue, until there is none. No time passes and no
-    /// timer fires.
+    /// Runs the queued jobs, and the jobs that they queue, until the queue is empty. No time passes
+    /// and no timer fires.
     public func runUntilIdle() {
         var jobs: [@Sendable () -> Void] = []
         for _ in 0..<Self.jobLimit {
-            // Exchanged, so that the next job finds room: benchmarks run on this, too.
+            // The arrays are exchanged, so the next job finds reserved capacity. Benchmarks use
+            // this class too.
             state.withLock { swap(&$0.jobs, &jobs) }
             if jobs.isEmpty { return }
             for job in jobs { job() }
@@ -100,7 +101,7 @@ public final class VirtualScheduler: EngineScheduler {
         state.withLock { $0.elapsed = end }
     }
 
-    /// Fires the timer that is due first of those with this name, at once.
+    /// Immediately fires the timer with this name that is due first.
     ///
     /// - Returns: False when there is none.
     @discardableResult
@@ -130,7 +131,7 @@ public final class VirtualScheduler: EngineScheduler {
         }
     }
 
-    /// How long until the first timer of this name; nil when none waits.
+    /// Returns the time until the first timer with this name fires; nil if there is no such timer.
     public func delay(of id: TimerID) -> Duration? {
         state.withLock { state in
             state.timers.filter { $0.id == id }.map { $0.due - state.elapsed }.min()
