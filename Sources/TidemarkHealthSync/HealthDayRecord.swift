@@ -1,7 +1,7 @@
 public import Tidemark
 public import TidemarkHealth
 
-/// All hours of a local day as one document, so that reading a day costs one read.
+/// A document with all hours of a local day, so a read of a day costs one read.
 ///
 /// A map of kinds, each with parallel arrays, oldest hour first. A day of a watch takes about 20
 /// kB. Numbers are millionths of the kind's unit, as in the store.
@@ -48,7 +48,8 @@ public struct HealthDayRecord: Hashable, Sendable {
 }
 
 extension HealthDayRecord {
-    /// Nil if the document is not such a record, or of a later version.
+    /// Creates a record from a document. Returns nil if the document is not such a record, or has a
+    /// later version.
     public init?(documentID: String, fields: MapValue) {
         guard let day = HealthDay(documentID), case .map(let kinds)? = fields["kinds"] else {
             return nil
@@ -85,7 +86,7 @@ extension HealthDayRecord {
         guard more.count == names.count, all.allSatisfy({ $0.count == starts.count }) else {
             return nil
         }
-        // What no device can have written must not be added up.
+        // Values that no device can have written must not enter a sum.
         guard starts.allSatisfy({ Self.times.contains($0) }),
             offsets.allSatisfy({ (-1_080...1_080).contains($0) }),
             times.allSatisfy({ Self.times.contains($0) })

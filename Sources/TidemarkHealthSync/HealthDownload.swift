@@ -2,8 +2,8 @@ public import Tidemark
 public import TidemarkApp
 public import TidemarkHealth
 
-/// Brings the days that another device of the person has sent back into a `HealthStore`, newest first, so
-/// that its summary is full.
+/// Downloads the days that another device of the user has sent into a `HealthStore`, newest first,
+/// so the store's summary becomes complete.
 ///
 /// It is both the source and the sink of a `Backfill`:
 ///
@@ -14,8 +14,8 @@ public import TidemarkHealth
 /// try await returning.start()
 /// ```
 ///
-/// What this device has measured itself stays as it is; what came is not sent again. The days stay in the
-/// cache too. Costs one read a day, and one for a window without any.
+/// The measurements of this device stay unchanged, and downloaded days are not sent again. The days
+/// stay in the cache too. Costs one read per day, and one for a window without days.
 public struct HealthDownload: BackfillSource, BackfillSink {
     public typealias Items = [HealthDayRecord]
 
@@ -28,7 +28,7 @@ public struct HealthDownload: BackfillSource, BackfillSink {
 
     /// - Parameters:
     ///   - collection: The collection of this person's days.
-    ///   - store: Where they go.
+    ///   - store: The store that receives the days.
     ///   - name: The name under which the cache remembers which days were fetched.
     /// - Throws: `invalidArgument` when the collection cannot be read.
     public init(
@@ -44,7 +44,7 @@ public struct HealthDownload: BackfillSource, BackfillSink {
     /// A job for the newest days.
     ///
     /// - Parameters:
-    ///   - count: How many days; at least 1.
+    ///   - count: The number of days; at least 1.
     ///   - last: The last of them.
     ///   - priority: Jobs with a higher priority run first.
     public func job(days count: Int, until last: HealthDay, priority: Int = 0) -> BackfillJob {
@@ -60,7 +60,7 @@ public struct HealthDownload: BackfillSource, BackfillSink {
 
     /// Days as they come another way, as by a feed of the same collection that listens.
     ///
-    /// - Parameter records: Whole days; what was received for them before is replaced.
+    /// - Parameter records: Whole days, which replace the days that were received earlier.
     /// - Throws: `HealthExportError`, and nothing was kept.
     public func receive(_ records: [HealthDayRecord]) async throws(HealthExportError) {
         try await health.receive(
@@ -73,7 +73,7 @@ public struct HealthDownload: BackfillSource, BackfillSink {
         let part = try await pages.fetch(range)
         let found: QuerySnapshot
         do throws(FirestoreError) {
-            // What the page has brought into the cache; it costs nothing.
+            // Reads the documents that the page has put into the cache; this costs no reads.
             found = try await days.whereField(
                 Self.dayField, isGreaterThanOrEqualTo: part.reached.time
             ).whereField(Self.dayField, isLessThan: range.upperBound.time)
@@ -102,7 +102,7 @@ public struct HealthDownload: BackfillSource, BackfillSink {
         }
     }
 
-    /// Nothing: the server has it.
+    /// Uploads nothing, because the server has the days already.
     public func upload(_ items: [HealthDayRecord]) async throws(BackfillFailure) -> Int { 0 }
 
     public func cover(_ coverage: Coverage) async throws(BackfillFailure) {

@@ -32,7 +32,7 @@ public struct HealthHistory: BackfillSource, BackfillSink {
     private let now: @Sendable () -> Timestamp
 
     /// - Parameters:
-    ///   - store: The person's health data on this device.
+    ///   - store: The user's health data on this device.
     ///   - collection: The collection of this person's days.
     ///   - name: The name under which the cache remembers which days were sent.
     ///   - daysPerPart: Days in a batch and in memory, 1 to 100.
@@ -53,8 +53,8 @@ public struct HealthHistory: BackfillSource, BackfillSink {
         record = BackfillRecord(collection.firestore, name: name)
     }
 
-    /// A job for all days that this device has hours of its own for; nil when there are none. What came
-    /// from the server by a ``HealthDownload`` is not sent again.
+    /// Returns a job for all days that have hours measured on this device; nil if there are none.
+    /// Days that a ``HealthDownload`` received from the server are not sent again.
     ///
     /// - Parameter priority: Jobs with a higher priority run first.
     /// - Throws: `HealthExportError` when the store cannot be read.
@@ -102,7 +102,8 @@ public struct HealthHistory: BackfillSource, BackfillSink {
             bytes: hours.count * 60)
     }
 
-    /// What was sent, without the days that an import has changed since, which are sent again.
+    /// Returns the days that were sent, without the days that an import has changed since. Those
+    /// days are sent again.
     public func coverage() async throws(BackfillFailure) -> Coverage {
         var coverage = try await record.coverage()
         do throws(HealthExportError) {
@@ -129,7 +130,7 @@ public struct HealthHistory: BackfillSource, BackfillSink {
         }
     }
 
-    /// Nothing: it comes from a store on this device.
+    /// Stores nothing, because the days are already in a store on this device.
     public func store(_ items: [HealthDayRecord]) async throws(BackfillFailure) {}
 
     public func upload(_ items: [HealthDayRecord]) async throws(BackfillFailure) -> Int {

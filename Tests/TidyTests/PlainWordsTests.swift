@@ -6,8 +6,8 @@ import Testing
 @Suite struct `Comments` {
     /// The targets whose comments were reworded. A target is added when it meets the limits.
     private static let finished = [
-        "TidemarkAudit", "TidemarkEncryption", "TidemarkGoogleAuth", "TidemarkModel",
-        "TidemarkPhones", "TidemarkResilience", "TidemarkRules", "TidemarkShow",
+        "TidemarkAudit", "TidemarkEncryption", "TidemarkGoogleAuth", "TidemarkHealthSync",
+        "TidemarkModel", "TidemarkPhones", "TidemarkResilience", "TidemarkRules", "TidemarkShow",
         "TidemarkSimulation", "TidemarkStore", "TidemarkSync", "TidemarkSystem", "TidemarkWire",
         "TidemarkWords",
     ]
