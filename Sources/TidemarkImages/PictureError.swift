@@ -1,6 +1,6 @@
 public import TidemarkWords
 
-/// Why a picture could not be loaded.
+/// The reason why a picture could not be loaded.
 public enum PictureError: Error, Hashable, Sendable {
     /// The address is not `http` or `https`, or has no host.
     case badURL
@@ -12,9 +12,10 @@ public enum PictureError: Error, Hashable, Sendable {
     case unreachable
     /// The server failed (5xx) or is overloaded (429).
     case serverFailed(status: Int, retryAfter: Duration?)
-    /// More than ``PictureLimits/maximumBytes``; how many, where the server said so.
+    /// The file has more than ``PictureLimits/maximumBytes``; the value is its size, if the server
+    /// stated it.
     case tooManyBytes(Int?)
-    /// More than ``PictureLimits/maximumPixels``, by its header: nothing was decoded.
+    /// The header states more than ``PictureLimits/maximumPixels``. Nothing was decoded.
     case tooManyPixels(PictureSize)
     /// Decoding would take more than ``PictureLimits/maximumDecodeBytes``: nothing was decoded.
     case tooMuchMemory(PictureSize)
@@ -30,7 +31,7 @@ public enum PictureError: Error, Hashable, Sendable {
     /// There is no picture of this person.
     case noPicture
 
-    /// What a caller can do next.
+    /// The next step that a caller can take.
     public enum Recovery: Hashable, Sendable {
         case waitForNetwork
         case retry(after: Duration?)
@@ -54,7 +55,7 @@ public enum PictureError: Error, Hashable, Sendable {
     /// The sentence in the language of the app.
     public var message: String { sentence.localized() }
 
-    /// One sentence for the person using the app. Names no type, code or path.
+    /// A sentence for the user of the app. It names no type, code or path.
     public var sentence: Sentence {
         switch self {
         case .badURL: Sentence("picture.badURL", "This picture's address can't be used.")
@@ -81,7 +82,7 @@ public enum PictureError: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether the server says that it is not there any more, or not for whoever asks.
+    /// True if the server says that the picture no longer exists, or denies it to this caller.
     var isGone: Bool {
         switch self {
         case .notFound, .refused: true
@@ -107,7 +108,7 @@ public struct PictureLimits: Hashable, Sendable {
     /// The most bytes of memory for one decode.
     public var maximumDecodeBytes: Int
 
-    /// - Precondition: All are positive.
+    /// - Precondition: All values are positive.
     public init(
         maximumBytes: Int = 32 << 20, maximumPixels: Int = 100_000_000,
         maximumDecodeBytes: Int = 256 << 20
@@ -118,7 +119,7 @@ public struct PictureLimits: Hashable, Sendable {
         self.maximumDecodeBytes = maximumDecodeBytes
     }
 
-    /// What can be said of a picture by its header alone.
+    /// Checks the limits that need only the header of the picture.
     func check(_ header: PictureHeader) throws(PictureError) {
         if header.stored.pixels > maximumPixels { throw .tooManyPixels(header.size) }
         if header.wholeBytes > maximumDecodeBytes { throw .tooMuchMemory(header.size) }

@@ -1,5 +1,6 @@
-/// Values that together cost no more than a limit; what was used the longest ago goes first. Each
-/// operation takes the same time whatever is in it. Pure: not thread-safe by itself.
+/// A cache whose values together cost at most a limit; it evicts the least recently used value
+/// first. The time of each operation does not depend on the size of the cache. A pure value: a
+/// caller that shares it must lock it.
 struct CostCache<Key: Hashable, Value> {
     private struct Node {
         let key: Key
@@ -17,25 +18,25 @@ struct CostCache<Key: Hashable, Value> {
     private var newest: Int?
     private var oldest: Int?
 
-    /// - Precondition: `limit` is not negative. With 0 nothing is kept.
+    /// - Precondition: `limit` is not negative. With 0 the cache keeps nothing.
     init(limit: Int) {
         precondition(limit >= 0)
         self.limit = limit
     }
 
     var count: Int { places.count }
-    /// In no order.
+    /// The keys, in no defined order.
     var keys: some Sequence<Key> { places.keys }
 
-    /// Without using it.
+    /// Returns a value without marking it as used.
     func peek(_ key: Key) -> Value? { places[key].flatMap { nodes[$0]?.value } }
 
-    /// The one used the longest ago.
+    /// The least recently used entry.
     var last: (key: Key, value: Value)? {
         oldest.flatMap { nodes[$0] }.map { ($0.key, $0.value) }
     }
 
-    /// Uses it.
+    /// Returns a value and marks it as used.
     mutating func value(_ key: Key) -> Value? {
         guard let place = places[key] else { return nil }
         unlink(place)
@@ -43,10 +44,10 @@ struct CostCache<Key: Hashable, Value> {
         return nodes[place]?.value
     }
 
-    /// Puts it in the place of what was there under its key, as the newest.
+    /// Replaces the value of the key and makes it the newest.
     ///
-    /// - Returns: What had to go; the value itself, when it alone costs more than the limit. What it
-    ///   replaces is not among them.
+    /// - Returns: The evicted values; the value itself if its cost exceeds the limit. The replaced
+    ///   value is not included.
     mutating func insert(_ value: Value, for key: Key, cost: Int) -> [(key: Key, value: Value)] {
         precondition(cost >= 0)
         _ = remove(key)
@@ -85,7 +86,7 @@ struct CostCache<Key: Hashable, Value> {
         return last
     }
 
-    /// What was used the longest ago goes until no more is left than this.
+    /// Evicts the least recently used values until the total cost is at most `cost`.
     mutating func trim(to cost: Int) -> [(key: Key, value: Value)] {
         var gone: [(key: Key, value: Value)] = []
         while self.cost > max(0, cost), let one = removeLast() { gone.append(one) }

@@ -1,29 +1,31 @@
 import Foundation
 import Synchronization
 
-/// Pictures on the disk: bounded by size and age, what was used the longest ago goes first. Each file
-/// is written under another name and renamed, so that a kill at any point leaves a cache that opens.
+/// A cache of pictures on the disk, bounded by size and age. It evicts the least recently used
+/// picture first. Each file is written under another name and renamed, so a kill at any point
+/// leaves a cache that opens.
 ///
-/// The folder is the cache's alone, and one process's. Every call may touch the disk, and is made where
-/// that may wait; the first one reads the folder, a file at a time. Thread-safe.
+/// The folder belongs to this cache and to a single process. Each call can touch the disk, so the
+/// caller must run it where a wait is allowed; the first call reads the folder, a file at a time.
+/// Thread-safe.
 final class DiskCache: Sendable {
     private let folder: URL
-    /// What is being written, and downloads that broke off. Swept at the first use.
+    /// The folder of files in progress and of interrupted downloads. The first use empties it.
     private let leftovers: URL
     private let openedAt: Int64
     private let index: Mutex<DiskIndex>
-    /// Whether the index has what the folder holds. Locked while the folder is read.
+    /// True if the index matches the folder. The lock is held while the folder is read.
     private let isLoaded = Mutex(false)
     /// The time of a file says when it was last used, to the hour: it is written no more often.
     private static let touchAfter: Int64 = 3_600_000
 
-    /// Makes the folder where it is missing, and reads nothing in it: an app that launches opens the cache
-    /// long before it shows a picture.
+    /// Creates the folder if it is missing, and reads nothing in it: an app that launches opens the
+    /// cache long before it shows a picture.
     ///
     /// - Parameters:
     ///   - now: Milliseconds since 1970.
-    ///   - maximumAge: What is not used for so long goes, in milliseconds.
-    /// - Throws: What the file system says.
+    ///   - maximumAge: The time in milliseconds after which an unused picture is removed.
+    /// - Throws: The file system's error.
     init(_ folder: URL, limit: Int, maximumAge: Int64, now: Int64) throws {
         self.folder = folder
         leftovers = folder.appendingPathComponent("unfinished")
@@ -40,7 +42,7 @@ final class DiskCache: Sendable {
 
     // MARK: The first use
 
-    /// - Returns: What `body` makes of the index, once that has what the folder holds.
+    /// - Returns: The result of `body`, which runs when the index matches the folder.
     private func withIndex<Result>(
         _ body: (inout sending DiskIndex) -> sending Result
     ) -> sending Result {
@@ -54,7 +56,7 @@ final class DiskCache: Sendable {
         return index.withLock(body)
     }
 
-    /// Nobody has begun a file yet: its path is asked for behind this.
+    /// No download has begun a file yet, because its path is requested after this call.
     private func removeLeftovers() {
         let names = try? FileManager.default.contentsOfDirectory(atPath: leftovers.path)
         for name in names ?? [] {
@@ -62,7 +64,7 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// Sorts what is there by picture, and removes what is of none.
+    /// Groups the existing files by picture, and removes files that belong to no picture.
     private func sweep() -> [PictureID: DiskIndex.Entry] {
         var found: [PictureID: DiskIndex.Entry] = [:]
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
@@ -80,7 +82,7 @@ final class DiskCache: Sendable {
         return found.compactMapValues(whole)
     }
 
-    /// When a record's file was last written, in milliseconds since 1970.
+    /// Returns the time of the last write of a record's file, in milliseconds since 1970.
     private func lastUse(of file: URL) -> Int64? {
         let values = try? file.resourceValues(forKeys: [.contentModificationDateKey])
         return values?.contentModificationDate.map { Int64($0.timeIntervalSince1970 * 1_000) }
@@ -95,7 +97,8 @@ final class DiskCache: Sendable {
             discard(names)
             return nil
         }
-        // More than one body: it was killed while one took the place of another.
+        // There is more than one body, because the process was killed while a body replaced
+        // another.
         if names.count(where: { $0.hasSuffix(".body") }) == 1 { return entry }
         guard let record = read(id) else {
             discard(names)
@@ -109,7 +112,7 @@ final class DiskCache: Sendable {
 
     // MARK: Reading
 
-    /// What is known of a picture whose bytes are there. Uses it.
+    /// Returns the record of a picture whose bytes are present, and marks the picture as used.
     func record(_ id: PictureID, now: Int64) -> PictureRecord? {
         guard let before = withIndex({ $0.use(id, now: now) }) else { return nil }
         guard let record = read(id), size(record.bodyName(id)) == record.byteCount else {
@@ -122,7 +125,7 @@ final class DiskCache: Sendable {
 
     func path(_ record: PictureRecord, _ id: PictureID) -> String { path(record.bodyName(id)) }
 
-    /// - Returns: Nil when it is not there, or damaged: then it is removed.
+    /// - Returns: Nil if the small picture is missing or damaged. A damaged one is removed.
     func small(_ sized: SizedID, of record: PictureRecord) -> Picture? {
         let name = record.smallName(sized)
         guard withIndex({ $0.entry(sized.id)?.files[name] }) != nil else { return nil }
@@ -142,14 +145,15 @@ final class DiskCache: Sendable {
 
     // MARK: Writing
 
-    /// For a download. Nobody else has it, and nobody finds it after the process.
+    /// Returns the path of a new file for a download. No other download gets the same path, and the
+    /// next process deletes the file.
     func unfinishedPath() -> String {
         withIndex { _ in leftovers.appendingPathComponent(UUID().uuidString).path }
     }
 
-    /// Takes a download's file in the place of what was there.
+    /// Replaces a picture's files with a downloaded file.
     ///
-    /// - Returns: Whether it fits into the cache; otherwise the file stays where it is.
+    /// - Returns: True if the picture fits into the cache; otherwise the file stays at its path.
     func store(
         _ record: PictureRecord, _ id: PictureID, from file: String, now: Int64
     ) throws -> Bool {
@@ -164,7 +168,7 @@ final class DiskCache: Sendable {
         return true
     }
 
-    /// The same bytes, confirmed by the server.
+    /// Updates the record after the server confirmed the same bytes.
     func update(_ record: PictureRecord, _ id: PictureID, now: Int64) throws {
         guard withIndex({ $0.entry(id) }) != nil else { return }
         let data = try record.encoded()
@@ -174,7 +178,8 @@ final class DiskCache: Sendable {
         discard(withIndex { $0.put(files, of: id, now: now) { record.owns($0, id) } })
     }
 
-    /// Beside the picture that it was made of, if that is still there.
+    /// Stores a small picture beside the picture from which it was made, if that picture is still
+    /// present.
     func store(small picture: Picture, _ sized: SizedID, of record: PictureRecord) throws {
         if picture.byteCount > SmallFile.maximumPixelBytes { return }
         let body = record.bodyName(sized.id)
@@ -186,7 +191,8 @@ final class DiskCache: Sendable {
         try write(data, name)
         discard(
             withIndex {
-                // It may have gone meanwhile, and would be a file of nothing.
+                // If the picture was removed since the last check, the small file would belong to
+                // no picture.
                 if $0.entry(sized.id)?.files[body] == nil { return [name] }
                 return $0.put([name: data.count], of: sized.id, now: entry.lastUsed) { _ in true }
             })
@@ -234,7 +240,7 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// One that is open is read to its end all the same.
+    /// Removes files. A reader that has a file open can still read it to its end.
     private func discard(_ names: [String]) {
         for name in names { unlink(path(name)) }
     }

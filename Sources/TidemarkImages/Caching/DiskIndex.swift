@@ -1,4 +1,4 @@
-/// What a disk cache holds, by size and age, without touching a disk. Pure.
+/// The contents of a disk cache by size and age, without access to a disk. Pure.
 ///
 /// An entry is all files of one picture: its record, its bytes, and the small pictures made of it.
 struct DiskIndex {
@@ -11,7 +11,7 @@ struct DiskIndex {
         var bytes: Int { files.values.reduce(0, +) }
     }
 
-    /// What is not used for so long goes, in milliseconds.
+    /// The time in milliseconds after which an unused entry is removed.
     let maximumAge: Int64
     private var entries: CostCache<PictureID, Entry>
 
@@ -25,7 +25,7 @@ struct DiskIndex {
     var count: Int { entries.count }
     var ids: some Sequence<PictureID> { entries.keys }
 
-    /// All of a cache's files, as they are found when it is opened.
+    /// Loads the entries of all files that are found when the cache is opened.
     ///
     /// - Returns: The names that must go: too old, or beyond the limit.
     mutating func load(_ found: [PictureID: Entry], now: Int64) -> [String] {
@@ -38,7 +38,8 @@ struct DiskIndex {
         return gone + expire(now: now)
     }
 
-    /// - Returns: The names of what nobody used for too long. A clock that was set back keeps all.
+    /// - Returns: The names of the files that were not used for too long. After the clock is set
+    ///   back, no file is too old.
     mutating func expire(now: Int64) -> [String] {
         var gone: [String] = []
         while let last = entries.last, now - last.value.lastUsed > maximumAge {
@@ -50,7 +51,7 @@ struct DiskIndex {
 
     func entry(_ id: PictureID) -> Entry? { entries.peek(id) }
 
-    /// - Returns: When it was used before; nil when it is not there.
+    /// - Returns: The time of the previous use; nil if the picture is absent.
     mutating func use(_ id: PictureID, now: Int64) -> Int64? {
         guard var entry = entries.value(id) else { return nil }
         let before = entry.lastUsed
@@ -61,7 +62,8 @@ struct DiskIndex {
 
     /// Adds or replaces files of an entry.
     ///
-    /// - Parameter keeping: What of the entry stays; the rest is among what goes.
+    /// - Parameter keeping: Returns true for the files of the entry that stay; the others are among
+    ///   the names that must go.
     /// - Returns: The names that must go.
     mutating func put(
         _ files: [String: Int], of id: PictureID, now: Int64, keeping: (String) -> Bool

@@ -1,19 +1,20 @@
 import Crypto
 import Foundation
 
-/// What is known of a picture whose bytes are on the disk: a file beside them.
+/// The description of a picture whose bytes are on the disk, in a file beside them.
 struct PictureRecord: Hashable, Sendable, Codable {
     var address: String
     var version: String?
-    /// Of the bytes: SHA-256, hexadecimal.
+    /// The SHA-256 digest of the bytes, in hexadecimal.
     var digest: String
     var byteCount: Int
     var validity: Validity
 
-    /// What has a version is asked for by it, and never changes under it.
+    /// Returns true if the picture need not be checked with the server. A picture with a version is
+    /// always fresh, because its bytes never change under that version.
     func isFresh(at now: Int64) -> Bool { version != nil || validity.isFresh(at: now) }
 
-    /// One that cannot be read, or is of something else, is none.
+    /// Returns nil for a record that cannot be read, or that describes another picture.
     init?(_ data: Data, id: PictureID) {
         guard let record = try? JSONDecoder().decode(PictureRecord.self, from: data),
             PictureID(address: record.address, version: record.version) == id,
@@ -36,8 +37,8 @@ struct PictureRecord: Hashable, Sendable, Codable {
 
     // MARK: Names of files
 
-    /// The same bytes again have the same name, and others another: a record never speaks of bytes that
-    /// came after it.
+    /// The prefix depends on the bytes: the same bytes have the same file name, and other bytes
+    /// have another name. So a record never describes bytes that were stored later.
     private func prefix(_ id: PictureID) -> String { "\(id)-\(digest.prefix(16))" }
 
     static func name(_ id: PictureID) -> String { "\(id).record" }
@@ -47,7 +48,7 @@ struct PictureRecord: Hashable, Sendable, Codable {
         prefix(sized.id) + "-\(sized.size.width)x\(sized.size.height)-\(sized.mode.rawValue).small"
     }
 
-    /// Whether a file belongs to this record.
+    /// Returns true if a file belongs to this record.
     func owns(_ name: String, _ id: PictureID) -> Bool {
         name == Self.name(id) || name.hasPrefix(prefix(id))
     }
@@ -57,7 +58,7 @@ struct PictureRecord: Hashable, Sendable, Codable {
 enum SmallFile {
     private static let mark = Array("TMpx1\0\0\0".utf8)
     private static let headLength = 8 + 8 + 32
-    /// Larger ones are decoded again.
+    /// The maximum size of a stored small picture. Larger pictures are decoded again.
     static let maximumPixelBytes = 256 << 10
 
     static func bytes(_ picture: Picture) -> Data {
@@ -70,7 +71,7 @@ enum SmallFile {
         return data
     }
 
-    /// - Returns: Nil when it is damaged.
+    /// - Returns: Nil if the file is damaged.
     static func picture(_ data: [UInt8]) -> Picture? {
         guard data.count > headLength, data.starts(with: mark) else { return nil }
         func side(_ offset: Int) -> Int {

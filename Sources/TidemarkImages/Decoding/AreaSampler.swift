@@ -1,19 +1,19 @@
-/// Makes a picture smaller: each pixel of the result is the mean of the area that it covers, with the
-/// shares of pixels that it covers in part, in integers. Alpha is multiplied in before, because what
-/// cannot be seen must not colour what can.
+/// Reduces a picture: each pixel of the result is the mean of the area that it covers, with the
+/// shares of partly covered pixels, in integers. Alpha is multiplied into the colours first,
+/// because invisible pixels must not colour visible ones.
 ///
-/// The mean is of sRGB's values as they stand, as browsers and ImageIO do it.
+/// The mean is computed from sRGB values without conversion, as browsers and ImageIO do.
 struct AreaSampler {
     private let columns: Axis
     private let rows: Axis
     private let output: PictureSize
 
-    /// What of a decoded picture becomes what.
+    /// Creates a sampler from a part of a decoded picture to its output.
     ///
     /// - Parameters:
-    ///   - decoded: The size of what was decoded, of a picture of the size `stored`: all of it, smaller
-    ///     perhaps.
-    ///   - fit: Of the picture of size `stored`.
+    ///   - decoded: The size of the decoded picture, which is the whole stored picture, possibly at
+    ///     a smaller scale.
+    ///   - fit: The part of the stored picture that is shown, and its output size.
     init(decoded: PictureSize, stored: PictureSize, _ fit: Fit) {
         let across = Double(decoded.width) / Double(stored.width)
         let down = Double(decoded.height) / Double(stored.height)
@@ -28,7 +28,7 @@ struct AreaSampler {
 
     /// - Parameters:
     ///   - pixels: Four bytes each, `stride` bytes a row.
-    ///   - isPremultiplied: Also for pictures without alpha.
+    ///   - isPremultiplied: True if the colours are multiplied by alpha, or if there is no alpha.
     func sample(_ pixels: UnsafePointer<UInt8>, stride: Int, isPremultiplied: Bool) -> [UInt8] {
         let width = output.width
         var sums = [UInt32](repeating: 0, count: 4 * width)
@@ -58,7 +58,7 @@ struct AreaSampler {
         }
     }
 
-    /// One row's weighted sums. 255 times 256 times the longest side fits into 32 bits.
+    /// Adds the weighted sums of a row. 255 times 256 times the longest side fits into 32 bits.
     private func add(_ line: UnsafePointer<UInt8>, _ sums: inout [UInt32]) {
         add(line, &sums) { pixel in
             SIMD4(UInt32(pixel[0]), UInt32(pixel[1]), UInt32(pixel[2]), UInt32(pixel[3]))
@@ -94,7 +94,7 @@ struct AreaSampler {
         }
     }
 
-    /// One direction: of which pixels each result is made, and with which weights, in 256ths.
+    /// A direction of the reduction: the source pixels of each result, and their weights in 256ths.
     private struct Axis {
         struct Span {
             let first: Int
@@ -111,7 +111,7 @@ struct AreaSampler {
                 let (from, to) = (Double(result), Double(result + 1))
                 var low = Int((256 * (start + length * from / Double(results))).rounded())
                 var high = Int((256 * (start + length * to / Double(results))).rounded())
-                // Rounding may lead out of the picture by a 256th, and may leave nothing of a pixel.
+                // Rounding can leave the picture by a 256th, and can leave no part of a pixel.
                 low = min(max(0, low), end - 1)
                 high = min(max(low + 1, high), end)
                 let begin = weights.count

@@ -1,9 +1,9 @@
-/// How a picture is decoded for a box: as small as its format can, and what that takes. Pure.
+/// The plan of a decode for a box: the smallest scale that the format allows, and its memory. Pure.
 struct DecodePlan: Hashable, Sendable {
     let header: PictureHeader
-    /// In stored pixels, before it is turned.
+    /// The fit in stored pixels, before the picture is turned.
     let fit: Fit
-    /// What the decoder makes, as stored.
+    /// The size of the decoder's output, in the stored orientation.
     let decoded: PictureSize
 
     /// JPEG is decoded at as many eighths of its size.
@@ -18,12 +18,12 @@ struct DecodePlan: Hashable, Sendable {
         let fit = Fit(stored, into: box, mode)
         switch header.format {
         case .jpeg:
-            // The smallest that has a pixel for each of the result.
+            // The smallest scale that has at least one pixel for each pixel of the result.
             let eighths = max(1, min(Self.eighths, Int((8 * fit.scale - 1e-9).rounded(.up))))
             decoded = Self.scaled(stored, eighths: eighths)
         case .png: decoded = stored
         case .webP:
-            // Exactly the result's size, and with what will be cut off.
+            // The scaled size is exactly the result's size plus the parts that will be cut off.
             decoded = PictureSize(
                 width: Self.side(stored.width, fit.scale, fit.output.width),
                 height: Self.side(stored.height, fit.scale, fit.output.height))
@@ -36,13 +36,13 @@ struct DecodePlan: Hashable, Sendable {
         min(side, max(output, Int((Double(side) * scale).rounded())))
     }
 
-    /// As libjpeg rounds.
+    /// Returns the scaled size, rounded like libjpeg.
     private static func scaled(_ size: PictureSize, eighths: Int) -> PictureSize {
         PictureSize(
             width: (size.width * eighths + 7) / 8, height: (size.height * eighths + 7) / 8)
     }
 
-    /// What decoding holds at its peak, in bytes.
+    /// The peak memory of the decode, in bytes.
     var bytes: Int {
         let pixels = header.format == .png ? 0 : 4 * decoded.pixels
         return header.wholeBytes + pixels + 8 * fit.output.pixels
@@ -53,12 +53,12 @@ struct DecodePlan: Hashable, Sendable {
         if bytes > limits.maximumDecodeBytes { throw .tooMuchMemory(header.size) }
     }
 
-    /// What the decoder made, in the box and upright.
+    /// Returns the decoder's output, cut and scaled for the box and upright.
     func finish(
         _ pixels: UnsafePointer<UInt8>, isPremultiplied: Bool
     ) -> Picture {
         if isPremultiplied, decoded == fit.output {
-            // All of it, pixel by pixel.
+            // The whole picture is needed, pixel by pixel.
             let bytes = UnsafeBufferPointer(start: pixels, count: 4 * decoded.pixels)
             return Picture(size: decoded, pixels: Array(bytes)).upright(header.orientation)
         }

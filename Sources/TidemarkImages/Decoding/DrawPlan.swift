@@ -1,8 +1,8 @@
-/// What Apple's decoder is asked for, and where its answer is drawn. Pure.
+/// The request for Apple's decoder, and the place where its answer is drawn. Pure.
 struct DrawPlan: Hashable, Sendable {
     /// The longest side of the thumbnail that is asked for, in pixels.
     let longestSide: Int
-    /// Of the picture that is handed out, upright.
+    /// The size of the upright picture that the decoder returns.
     let output: PictureSize
 
     init(_ plan: DecodePlan) {
@@ -13,13 +13,13 @@ struct DrawPlan: Hashable, Sendable {
             plan.header.orientation.isTransposed ? plan.fit.output.transposed : plan.fit.output
     }
 
-    /// Where a thumbnail is drawn: around the middle of the output, all of which it covers.
+    /// The rectangle of a thumbnail: centred on the output, which the thumbnail covers completely.
     struct Place: Hashable, Sendable {
         var x, y, width, height: Int
     }
 
-    /// - Parameter thumbnail: The size of the upright thumbnail. The decoder rounds as it likes: what is a
-    ///   pixel too small is drawn larger, so that no edge stays empty.
+    /// - Parameter thumbnail: The size of the upright thumbnail. The decoder's rounding is not
+    ///   defined: a thumbnail that is a pixel too small is drawn larger, so no edge stays empty.
     func place(of thumbnail: PictureSize) -> Place {
         let width = max(thumbnail.width, output.width)
         let height = max(thumbnail.height, output.height)

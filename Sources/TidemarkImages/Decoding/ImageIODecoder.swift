@@ -3,14 +3,14 @@
     import Foundation
     import ImageIO
 
-    /// Apple's own decoders: their thumbnails are decoded small, and upright. What they are asked for, and
-    /// where their answer goes, is ``DrawPlan``'s matter.
+    /// Apple's own decoders, which return thumbnails that are decoded at a small scale and upright.
+    /// ``DrawPlan`` decides the request and the place of the answer.
     enum ImageIODecoder {
         static func decode(
             _ bytes: UnsafeRawBufferPointer, _ decodePlan: DecodePlan
         ) throws(PictureError) -> Picture {
             let plan = DrawPlan(decodePlan)
-            // For as long as the source lives, which is this call.
+            // The data must live as long as the source, which is this call.
             guard let start = bytes.baseAddress,
                 let data = CFDataCreateWithBytesNoCopy(
                     nil, start.assumingMemoryBound(to: UInt8.self), bytes.count, kCFAllocatorNull),

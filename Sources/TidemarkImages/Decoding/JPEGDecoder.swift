@@ -16,28 +16,28 @@
             var (width, height, sampling, colours): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
             let found = tjDecompressHeader3(
                 handle, file, UInt(bytes.count), &width, &height, &sampling, &colours)
-            // The limits were applied to what our own reader found.
+            // The limits were applied to the size that our own reader found.
             guard found == 0, Int(width) == size.width, Int(height) == size.height else {
                 throw .damaged
             }
             let isCMYK = [TJCS_CMYK, TJCS_YCCK].contains { Int32($0.rawValue) == colours }
             let format = isCMYK ? TJPF_CMYK : TJPF_RGBA
             let pixels = PixelBuffer(plan.decoded)
-            // More scans than any encoder makes are an attack on time.
+            // A file with more scans than any encoder makes is an attack on time.
             let status = tjDecompress2(
                 handle, file, UInt(bytes.count), pixels.start, Int32(plan.decoded.width),
                 Int32(4 * plan.decoded.width), Int32(plan.decoded.height), Int32(format.rawValue),
                 TJFLAG_LIMITSCANS)
-            // It says that it warned even when it gave up after a warning. Then the last pixel is
-            // still the zeros of before.
+            // libjpeg-turbo reports a warning even if it gave up after one. In that case the last
+            // pixel still has its initial zeros.
             let isWhole = isCMYK ? status == 0 : pixels.start[pixels.count - 1] == 255
             if status != 0, !isWhole || isFatal(handle) { throw .damaged }
             if isCMYK { makeRGB(pixels.start, plan.decoded.pixels) }
             return plan.finish(pixels.start, isPremultiplied: true)
         }
 
-        /// Cameras leave stray bytes between segments, and every program shows such pictures. One that
-        /// ends early is not shown: the missing part would be kept as a grey one.
+        /// Cameras leave stray bytes between segments, and every program shows such pictures. A
+        /// file that ends early is not shown, because its missing part would be cached as grey.
         private static func isFatal(_ handle: tjhandle) -> Bool {
             guard tjGetErrorCode(handle) == Int32(TJERR_WARNING.rawValue),
                 let text = tjGetErrorStr2(handle)
@@ -45,7 +45,7 @@
             return String(cString: text).lowercased().contains("premature end")
         }
 
-        /// What writes such pictures writes them inverted.
+        /// Converts inks to RGB. Programs that write such pictures write the inks inverted.
         private static func makeRGB(_ pixels: UnsafeMutablePointer<UInt8>, _ count: Int) {
             for pixel in 0..<count {
                 let one = pixels + 4 * pixel

@@ -1,16 +1,16 @@
 import Foundation
 
-/// A file's bytes, read by the system when they are looked at: they are not the process's own memory,
-/// and go when it needs room.
+/// The bytes of a file, which the system reads on access. They are not the process's own memory,
+/// and the system frees them when it needs room.
 ///
-/// `@unchecked`: the memory is never written, and goes with the last owner.
+/// `@unchecked`: the memory is never written, and its last owner unmaps it.
 final class MappedFile: @unchecked Sendable {
     let bytes: UnsafeRawBufferPointer
 
-    /// - Returns: Nil when it is not there, is empty or cannot be read.
+    /// - Returns: Nil if the file is missing, is empty or cannot be read.
     ///
-    /// The file must not be made shorter while it is open. What is in a cache never is: it is replaced
-    /// or removed.
+    /// The file must not be truncated while it is open. Files of a cache never are: a cache
+    /// replaces or removes them.
     init?(_ path: String) {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         if file < 0 { return nil }

@@ -5,7 +5,7 @@
     extension Picture {
         /// The picture for a view: `Image(decorative: image, scale: 2)`, `UIImage(cgImage: image)`.
         ///
-        /// Its pixels are copied once. Nil only where the system has no memory for it.
+        /// This copies the pixels once. Nil only if the system has no memory for it.
         public func makeCGImage() -> CGImage? {
             guard let space = CGColorSpace(name: CGColorSpace.sRGB),
                 let provider = CGDataProvider(data: Data(pixels) as CFData)

@@ -7,7 +7,7 @@ public struct Picture: Hashable, Sendable {
 
     public var width: Int { size.width }
     public var height: Int { size.height }
-    /// Its size in memory, in bytes.
+    /// The size in memory, in bytes.
     public var byteCount: Int { pixels.count }
 
     /// - Precondition: There are four bytes for each pixel, and at least one pixel.
@@ -19,7 +19,7 @@ public struct Picture: Hashable, Sendable {
 
     /// Red, green, blue and alpha of one pixel.
     ///
-    /// - Precondition: It is inside.
+    /// - Precondition: The position is inside the picture.
     public subscript(x: Int, y: Int) -> SIMD4<UInt8> {
         precondition(x >= 0 && x < width && y >= 0 && y < height)
         let offset = 4 * (y * width + x)
@@ -28,23 +28,22 @@ public struct Picture: Hashable, Sendable {
 }
 
 extension Picture: CustomStringConvertible, CustomReflectable {
-    /// Without its pixels.
+    /// The description without the pixels.
     public var description: String { "Picture(\(size))" }
     public var customMirror: Mirror { Mirror(self, children: ["size": size]) }
 }
 
-/// How a picture fits into a box of another shape.
+/// The way in which a picture fits into a box of another shape.
 public enum PictureFit: String, Hashable, Sendable, CaseIterable {
-    /// The whole picture is visible; it may be smaller than the box in one direction.
+    /// The whole picture is visible; it can be smaller than the box in one direction.
     case fit
     /// The picture fills the box; the rest is cut off on both sides.
     case fill
 }
 
-/// What part of a picture is shown in a box, and at what size. Nothing is ever made larger than it
-/// is.
+/// The part of a picture that is shown in a box, and its size. A picture is never enlarged.
 struct Fit: Hashable, Sendable {
-    /// In the picture's own pixels.
+    /// The shown rectangle, in the picture's own pixels.
     let left, top, width, height: Double
     let output: PictureSize
     /// Output pixels for one of the picture's: at most 1.

@@ -1,4 +1,4 @@
-/// From a file's bytes to a small picture.
+/// Decodes the bytes of a file into a small picture.
 package enum PictureDecoding {
     /// A file that is in memory already, as no pipeline does it.
     package static func picture(
@@ -12,9 +12,10 @@ package enum PictureDecoding {
         return try result.get()
     }
 
-    /// Reads the header, applies the limits, and decodes at the smallest scale that is large enough.
+    /// Reads the header, applies the limits, and decodes at the smallest scale that is large
+    /// enough.
     ///
-    /// - Parameter box: In pixels. A smaller picture stays as it is.
+    /// - Parameter box: The size of the box in pixels. A smaller picture keeps its size.
     static func picture(
         _ bytes: UnsafeRawBufferPointer, into box: PictureSize, _ mode: PictureFit,
         limits: PictureLimits
@@ -23,7 +24,7 @@ package enum PictureDecoding {
         return try decode(bytes, plan)
     }
 
-    /// What a decode will be and take. Decodes nothing.
+    /// Returns the plan of a decode and its memory. Decodes nothing.
     static func plan(
         _ bytes: UnsafeRawBufferPointer, into box: PictureSize, _ mode: PictureFit,
         limits: PictureLimits
@@ -52,14 +53,15 @@ package enum PictureDecoding {
     }
 }
 
-/// Pixels on their way, which are freed at the end whatever happens.
+/// A buffer of pixels that is freed at the end in every case.
 struct PixelBuffer: ~Copyable {
     let start: UnsafeMutablePointer<UInt8>
     let count: Int
 
     init(_ size: PictureSize) {
         count = 4 * size.pixels
-        // Zeros: what a decoder leaves out must not show what was in the memory before.
+        // The buffer is zeroed: pixels that a decoder omits must not show earlier contents of the
+        // memory.
         start = .allocate(capacity: count)
         start.initialize(repeating: 0, count: count)
     }

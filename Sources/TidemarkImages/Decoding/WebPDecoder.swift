@@ -10,7 +10,7 @@
             guard WebPInitDecoderConfig(&config) != 0 else { throw .unsupported("WebP") }
             let file = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
             guard WebPGetFeatures(file, bytes.count, &config.input) == VP8_STATUS_OK,
-                // The limits were applied to what our own reader found.
+                // The limits were applied to the size that our own reader found.
                 Int(config.input.width) == plan.header.stored.width,
                 Int(config.input.height) == plan.header.stored.height
             else { throw .damaged }

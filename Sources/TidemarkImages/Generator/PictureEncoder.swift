@@ -1,4 +1,5 @@
-/// How a JPEG's colours are kept: with half as many across and down, all of them, none, or as inks.
+/// The storage of a JPEG's colours: at half the resolution in both directions, at full resolution,
+/// grey only, or as inks.
 package enum JPEGColours: Sendable, CaseIterable { case halved, full, grey, inks }
 
 #if canImport(CTidemarkJPEG) && canImport(CTidemarkPNG) && canImport(CTidemarkWebP)
@@ -6,9 +7,9 @@ package enum JPEGColours: Sendable, CaseIterable { case halved, full, grey, inks
     import CTidemarkPNG
     import CTidemarkWebP
 
-    /// Files of pixels, for tests and demos. Nil when an encoder fails.
+    /// Encodes pixels as files, for tests and demos. Returns nil if an encoder fails.
     package enum PictureEncoder {
-        /// - Parameter orientation: In EXIF, when it is not `up`.
+        /// - Parameter orientation: The orientation, which is written as EXIF unless it is `up`.
         package static func jpeg(
             _ pixels: [UInt8], _ size: PictureSize, quality: Int = 85, isProgressive: Bool = false,
             colours: JPEGColours = .halved, orientation: PictureOrientation = .up
@@ -59,7 +60,7 @@ package enum JPEGColours: Sendable, CaseIterable { case halved, full, grey, inks
             return [0xFF, 0xE1, 0, UInt8(body.count + 2)] + body
         }
 
-        /// - Parameter pixels: Not premultiplied.
+        /// - Parameter pixels: The pixels, not premultiplied.
         package static func png(_ pixels: [UInt8], _ size: PictureSize) -> [UInt8]? {
             precondition(pixels.count == 4 * size.pixels)
             var image = png_image()
@@ -77,7 +78,7 @@ package enum JPEGColours: Sendable, CaseIterable { case halved, full, grey, inks
             return Array(file[..<count])
         }
 
-        /// - Parameter quality: Nil for lossless.
+        /// - Parameter quality: The quality of a lossy file; nil for lossless.
         package static func webP(
             _ pixels: [UInt8], _ size: PictureSize, quality: Float? = 80
         ) -> [UInt8]? {

@@ -13,10 +13,10 @@ package struct PictureGenerator: Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// As a photograph, as far as its bytes go: bands of slopes with some noise, that a JPEG of quality
-    /// 85 keeps about two bits a pixel of. Four bytes a pixel, opaque.
+    /// Returns pixels that compress like a photograph: bands of slopes with some noise, of which a
+    /// JPEG of quality 85 keeps about two bits per pixel. Four bytes per pixel, opaque.
     ///
-    /// Bands are copied, so that twelve million pixels are made quickly in a debug build too.
+    /// Bands are copied, so twelve million pixels are made quickly in a debug build too.
     package mutating func photograph(_ size: PictureSize) -> [UInt8] {
         let bands = (0..<48).map { _ in band(size.width) }
         var pixels: [UInt8] = []
@@ -42,8 +42,8 @@ package struct PictureGenerator: Sendable {
         return line
     }
 
-    /// Four fields, so that a test can say which way is up: red, green, blue and white, from the top
-    /// left.
+    /// Returns four fields, so a test can find the orientation: red, green, blue and white, from
+    /// the top left.
     package static func fields(_ size: PictureSize) -> [UInt8] {
         var pixels: [UInt8] = []
         pixels.reserveCapacity(4 * size.pixels)

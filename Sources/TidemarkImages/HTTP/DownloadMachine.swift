@@ -1,14 +1,15 @@
 import TidemarkResilience
 
-/// One download over several attempts: what each asks for, and what becomes of its answer. Pure.
+/// The decisions of a download over several attempts: the request of each attempt, and the use of
+/// its answer. Pure.
 ///
-/// A part that is there is taken up where it broke off (`Range`), on the condition that the rest is of
-/// the same file (`If-Range`). A picture that is there already is asked after (`If-None-Match`).
+/// An interrupted download continues where it ended (`Range`), if the rest belongs to the same file
+/// (`If-Range`). A picture that is present already is checked with the server (`If-None-Match`).
 struct DownloadMachine: Hashable, Sendable {
     enum Event: Hashable, Sendable {
         case begin
         case head(status: Int, HTTPFields)
-        /// So many more.
+        /// The number of bytes that arrived.
         case bytes(Int)
         case end
         /// The connection broke, or nothing came for too long.
@@ -16,9 +17,9 @@ struct DownloadMachine: Hashable, Sendable {
     }
 
     enum Step: Hashable, Sendable {
-        /// These fields are to be sent.
+        /// Send these fields.
         case ask([Field])
-        /// From here on the body is of interest, behind what is there already or instead of it.
+        /// The body is wanted from now on: after the received bytes, or in their place.
         case receive(fromStart: Bool)
         case goOn
         case finished
@@ -30,19 +31,19 @@ struct DownloadMachine: Hashable, Sendable {
         let name, value: String
     }
 
-    /// What is kept of this picture; nil for nothing.
+    /// The validity of the kept picture; nil if there is none.
     private let known: Validity?
     private let limit: Int
-    /// Bytes of the file that are there.
+    /// The number of received bytes of the file.
     private(set) var received = 0
-    /// Of the whole file, where the server said it.
+    /// The size of the whole file, if the server stated it.
     private(set) var expected: Int?
-    /// Of the answer that is complete or was broken off.
+    /// The fields of the last answer, complete or interrupted.
     private(set) var fields = HTTPFields()
-    /// What the rest must still be of; nil when it cannot be asked for.
+    /// The validator that the rest must match; nil if the rest cannot be requested.
     private var resumableBy: String?
     private var asksForRest = false
-    /// How many attempts went on where another had broken off.
+    /// The number of attempts that continued an interrupted one.
     private(set) var resumptions = 0
 
     init(known: Validity? = nil, limit: Int) {
@@ -50,7 +51,7 @@ struct DownloadMachine: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// Whether what is there is worth keeping for another attempt.
+    /// True if the received bytes are worth keeping for another attempt.
     var canResume: Bool { received > 0 && resumableBy != nil }
 
     mutating func step(_ event: Event) -> Step {
@@ -63,7 +64,8 @@ struct DownloadMachine: Hashable, Sendable {
             if let expected, received > expected { return restart() }
             return .goOn
         case .end:
-            // A body that is shorter than was said broke off, whatever the connection says.
+            // A body that is shorter than announced was interrupted, even if the connection ended
+            // cleanly.
             if let expected, received < expected { return fail(.unreachable, .transient) }
             return received == 0 ? fail(.damaged, .transient) : .finished
         case .broke: return fail(.unreachable, .transient)
@@ -126,7 +128,7 @@ struct DownloadMachine: Hashable, Sendable {
         return .receive(fromStart: false)
     }
 
-    /// What is there is of no use, and the next attempt begins from nothing.
+    /// Drops the received bytes, which are useless. The next attempt begins from the start.
     private mutating func restart() -> Step {
         forget()
         return fail(.damaged, .transient)
@@ -144,8 +146,8 @@ struct DownloadMachine: Hashable, Sendable {
         .failed(error, Failure(kind, hint: delay.map { .after($0) }, hadNoEffect: true))
     }
 
-    /// One that says byte by byte the same: not a weak tag, and a date only if the file was not still
-    /// being changed in its minute. Source: RFC 9110, 8.8.
+    /// Returns a validator that guarantees the same bytes: not a weak tag, and a date only if the
+    /// file was not changed in the minute before the answer. Source: RFC 9110, 8.8.
     private static func strongValidator(_ fields: HTTPFields) -> String? {
         if fields["accept-ranges"] == "none" { return nil }
         if let etag = fields["etag"] { return etag.hasPrefix("\"") ? etag : nil }
@@ -155,7 +157,7 @@ struct DownloadMachine: Hashable, Sendable {
         return text
     }
 
-    /// In seconds; a date counts from the answer's own.
+    /// Returns the requested delay. A date is compared with the date of the answer.
     private static func retryAfter(_ fields: HTTPFields) -> Duration? {
         guard let text = fields["retry-after"] else { return nil }
         if let seconds = HTTPFields.number(text) { return .seconds(seconds) }
@@ -169,7 +171,7 @@ struct DownloadMachine: Hashable, Sendable {
 /// `Content-Range: bytes 100-199/1000`.
 struct ContentRange: Hashable {
     let first: Int
-    /// Nil for `*`.
+    /// The size of the whole file; nil for `*`.
     let total: Int?
 
     init?(_ text: String?) {

@@ -6,7 +6,7 @@ final class Downloader: Sendable {
     enum Outcome: Sendable {
         /// The whole file.
         case file(UnfinishedFile)
-        /// What is kept still holds.
+        /// The kept picture is still valid.
         case notModified(HTTPFields)
     }
 
@@ -30,8 +30,9 @@ final class Downloader: Sendable {
     }
 
     /// - Parameters:
-    ///   - known: What is kept of it, to ask whether it still holds; nil to have it in any case.
-    ///   - path: Where it goes.
+    ///   - known: The validity of the kept picture, to check it with the server; nil to download
+    ///     the picture in any case.
+    ///   - path: Returns the path of the downloaded file.
     /// - Throws: ``PictureError`` or `CancellationError`.
     func download(
         _ address: String, _ id: PictureID, known: Validity?, to path: @Sendable () -> String
@@ -96,7 +97,7 @@ final class Downloader: Sendable {
                     if step == .receive(fromStart: false) { tally.add(.resumed) }
                     head.withLock { $0 = step }
                 case .body(let bytes):
-                    // What comes with a 304 is of no interest.
+                    // The body of a 304 is ignored.
                     guard case .receive? = head.withLock({ $0 }) else { return }
                     tally.add(.bytesReceived, bytes.count)
                     try file.body(bytes, attempt: attempt)
@@ -106,7 +107,7 @@ final class Downloader: Sendable {
             throw error
         } catch {
             try Task.checkCancellation()
-            // The network's reasons are many, and what follows is the same.
+            // The network has many error reasons, and all have the same consequence.
             _ = try file.end(isClean: false, attempt: attempt)
         }
         if case .notModified(let fields)? = head.withLock({ $0 }) {

@@ -10,7 +10,7 @@ public struct HTTPFields: Hashable, Sendable {
         }
     }
 
-    /// - Parameter name: In lowercase.
+    /// - Parameter name: The name in lowercase.
     subscript(name: String) -> String? { values[name] }
 
     /// A number that is not negative and of at most 15 digits; nil for anything else.
@@ -26,7 +26,7 @@ public struct HTTPFields: Hashable, Sendable {
         return digits.reduce(0) { 10 * $0 + Int($1 - 48) }
     }
 
-    /// `Cache-Control`: directives in small letters, with what stands behind `=`.
+    /// The directives of `Cache-Control` in small letters, with their values after `=`.
     var cacheControl: [String: String] {
         var directives: [String: String] = [:]
         for part in (self["cache-control"] ?? "").split(separator: ",") {

@@ -5,16 +5,17 @@ import TidemarkResilience
 
 /// Loads pictures over HTTP. Follows up to five redirects; sends no cookies and no credentials.
 public struct HTTPPictureTransport: PictureTransport {
-    /// One that says at once that nobody listens: the retries are the caller's. It lives as long as
-    /// the process.
+    /// A client that reports a missing server immediately, because the caller retries. It lives as
+    /// long as the process.
     private static let client: HTTPClient = {
         var configuration = HTTPClient.Configuration.singletonConfiguration
         configuration.connectionPool.retryConnectionEstablishment = false
-        // On Apple's systems it would wait for a network until the deadline.
+        // With this option, the client would wait for a network until the deadline on Apple's
+        // systems.
         configuration.networkFrameworkWaitForConnectivity = false
         configuration.redirectConfiguration = .follow(max: 5, allowCycles: false)
         configuration.timeout.connect = .seconds(10)
-        // Of silence in the middle of an answer: what is slow and comes is waited for.
+        // The limit of silence within an answer: a slow answer that still arrives is accepted.
         configuration.timeout.read = .seconds(15)
         return HTTPClient(
             eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
@@ -30,7 +31,7 @@ public struct HTTPPictureTransport: PictureTransport {
         _ receive: @escaping @Sendable (PictureAnswer) async throws -> Void
     ) async throws {
         let limit = request.timeout ?? Self.longest
-        // The client's own deadline ends with the head, and a body may come a byte at a time.
+        // The client's own deadline covers only the head, and a body can arrive a byte at a time.
         try await withTimeout(limit) { try await Self.send(request, receive) }
     }
 
@@ -39,7 +40,8 @@ public struct HTTPPictureTransport: PictureTransport {
     ) async throws {
         var message = HTTPClientRequest(url: request.address)
         message.headers.add(name: "accept", value: "image/webp, image/jpeg, image/png")
-        // What is packed cannot be resumed by its own bytes, and pictures are packed already.
+        // A compressed body cannot be resumed by its own bytes, and pictures are compressed
+        // already.
         message.headers.add(name: "accept-encoding", value: "identity")
         for field in request.fields { message.headers.add(name: field.name, value: field.value) }
         let response = try await client.execute(message, deadline: .now() + .hours(1))

@@ -5,7 +5,7 @@ public protocol PictureTransport: Sendable {
     /// Sends a GET. Calls `receive` with the head and then with each part of the body, one after
     /// the other, and returns at the end of the body.
     ///
-    /// - Throws: What `receive` throws, `CancellationError`, or another error when the network
+    /// - Throws: The error of `receive`, `CancellationError`, or another error if the network
     ///   failed. Fails at the latest after `request.timeout`.
     func get(
         _ request: PictureGet,

@@ -3,12 +3,12 @@ import Foundation
 import Synchronization
 import TidemarkResilience
 
-/// A download on its way to the disk: a machine that decides, a file that is written, a digest that
-/// grows with it, and a header that is looked at as soon as it is there.
+/// A download that is written to the disk. It consists of a machine that decides, a file, a digest
+/// that is updated with each part, and a header that is checked as soon as it has arrived.
 ///
 /// An attempt that was given up may still run: only the newest one writes.
 final class UnfinishedFile: Sendable {
-    /// What the machine ended an attempt with.
+    /// The error with which the machine ended an attempt.
     struct Ended: Error {
         let error: PictureError
         let step: DownloadMachine.Step
@@ -41,7 +41,7 @@ final class UnfinishedFile: Sendable {
     var canResume: Bool { state.withLock { $0.machine.canResume } }
     var resumptions: Int { state.withLock { $0.machine.resumptions } }
 
-    /// - Returns: The attempt's number, and what it asks for.
+    /// - Returns: The attempt's number, and the fields of its request.
     func begin() -> (attempt: Int, fields: [DownloadMachine.Field]) {
         state.withLock { state in
             state.attempt += 1
@@ -52,7 +52,7 @@ final class UnfinishedFile: Sendable {
         }
     }
 
-    /// - Returns: Whether the body is of interest.
+    /// - Returns: The machine's step, which says if the body is wanted.
     func head(_ status: Int, _ fields: HTTPFields, attempt: Int) throws -> DownloadMachine.Step {
         try own(attempt) { state in
             let step = state.machine.step(.head(status: status, fields))
@@ -89,7 +89,7 @@ final class UnfinishedFile: Sendable {
         }
     }
 
-    /// What is known of the whole file: its size, its digest, the answer's fields.
+    /// Returns the facts of the whole file: its size, its digest and the fields of the answer.
     func summary() -> (byteCount: Int, digest: String, fields: HTTPFields) {
         state.withLock { state in
             let digest = Hexadecimal.text(state.digest.finalize())
@@ -128,10 +128,11 @@ final class UnfinishedFile: Sendable {
     }
 }
 
-/// Looks at a download's first bytes until they say what it is, so that what is no picture, or one too
-/// large, is not downloaded to its end.
+/// Looks at the first bytes of a download until they show its format. So a file that is no picture,
+/// or a picture that is too large, is not downloaded to its end.
 struct HeaderWatch {
-    /// A header behind more than this is looked for when all is there.
+    /// The maximum number of bytes to search for a header. A header behind them is checked when the
+    /// download is complete.
     private static let maximumBytes = 256 << 10
 
     private let limits: PictureLimits
@@ -146,7 +147,7 @@ struct HeaderWatch {
     mutating func look(_ more: [UInt8]) throws(PictureError) {
         if isDone { return }
         bytes += more.prefix(Self.maximumBytes - bytes.count)
-        // Twice as much each time, so that small parts do not make it slow.
+        // The threshold doubles each time, so small parts do not make this slow.
         if bytes.count < lookAt { return }
         lookAt = 2 * bytes.count
         let header: PictureHeader

@@ -1,24 +1,25 @@
-/// For how long an answer may be shown, and how the server is asked whether it still holds: the rules
-/// of RFC 9111 for a cache of one person.
+/// The time for which an answer can be shown, and the fields that check it with the server: the
+/// rules of RFC 9111 for a private cache.
 struct Validity: Hashable, Sendable, Codable {
     var etag: String?
     var lastModified: String?
     /// Milliseconds since 1970, by the device's clock.
     var storedAt: Int64
-    /// From ``storedAt`` on.
+    /// The duration of freshness after ``storedAt``, in milliseconds.
     var freshMilliseconds: Int64
-    /// The server wants to be asked before it is shown again once it is stale: `no-cache`,
+    /// True if a stale picture must not be shown without a check with the server: `no-cache`,
     /// `must-revalidate`.
     var mustAsk: Bool
 
-    /// Nothing is fresh for longer.
+    /// The maximum freshness, in seconds.
     static let longest: Int64 = 365 * 86_400
-    /// What the server says nothing of is fresh for a tenth of its age. Source: RFC 9111, 4.2.2.
+    /// An answer without a stated lifetime is fresh for a tenth of its age. Source: RFC 9111,
+    /// 4.2.2.
     private static let guessedShare: Int64 = 10
     private static let longestGuess: Int64 = 86_400
 
     /// - Parameter now: Milliseconds since 1970.
-    /// - Returns: Nil when it must not be kept at all.
+    /// - Returns: Nil if the answer must not be kept.
     init?(_ fields: HTTPFields, now: Int64) {
         let control = fields.cacheControl
         if control["no-store"] != nil { return nil }
@@ -35,16 +36,16 @@ struct Validity: Hashable, Sendable, Codable {
         (storedAt, freshMilliseconds, mustAsk) = (now, 0, true)
     }
 
-    /// Of what must not be kept.
+    /// Returns the validity of an answer that must not be kept.
     static func nothing(at now: Int64) -> Validity { Validity(storedAt: now) }
 
     private static func lifetime(
         _ fields: HTTPFields, _ control: [String: String], _ now: Int64
     ) -> Int64 {
-        // What it has spent in caches on the way.
+        // The time that the answer has spent in caches on the way.
         let age = Int64(fields.number("age") ?? 0)
         if let text = control["max-age"] {
-            // One that cannot be read is as good as none: stale.
+            // An unreadable lifetime counts as none: the answer is stale.
             return (HTTPFields.number(text).map(Int64.init) ?? 0) - age
         }
         let date = fields["date"].flatMap(HTTPDate.seconds) ?? now
@@ -60,7 +61,8 @@ struct Validity: Hashable, Sendable, Codable {
         now >= storedAt && now - storedAt < freshMilliseconds
     }
 
-    /// By the server's word that it still holds (304), which may say anew for how long.
+    /// Returns the validity after the server confirmed the answer (304), possibly with a new
+    /// lifetime.
     func renewed(by fields: HTTPFields, now: Int64) -> Validity? {
         guard var renewed = Validity(fields, now: now) else { return nil }
         renewed.etag = renewed.etag ?? etag

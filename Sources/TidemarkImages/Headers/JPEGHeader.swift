@@ -3,7 +3,8 @@ enum JPEGHeader {
     private struct Frame {
         let width, height: Int
         let isProgressive: Bool
-        /// Of each component, how many samples it has in a row and in a column, relative to the others.
+        /// The number of samples of each component in a row and in a column, relative to the
+        /// others.
         let sampling: [(across: Int, down: Int)]
 
         /// Two bytes for each coefficient of each component.
@@ -39,7 +40,8 @@ enum JPEGHeader {
             case 0xDA:
                 guard let frame else { throw .damaged }
                 let inScan = try bytes.byte(offset + 2)
-                // A scan that has not all components is one of several, and all are held until the last.
+                // A scan without all components is one of several, and the decoder holds all of
+                // them until the last.
                 let isWhole = frame.isProgressive || inScan < frame.sampling.count
                 return try PictureHeader(
                     .jpeg, width: frame.width, height: frame.height,
@@ -52,7 +54,7 @@ enum JPEGHeader {
         throw .damaged
     }
 
-    /// Decoders skip what stands between segments by mistake; so does this, up to the end.
+    /// Decoders skip stray bytes between segments; this function does too, up to the end.
     private static func nextMarker(
         _ bytes: HeaderReader, _ offset: inout Int
     ) throws(PictureHeader.Problem) -> Int {
@@ -95,7 +97,8 @@ enum EXIF {
     /// A directory has a few dozen entries; one with more is not looked at to its end.
     private static let maximumEntries = 512
 
-    /// - Returns: Nil when it is not EXIF, does not say, or is damaged: then the picture stays as it is.
+    /// - Returns: Nil if the segment is not EXIF, has no orientation, or is damaged. The picture is
+    ///   then not turned.
     static func orientation(
         _ bytes: HeaderReader, inSegment start: Int, _ length: Int
     ) -> PictureOrientation? {
@@ -124,7 +127,7 @@ enum EXIF {
             let entry = directory + 2 + 12 * index
             guard let tag = number(entry, 2) else { return nil }
             if tag != orientationTag { continue }
-            // Of type 3, a number of two bytes, which stands in the entry itself.
+            // The value has type 3, a number of two bytes, which the entry itself contains.
             guard number(entry + 2, 2) == 3, let value = number(entry + 8, 2) else { return nil }
             return PictureOrientation(rawValue: value)
         }

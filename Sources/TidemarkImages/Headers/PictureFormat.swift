@@ -3,11 +3,11 @@
 public enum PictureFormat: String, Sendable, CaseIterable {
     case jpeg, png, webP
 
-    /// As many bytes tell a format.
+    /// The number of bytes that identify a format.
     static let signatureLength = 12
 
     /// - Parameter bytes: A file's first 12 bytes, or all of a shorter file.
-    /// - Returns: Nil if it is not a JPEG, PNG or WebP.
+    /// - Returns: Nil if the file is not a JPEG, PNG or WebP.
     public init?(firstBytes bytes: some Collection<UInt8>) {
         let bytes = Array(bytes.prefix(Self.signatureLength))
         if bytes.starts(with: Self.jpegStart) {
@@ -26,7 +26,7 @@ public enum PictureFormat: String, Sendable, CaseIterable {
     private static let jpegStart: [UInt8] = [0xFF, 0xD8, 0xFF]
     private static let pngStart: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-    /// Whether bytes too few to tell may still become a picture.
+    /// Returns true if bytes that are too short to identify a format can still become a picture.
     static func mayFollow(_ bytes: some Collection<UInt8>) -> Bool {
         let bytes = Array(bytes)
         if bytes.count >= signatureLength { return false }

@@ -1,4 +1,4 @@
-/// What the first bytes of a picture say about it, so that limits apply before anything is decoded.
+/// The facts in the first bytes of a picture, so limits apply before anything is decoded.
 ///
 /// Reading a header decodes no pixels, never traps on damaged bytes, and looks at a bounded number
 /// of segments.
@@ -19,9 +19,9 @@ public struct PictureHeader: Hashable, Sendable {
     /// A file with more parts before its pixels is damaged.
     static let maximumSegments = 1_000
 
-    /// Why there is no header.
+    /// The reason why there is no header.
     public enum Problem: Error, Hashable, Sendable {
-        /// All is well so far, and it is not all there.
+        /// The bytes are valid so far, but incomplete.
         case needsMoreBytes
         case notAPicture
         /// The bytes contradict themselves.

@@ -3,31 +3,31 @@ public struct PictureSize: Hashable, Sendable, CustomStringConvertible {
     public let width: Int
     public let height: Int
 
-    /// - Precondition: Neither is negative.
+    /// - Precondition: Both sides are at least 0.
     public init(width: Int, height: Int) {
         precondition(width >= 0 && height >= 0, "a picture has no negative side")
         self.width = width
         self.height = height
     }
 
-    /// Of a picture that was turned by a quarter.
+    /// The size after a quarter turn.
     var transposed: PictureSize { PictureSize(width: height, height: width) }
 
-    /// Sides are 65,535 at the most wherever a header was read, so that this cannot overflow.
+    /// The number of pixels. It cannot overflow, because sides from a header are at most 65,535.
     var pixels: Int { width * height }
 
     public var description: String { "\(width)×\(height)" }
 }
 
-/// How a stored picture must be turned to be upright: EXIF's eight values.
+/// The turn that makes a stored picture upright: the eight values of EXIF.
 public enum PictureOrientation: Int, Sendable, CaseIterable {
     case up = 1
     case upMirrored, down, downMirrored, leftMirrored, right, rightMirrored, left
 
-    /// Whether width and height are swapped.
+    /// True if width and height are swapped.
     var isTransposed: Bool { rawValue >= 5 }
 
-    /// Where a pixel of the upright picture is in the stored one.
+    /// Returns the position in the stored picture of a pixel of the upright picture.
     ///
     /// - Parameter stored: The size as stored.
     func source(x: Int, y: Int, in stored: PictureSize) -> (x: Int, y: Int) {

@@ -1,9 +1,9 @@
 /// The first chunks of a WebP. Sources: RFC 9649 (container, lossless), RFC 6386, 9.1 (lossy).
 enum WebPHeader {
-    /// Of the extended format: is there alpha, EXIF, more than one frame.
+    /// The flags of the extended format: alpha, EXIF, and more than one frame.
     private enum Flag { static let animation = 0x02, exif = 0x08, alpha = 0x10 }
     private static let firstChunk = 12
-    /// What is looked at of chunks; a still picture has a handful.
+    /// The maximum number of chunks that are read; a still picture has a handful.
     private static let maximumChunks = 64
 
     static func read(_ bytes: HeaderReader) throws(PictureHeader.Problem) -> PictureHeader {
@@ -47,14 +47,14 @@ enum WebPHeader {
         let pixels = try PictureHeader(.webP, width: width, height: height, wholeBytes: 0)
             .stored.pixels
         let found = look(bytes, after: body + 10, hasEXIF: flags & Flag.exif != 0)
-        // Until it is known to be lossy, the larger of the two.
+        // Until the picture is known to be lossy, this is the larger of the two values.
         let wholeBytes = found.isLossy ? (flags & Flag.alpha != 0 ? pixels : 0) : 4 * pixels
         return try PictureHeader(
             .webP, width: width, height: height, orientation: found.orientation ?? .up,
             wholeBytes: wholeBytes)
     }
 
-    /// As far as there are bytes: EXIF stands behind the pixels.
+    /// Reads the chunks as far as there are bytes: EXIF follows the pixels.
     private static func look(
         _ bytes: HeaderReader, after start: Int, hasEXIF: Bool
     ) -> (isLossy: Bool, orientation: PictureOrientation?) {

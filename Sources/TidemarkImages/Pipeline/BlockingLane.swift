@@ -1,6 +1,7 @@
 import Dispatch
 
-/// Threads for what waits for a disk or computes for long, so that Swift's own few are free.
+/// Threads for work that waits for a disk or computes for long, so Swift's own few threads stay
+/// free.
 struct BlockingLane: Sendable {
     private let queue: DispatchQueue
 

@@ -24,19 +24,20 @@ public final class ImagePipeline: PictureSource {
     private let decoding = BlockingLane("tidemark.pictures.decode", isConcurrent: true)
     private let files = SingleFlight<PictureID, StoredPicture>()
     private let pictures = SingleFlight<SizedID, LoadedPicture>()
-    /// Questions to the server beside a picture that is shown already.
+    /// The checks of shown pictures with the server.
     private let questions = Mutex(Questions())
     private static let mostQuestions = 64
 
     private struct Questions {
         var open: [PictureID: Task<Void, Never>] = [:]
-        /// When a picture was asked after, in milliseconds since 1970: of the newest ones.
+        /// The times of the last checks of pictures, in milliseconds since 1970. Only the newest
+        /// checks are kept.
         var times = CostCache<PictureID, Int64>(limit: 1_000)
     }
 
-    /// Opens the disk cache, without reading what is in it. The first picture that is not in memory has the
-    /// folder read, on a thread of the cache's, and removes what is too old and the unfinished downloads of a
-    /// process that was killed.
+    /// Opens the disk cache without reading its contents. The first picture that is not in memory
+    /// triggers the read of the folder, on the cache's own thread. That read also removes pictures
+    /// that are too old, and the unfinished downloads of a killed process.
     ///
     /// - Parameters:
     ///   - folder: The folder of the disk cache, for this pipeline and one process only.
@@ -62,7 +63,7 @@ public final class ImagePipeline: PictureSource {
 
     // MARK: Pictures
 
-    /// The picture, if it is in memory, also if it may be out of date. Never waits.
+    /// Returns the picture if it is in memory, even if it is out of date. Never waits.
     public func cached(_ request: PictureRequest) -> Picture? {
         memory.entry(request.sized)?.picture
     }
@@ -134,7 +135,7 @@ public final class ImagePipeline: PictureSource {
         do {
             return try await decode(try await file(request), request)
         } catch is StoredPicture.Gone {
-            // Damaged on the disk, or evicted a moment ago: once more, from the network.
+            // The file is damaged or was just evicted: remove the picture and download it.
             await store.remove(request.id)
         }
         do {
@@ -157,7 +158,8 @@ public final class ImagePipeline: PictureSource {
     ) async throws -> LoadedPicture {
         let origin: LoadedPicture.Origin = stored.isFromNetwork ? .network : .disk
         if let entry = memory.entry(request.sized), entry.digest == stored.record.digest {
-            // The server said that it still holds: what was made of it holds too.
+            // The file has the bytes of the decoded picture in memory, so that picture is still
+            // valid.
             keep(entry.picture, stored.record, request)
             return LoadedPicture(
                 picture: entry.picture, origin: stored.isFromNetwork ? .network : .memory,
@@ -197,8 +199,8 @@ public final class ImagePipeline: PictureSource {
         return error
     }
 
-    /// Asks the server beside what is shown already, not more often than a picture that fails is
-    /// asked for. What is new is there the next time.
+    /// Checks a shown picture with the server, at most as often as a failed picture is requested.
+    /// The next request shows a new picture.
     private func ask(_ request: PictureRequest) {
         let (id, now) = (request.id, environment.wallClock())
         let pause = settings.failureMemory.milliseconds
@@ -225,7 +227,7 @@ public final class ImagePipeline: PictureSource {
             if (error as? PictureError)?.isGone == true { memory.remove(request.id) }
             return
         }
-        // Out of reach: what is there is shown on.
+        // The server is unreachable: the kept picture is still shown.
         if stored.isStale { return }
         memory.remove(request.id, otherThan: stored.record.digest)
         if let entry = memory.entry(request.sized) { keep(entry.picture, stored.record, request) }
@@ -279,15 +281,15 @@ public final class ImagePipeline: PictureSource {
     /// Reads the folder when nothing else has used the disk before.
     public var diskUse: (bytes: Int, pictures: Int) { store.use }
 
-    /// How many wait and run, and how many pictures somebody wants: nothing is left behind.
+    /// The number of waiting and running jobs. Both are zero if no work is left.
     package var load: (waiting: Int, running: Int) { (traffic.waiting, traffic.running) }
 
-    /// How many wait for a picture at its size.
+    /// Returns the number of callers that wait for a picture at its size.
     package func callers(for request: PictureRequest) -> Int {
         pictures.callers(for: request.sized)
     }
 
-    /// Returns when what was to be written is written, and no question is open.
+    /// Returns when all pending writes are done and no check with the server is open.
     package func settle() async {
         for question in questions.withLock({ Array($0.open.values) }) { await question.value }
         await store.settle()
@@ -298,7 +300,7 @@ public final class ImagePipeline: PictureSource {
 public struct Prefetch: Sendable {
     let task: Task<Void, Never>
 
-    /// Cancels the downloads that nobody else requested.
+    /// Cancels the downloads that no other caller requested.
     public func cancel() { task.cancel() }
 
     /// Returns when all pictures are loaded or failed, or when the prefetch was cancelled.

@@ -3,10 +3,10 @@ public import TidemarkResilience
 
 /// The settings and bounds of a pipeline.
 public struct ImageSettings: Sendable {
-    /// What to do with an expired picture.
+    /// The treatment of an expired picture.
     public enum Staleness: Sendable {
-        /// Show it and ask the server meanwhile; the next request shows the new one. With
-        /// `no-cache` or `must-revalidate`, ask first.
+        /// Show the expired picture and ask the server in the background; the next request shows
+        /// the new picture. With `no-cache` or `must-revalidate`, ask first.
         case showAndAsk
         /// Ask the server first; show the expired picture when the server cannot be reached.
         case askFirst
@@ -20,10 +20,11 @@ public struct ImageSettings: Sendable {
     public var diskAge: Duration
     public var limits: PictureLimits
     public var traffic: PictureTraffic
-    /// How downloads are retried. The time of an attempt begins when it is sent.
+    /// The retries of downloads. The time of an attempt begins when its request is sent.
     public var retry: RetryPolicy
     public var staleness: Staleness
-    /// How long a picture that failed (404, not a picture, too large) is not requested again.
+    /// The time during which a failed picture (404, not a picture, too large) is not requested
+    /// again.
     public var failureMemory: Duration
 
     /// - Precondition: No number is negative.
@@ -47,8 +48,8 @@ public struct ImageSettings: Sendable {
 }
 
 extension RetryPolicy {
-    /// 4 retries after 0.5 s, doubled up to 8 s, moved by dice; 30 s for each attempt, after which
-    /// the next goes on where it broke off.
+    /// The default retries: 4 retries after 0.5 s, doubled up to 8 s, with random jitter. Each
+    /// attempt has 30 s; the next one continues where it ended.
     public static let pictures = RetryPolicy(
         maxRetries: 4, initialDelay: .milliseconds(500), factor: 2, maximumDelay: .seconds(8),
         jitter: .equal, attemptTimeout: .seconds(30))
@@ -57,11 +58,11 @@ extension RetryPolicy {
 /// A pipeline's network, clocks and dice, which tests replace.
 public struct ImageEnvironment: Sendable {
     public var transport: any PictureTransport
-    /// For retries.
+    /// The clock that measures retries.
     public var clock: any Clock<Duration>
     /// Milliseconds since 1970.
     public var wallClock: @Sendable () -> Int64
-    /// In `0 ..< 1`.
+    /// Returns a random number in `0 ..< 1`.
     public var random: @Sendable () -> Double
     public var connectivity: Connectivity
 

@@ -1,7 +1,7 @@
 import CoreMetrics
 import Synchronization
 
-/// What a pipeline has done so far.
+/// The counts of a pipeline so far.
 public struct PictureFigures: Hashable, Sendable, Codable {
     /// Calls for a picture.
     public var requests = 0
@@ -12,15 +12,15 @@ public struct PictureFigures: Hashable, Sendable, Codable {
     public var fromNetwork = 0
     /// Calls that shared the work of another.
     public var shared = 0
-    /// Requests that were sent: first attempts, retries and questions whether a picture still holds.
+    /// Sent requests: first attempts, retries and checks of kept pictures.
     public var sent = 0
     /// Pictures that came whole.
     public var downloads = 0
     /// Attempts that went on where another had broken off.
     public var resumed = 0
-    /// Answers that what is there still holds.
+    /// Answers that confirmed a kept picture.
     public var notModified = 0
-    /// Of bodies, also of those that broke off.
+    /// The bytes of bodies, including interrupted ones.
     public var bytesReceived = 0
     public var decodes = 0
     public var failures = 0
@@ -34,7 +34,7 @@ final class PictureTally: Sendable {
         case requests, fromMemory, fromDisk, smallFiles, fromNetwork, shared, sent, downloads
         case resumed, notModified, bytesReceived, decodes, failures
 
-        /// The metric's name, and what is counted here.
+        /// The metric's name, and the counter in ``PictureFigures``.
         fileprivate var place: (label: String, path: WritableKeyPath<PictureFigures, Int>) {
             switch self {
             case .requests: ("requests", \.requests)

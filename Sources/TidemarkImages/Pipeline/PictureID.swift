@@ -1,7 +1,7 @@
 import Crypto
 
-/// What a picture is kept under: 128 bits of SHA-256 over its address and version, so that no name of
-/// a file is made of what a server or a person wrote.
+/// The key of a picture: 128 bits of SHA-256 over its address and version, so no file name contains
+/// text of a server or a user.
 struct PictureID: Hashable, Sendable, CustomStringConvertible {
     let high, low: UInt64
 
@@ -54,7 +54,7 @@ enum Hexadecimal {
     }
 }
 
-/// A picture at a size: what is decoded once.
+/// A picture at a size: the key of a single decode.
 struct SizedID: Hashable, Sendable {
     let id: PictureID
     let size: PictureSize

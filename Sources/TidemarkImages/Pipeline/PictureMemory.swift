@@ -4,10 +4,10 @@ import Synchronization
 final class PictureMemory: Sendable {
     struct Entry: Sendable {
         let picture: Picture
-        /// Of the file it was made of.
+        /// The digest of the file from which the picture was decoded.
         let digest: String
-        /// Until when it need not be asked for, and whether it may be shown after; nil for a version,
-        /// which always holds.
+        /// The time until which the picture needs no check, and the rule for its use afterwards;
+        /// nil for a picture with a version, which is always valid.
         let validity: Validity?
 
         func isFresh(at now: Int64) -> Bool { validity?.isFresh(at: now) ?? true }
@@ -45,7 +45,7 @@ final class PictureMemory: Sendable {
         }
     }
 
-    /// Those made of another file than this one.
+    /// Removes the decoded pictures that were made from another file than this one.
     func remove(_ id: PictureID, otherThan digest: String) {
         state.withLock { state in
             for sized in state.pictures.keys.filter({ $0.id == id })

@@ -37,7 +37,7 @@ public struct PictureRequest: Sendable, Hashable {
         return request
     }
 
-    /// Whether it can be asked for at all.
+    /// True if the address can be loaded: it is `http` or `https` and has a host.
     var isLoadable: Bool {
         guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
             return false
@@ -47,7 +47,8 @@ public struct PictureRequest: Sendable, Hashable {
 }
 
 extension PictureRequest {
-    /// Of a place on the screen, in points; nil without an address, or while the place has no size.
+    /// Creates the request of a place on the screen, in points; nil without an address, or while
+    /// the place has no size.
     init?(_ url: URL?, in place: CGSize, scale: CGFloat, fit: PictureFit, version: String?) {
         // A place without a bound, as in a list that measures, is not asked for.
         let most = 16_384.0
@@ -68,6 +69,6 @@ public struct LoadedPicture: Hashable, Sendable {
 
     public let picture: Picture
     public let origin: Origin
-    /// Whether the server may have a newer one.
+    /// True if the server can have a newer picture.
     public let isStale: Bool
 }

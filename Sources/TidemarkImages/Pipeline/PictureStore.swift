@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// A picture's file: the cache's, or one that goes with its last user because the server wants nothing
-/// kept.
+/// The file of a picture: a file of the cache, or a temporary file that its last user deletes
+/// because the picture is not kept.
 final class StoredPicture: Sendable {
     let record: PictureRecord
     let path: String
     let isFromNetwork: Bool
     let isStale: Bool
-    /// Whether the server wants it shown once and not kept (`no-store`).
+    /// True if the server allows a single use and no storage (`no-store`).
     let mustNotBeKept: Bool
     /// Keeps the file; nil for the cache's.
     private let unfinished: UnfinishedFile?
@@ -27,7 +27,7 @@ final class StoredPicture: Sendable {
         self.unfinished = unfinished
     }
 
-    /// It is not there any more, or not what was stored.
+    /// The file is missing, or differs from the stored file.
     struct Gone: Error {}
 
     func open() throws -> MappedFile {
@@ -37,19 +37,21 @@ final class StoredPicture: Sendable {
         return file
     }
 
-    /// Disks forget, and a decoder makes a picture of nearly anything.
+    /// Throws ``Gone`` if the digest differs: a disk can lose data, and a decoder accepts nearly
+    /// all bytes.
     func check(_ file: MappedFile) throws {
         if Hexadecimal.digest(file.bytes) != record.digest { throw Gone() }
     }
 }
 
-/// The disk cache and what fills it. Thread-safe.
+/// The disk cache with its downloads. Thread-safe.
 final class PictureStore: Sendable {
     private let disk: DiskCache
     private let downloader: Downloader
     private let wallClock: @Sendable () -> Int64
     private let lane = BlockingLane("tidemark.pictures.disk", isConcurrent: false)
-    /// Removed while somebody waited for them: what still comes is not kept.
+    /// The pictures that were removed while callers waited for them. Their pending results are not
+    /// kept.
     private let dropped = Mutex<Set<PictureID>>([])
 
     init(
@@ -64,7 +66,7 @@ final class PictureStore: Sendable {
 
     // MARK: Reading
 
-    /// A small picture that was kept, if it may be shown without asking.
+    /// Returns a stored small picture, if it can be shown without a check with the server.
     func small(
         _ sized: SizedID, asksFirst: Bool
     ) async throws -> (picture: Picture, record: PictureRecord, isStale: Bool)? {
@@ -77,7 +79,7 @@ final class PictureStore: Sendable {
         }
     }
 
-    /// The file of a picture: the one that is there, if it may be shown, or the server's.
+    /// Returns the file of a picture: the kept file if it can be shown, or a file from the server.
     ///
     /// - Throws: ``PictureError``, `CancellationError`.
     func obtain(_ request: PictureRequest, asksFirst: Bool) async throws -> StoredPicture {
@@ -94,10 +96,10 @@ final class PictureStore: Sendable {
         do {
             return try await download(request, record)
         } catch let error as PictureError {
-            // Whoever took it away wants it seen no more.
+            // The owner of the picture removed it, so it must not be shown again.
             if error.isGone { await remove(id) }
             if record.validity.mustAsk || error.recovery == .showPlaceholder { throw error }
-            // A picture of yesterday says more than none.
+            // An old picture is better than no picture.
             return StoredPicture(record, path: kept, isFromNetwork: false, isStale: true)
         }
     }
@@ -127,7 +129,8 @@ final class PictureStore: Sendable {
         return StoredPicture(renewed, path: disk.path(renewed, id), isFromNetwork: false)
     }
 
-    /// Into the cache, unless the server, the user or the room there is will not have it.
+    /// Moves a download into the cache. If the server, the user or the free room does not allow
+    /// that, the file stays temporary.
     private func take(
         _ file: UnfinishedFile, _ request: PictureRequest
     ) async throws -> StoredPicture {
@@ -140,7 +143,7 @@ final class PictureStore: Sendable {
             byteCount: byteCount, validity: validity ?? .nothing(at: now))
         let mayKeep = validity != nil && !isDropped(id)
         let isKept = try await lane.run { [disk] in
-            // What cannot be kept is shown all the same.
+            // A picture that cannot be kept is still shown.
             mayKeep ? (try? disk.store(record, id, from: file.path, now: now)) ?? false : false
         }
         if isKept {
@@ -153,11 +156,11 @@ final class PictureStore: Sendable {
 
     // MARK: Writing
 
-    /// Beside its picture, soon.
+    /// Stores a small picture beside its picture, in the background.
     func keep(_ picture: Picture, _ sized: SizedID, _ record: PictureRecord) {
         if picture.byteCount > SmallFile.maximumPixelBytes || isDropped(sized.id) { return }
         lane.begin { [disk] in
-            // One that cannot be kept is decoded again.
+            // A small picture that cannot be kept is decoded again.
             try? disk.store(small: picture, sized, of: record)
         }
     }

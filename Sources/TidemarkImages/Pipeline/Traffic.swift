@@ -1,29 +1,29 @@
 /// The priority of a picture.
 public enum PicturePriority: Int, Hashable, Sendable, Comparable, CaseIterable {
-    /// It may be shown later. At most a third of the downloads are of this priority.
+    /// The picture is needed later, if at all. At most a third of the downloads have this priority.
     case prefetch
-    /// It is just outside the screen.
+    /// The picture is just outside the screen.
     case nearby
-    /// It is on the screen.
+    /// The picture is on the screen.
     case visible
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// How much runs at the same time.
+/// The bounds of concurrent work.
 public struct PictureTraffic: Hashable, Sendable {
     /// Downloads at the same time.
     public var downloads: Int
-    /// How many of these may be prefetches.
+    /// The maximum number of these downloads that are prefetches.
     public var prefetches: Int
     /// Decodes at the same time.
     public var decodes: Int
     /// The bound of all decodes together, in bytes. A larger decode runs alone.
     public var decodeBytes: Int
-    /// How many may wait. Beyond, those with the lowest priority are refused.
+    /// The maximum number of waiting jobs. Beyond it, jobs with the lowest priority are refused.
     public var waiting: Int
 
-    /// - Precondition: All are positive, and `prefetches` is no more than `downloads`.
+    /// - Precondition: All values are positive, and `prefetches` is at most `downloads`.
     public init(
         downloads: Int = 6, prefetches: Int = 2, decodes: Int = 2, decodeBytes: Int = 48 << 20,
         waiting: Int = 4_096
@@ -38,9 +38,10 @@ public struct PictureTraffic: Hashable, Sendable {
     }
 }
 
-/// Who wants which picture how urgently, and what runs next. Pure.
+/// Decides which job runs next, from the callers that want each picture and their priorities. Pure.
 ///
-/// A job is as urgent as the most urgent of those who want its picture, now and not when it came.
+/// The priority of a job is the highest priority of the callers that want its picture at this
+/// moment, and not at the time of the request.
 struct Traffic {
     enum Kind: Int, Hashable, Sendable, CaseIterable { case download, decode }
 
@@ -48,7 +49,7 @@ struct Traffic {
         let number: Int
         let kind: Kind
         let id: PictureID
-        /// What a decode holds, in bytes.
+        /// The memory of a decode, in bytes.
         var bytes = 0
     }
 
@@ -56,7 +57,7 @@ struct Traffic {
         case joined(PictureID, PicturePriority)
         case left(PictureID, PicturePriority)
         case queued(Job)
-        /// Nobody wants it any more.
+        /// No caller wants the job's result.
         case withdrawn(Int)
         case ended(Int)
     }
@@ -71,8 +72,8 @@ struct Traffic {
         var priority: PicturePriority
     }
 
-    /// Numbers in the order of their turn. One whose job has gone, or has another urgency now, is
-    /// passed over when its turn comes.
+    /// A queue of job numbers. A number whose job was removed, or has another priority now, is
+    /// skipped when its turn comes.
     private struct Line {
         var numbers: [Int] = []
         var first = 0
@@ -93,12 +94,13 @@ struct Traffic {
 
     var waitingCount: Int { waiting.count }
     var runningCount: Int { running.count }
-    /// Pictures that somebody wants.
+    /// The number of pictures that a caller wants.
     var wantedCount: Int { wanted.count }
 
     func isWanted(_ id: PictureID) -> Bool { wanted[id] != nil }
 
-    /// The most urgent of those who want it; prefetch when nobody does.
+    /// Returns the highest priority among the callers that want the picture; prefetch if there are
+    /// none.
     func priority(_ id: PictureID) -> PicturePriority {
         guard let counts = wanted[id] else { return .prefetch }
         return PicturePriority.allCases.last { counts[$0.rawValue] > 0 } ?? .prefetch
@@ -138,7 +140,7 @@ struct Traffic {
         guard let one = waiting[number] else { return }
         let (kind, priority) = (one.job.kind.rawValue, one.priority.rawValue)
         lines[kind][priority].numbers.append(number)
-        // What was raised and lowered again and again leaves no endless trace.
+        // Repeated changes of priority must not grow the queue without bound.
         if lines[kind][priority].numbers.count > 2 * waiting.count + 16 {
             let valid = valid(kind, priority)
             lines[kind][priority] = Line(numbers: valid)
@@ -164,7 +166,8 @@ struct Traffic {
         if waitingOf[one.job.id]?.isEmpty == true { waitingOf[one.job.id] = nil }
     }
 
-    /// The least urgent, and of these the newest: it has waited the shortest.
+    /// Refuses the job with the lowest priority. Among equal jobs this is the newest, which has
+    /// waited the shortest time.
     private mutating func refuseOne() -> [Effect] {
         let worst = waiting.max {
             ($1.value.priority.rawValue, $0.key) < ($0.value.priority.rawValue, $1.key)
@@ -187,8 +190,8 @@ struct Traffic {
         return effects
     }
 
-    /// The one whose turn it is, if there is room for it. What is behind it waits too: a large one
-    /// would otherwise never come to its turn.
+    /// Returns the next job if there is room for it. The jobs behind it wait too: otherwise a large
+    /// job would never run.
     private mutating func next(_ kind: Kind) -> Int? {
         for priority in PicturePriority.allCases.reversed() {
             guard let number = head(kind, priority), let one = waiting[number] else { continue }

@@ -23,7 +23,7 @@ final class TrafficControl: Sendable {
 
     /// Runs `body` when it is its turn.
     ///
-    /// - Throws: ``PictureError/tooManyRequests``, `CancellationError`, or what `body` throws.
+    /// - Throws: ``PictureError/tooManyRequests``, `CancellationError`, or the error of `body`.
     func run<Value: Sendable>(
         _ kind: Traffic.Kind, of id: PictureID, bytes: Int = 0,
         _ body: () async throws -> Value
@@ -45,11 +45,11 @@ final class TrafficControl: Sendable {
     private func queue(_ job: Traffic.Job, _ door: Door) {
         if Task.isCancelled { return door.resume(throwing: CancellationError()) }
         step(.queued(job)) { $0.doors[job.number] = door }
-        // It may have been cancelled before it was there to be withdrawn.
+        // The task can be cancelled before the job was registered, so check again.
         if Task.isCancelled { withdraw(job.number) }
     }
 
-    /// Does nothing to one that runs: its work hears of it by itself.
+    /// Does not affect a running job: its own task notices the cancellation.
     private func withdraw(_ number: Int) {
         let (door, ends) = state.withLock { state -> (Door?, [(Door, Bool)]) in
             guard let door = state.doors.removeValue(forKey: number) else { return (nil, []) }

@@ -2,11 +2,12 @@ public import Foundation
 import Synchronization
 import TidemarkResilience
 
-/// The address and version of a person's picture.
+/// The address and version of a user's picture.
 public struct ProfilePicture: Hashable, Sendable {
     public let url: URL
     /// A text that changes with the picture: a counter, a digest, a time. With a version, the
-    /// server is never asked whether the picture is still valid; without one, HTTP's rules apply.
+    /// server is never asked whether the picture is still valid; without a version, the rules of
+    /// HTTP apply.
     public let version: String?
 
     public init(_ url: URL, version: String? = nil) {
@@ -15,9 +16,9 @@ public struct ProfilePicture: Hashable, Sendable {
     }
 }
 
-/// Loads people's pictures by their ids. Nine views of one person share one look at the profile and
-/// one download. When a profile has another picture, the old one is removed everywhere.
-/// Thread-safe.
+/// Loads the pictures of users by their ids. Nine views of the same user share one lookup of the
+/// profile and one download. When a profile gets another picture, the old picture is removed
+/// everywhere. Thread-safe.
 public final class ProfilePictures: Sendable {
     private let pipeline: ImagePipeline
     private let lookup: @Sendable (String) async throws -> ProfilePicture?
@@ -26,9 +27,9 @@ public final class ProfilePictures: Sendable {
 
     /// - Parameters:
     ///   - pipeline: Loads the pictures.
-    ///   - lookup: Returns where the picture of the person with this id is; nil when they have
-    ///     none. Called once for all views that request it at the same time, and not again until
-    ///     ``changed(_:to:)`` or ``forget(_:)``.
+    ///   - lookup: Returns the address of the picture of the user with this id; nil if the user has
+    ///     none. It is called once for all views that request it at the same time, and not again
+    ///     until ``changed(_:to:)`` or ``forget(_:)``.
     public init(
         _ pipeline: ImagePipeline,
         lookup: @escaping @Sendable (String) async throws -> ProfilePicture?
@@ -37,8 +38,8 @@ public final class ProfilePictures: Sendable {
         self.lookup = lookup
     }
 
-    /// - Throws: ``PictureError``, ``PictureError/noPicture`` for a person without one, what
-    ///   `lookup` throws, or `CancellationError`.
+    /// - Throws: ``PictureError``, ``PictureError/noPicture`` for a user without a picture, the
+    ///   error of `lookup`, or `CancellationError`.
     public func picture(
         of user: String, size: PictureSize, mode: PictureFit = .fill,
         priority: PicturePriority = .visible
@@ -49,7 +50,7 @@ public final class ProfilePictures: Sendable {
                 picture.url, size: size, mode: mode, version: picture.version, priority: priority))
     }
 
-    /// The picture, if it is in memory. Never waits.
+    /// Returns the picture if it is in memory. Never waits.
     public func cached(
         of user: String, size: PictureSize, mode: PictureFit = .fill
     ) -> Picture? {
@@ -58,11 +59,11 @@ public final class ProfilePictures: Sendable {
             PictureRequest(picture.url, size: size, mode: mode, version: picture.version))
     }
 
-    /// Replaces a person's picture. Call it when a profile was read or written.
+    /// Replaces a user's picture. Call it when a profile was read or written.
     ///
     /// - Parameters:
-    ///   - user: The person's id.
-    ///   - picture: The new picture; nil when the person has none any more.
+    ///   - user: The user's id.
+    ///   - picture: The new picture; nil if the user no longer has a picture.
     public func changed(_ user: String, to picture: ProfilePicture?) async {
         let old = table.withLock { $0.set(user, picture) }
         lookups.forget(Array(user.utf8))
@@ -79,34 +80,35 @@ public final class ProfilePictures: Sendable {
         if let known = table.withLock({ $0.picture(user) }) { return known }
         return try await lookups.value(for: Array(user.utf8)) { [self] in
             let found = try await lookup(user)
-            // What a listener said meanwhile is newer.
+            // A change that a listener reported during the lookup is newer.
             return table.withLock { $0.learn(user, found) }
         }
     }
 }
 
-/// Whose picture is which. Pure. Ids are told apart by their bytes.
+/// The table of users and their pictures. Pure. Ids are compared by their bytes.
 struct ProfileTable {
-    /// People beyond this are looked up again: the ones asked for the longest ago.
+    /// The maximum number of users in the table. Beyond it, the least recently used entries are
+    /// looked up again.
     static let capacity = 10_000
 
     private var people = CostCache<[UInt8], ProfilePicture?>(limit: capacity)
-    /// How many have the same one: a default, or a team's.
+    /// The number of users with the same picture: a default, or a team's picture.
     private var owners: [ProfilePicture: Int] = [:]
 
-    /// - Returns: Nil for who is not known; a value of nil for who has no picture.
+    /// - Returns: Nil for an unknown user; a value of nil for a user without a picture.
     mutating func picture(_ user: String) -> ProfilePicture?? { people.value(Array(user.utf8)) }
 
-    /// What a lookup found.
+    /// Stores the result of a lookup.
     ///
-    /// - Returns: What holds: what is known already is newer.
+    /// - Returns: The valid picture: an entry that exists already is newer than the lookup.
     mutating func learn(_ user: String, _ picture: ProfilePicture?) -> ProfilePicture? {
         if let known = people.peek(Array(user.utf8)) { return known }
         _ = set(user, picture)
         return picture
     }
 
-    /// - Returns: The picture that nobody has any more.
+    /// - Returns: The picture that no user has after the change.
     mutating func set(_ user: String, _ picture: ProfilePicture?) -> ProfilePicture? {
         let key = Array(user.utf8)
         let old = people.peek(key) ?? nil
@@ -122,7 +124,7 @@ struct ProfileTable {
         if let picture = people.remove(Array(user.utf8)) ?? nil { _ = release(picture) }
     }
 
-    /// - Returns: Whether nobody has it any more.
+    /// - Returns: True if no user has the picture after the call.
     private mutating func release(_ picture: ProfilePicture) -> Bool {
         guard let count = owners[picture] else { return false }
         owners[picture] = count > 1 ? count - 1 : nil

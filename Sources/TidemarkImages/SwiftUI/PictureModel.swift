@@ -1,20 +1,21 @@
 public import Observation
 
-/// One picture for a view to show, in the form in which its screen draws pictures, as a `CGImage`: what
-/// `TidemarkImage` shows.
+/// A picture for a view, in the form in which its screen draws pictures, such as a `CGImage`.
+/// `TidemarkImage` uses this model.
 ///
-/// While a view is there, a picture that could not be loaded for want of a network or of a server is
-/// asked for again.
+/// While the view exists, a picture that failed because the network or the server was unavailable
+/// is requested again.
 @MainActor @Observable
 public final class PictureModel<Drawn> {
-    /// Between two attempts, where the server names no time.
+    /// The time between two attempts if the server states no time.
     public static var pause: Duration { .seconds(30) }
 
-    /// Why there is no picture; nil while it is loaded. A picture that is shown already stays.
+    /// The reason why there is no picture; nil while it is loaded. A picture that is shown already
+    /// stays.
     public private(set) var error: PictureError?
     private var loaded: Loaded?
 
-    /// What was drawn without waiting, so that it is drawn once.
+    /// The picture that was drawn without waiting, so it is drawn only once.
     @ObservationIgnored private var atOnce: Loaded?
     @ObservationIgnored private let draw: (Picture) -> Drawn?
     @ObservationIgnored private let clock: any Clock<Duration>
@@ -26,7 +27,7 @@ public final class PictureModel<Drawn> {
 
     /// - Parameters:
     ///   - clock: Measures ``pause``.
-    ///   - draw: Makes of a picture what is shown; nil where there is no memory for it.
+    ///   - draw: Converts a picture into the drawn form; nil if there is no memory for it.
     public init(
         clock: any Clock<Duration> = ContinuousClock(), draw: @escaping (Picture) -> Drawn?
     ) {
@@ -34,8 +35,8 @@ public final class PictureModel<Drawn> {
         self.draw = draw
     }
 
-    /// What to show for a request now: the picture itself, or the same one at another size until it is
-    /// loaded. Nil for a placeholder. Never waits.
+    /// Returns the picture to show for a request now: the picture itself, or the same picture at
+    /// another size until it is loaded. Nil for a placeholder. Never waits.
     public func drawn(for request: PictureRequest?, from source: (any PictureSource)?) -> Drawn? {
         guard let request else { return nil }
         if let loaded, loaded.request.sized == request.sized { return loaded.drawn }
@@ -47,7 +48,8 @@ public final class PictureModel<Drawn> {
         return [loaded, atOnce].compactMap(\.self).first { $0.request.id == request.id }?.drawn
     }
 
-    /// Loads a picture. Returns when it is there, when it cannot be had, or when the task is cancelled.
+    /// Loads a picture. Returns when the picture is loaded, when it cannot be loaded, or when the
+    /// task is cancelled.
     public func load(_ request: PictureRequest?, from source: (any PictureSource)?) async {
         error = nil
         guard let request, let source else { return }
@@ -76,7 +78,7 @@ public final class PictureModel<Drawn> {
         atOnce = nil
     }
 
-    /// How long to wait before another attempt; nil for none.
+    /// Returns the time until the next attempt; nil for no further attempt.
     private static func pause(after error: PictureError) -> Duration? {
         switch error.recovery {
         case .waitForNetwork: pause

@@ -8,7 +8,7 @@
             static var defaultValue: (any PictureSource)? { nil }
         }
 
-        /// Where `TidemarkImage` loads from: the app's ``ImagePipeline``, one for all views.
+        /// The source of `TidemarkImage`: the app's ``ImagePipeline``, a single one for all views.
         public var pictures: (any PictureSource)? {
             get { self[PicturesKey.self] }
             set { self[PicturesKey.self] = newValue }
@@ -18,8 +18,9 @@
     /// A picture of the network, decoded at the size of its place, from memory, disk or the view's
     /// `\.pictures`.
     ///
-    /// It takes the space that it is offered: give it a frame. What is in memory is there with the first
-    /// frame. When the view goes, so does the download, unless another view wants it.
+    /// The view takes the space that it is offered: give it a frame. A picture in memory is shown
+    /// with the first frame. When the view disappears, its download is cancelled, unless another
+    /// view wants the picture.
     public struct TidemarkImage<Placeholder: View>: View {
         @Environment(\.pictures) private var source
         @Environment(\.displayScale) private var scale
@@ -31,12 +32,12 @@
         private let placeholder: (PictureError?) -> Placeholder
 
         /// - Parameters:
-        ///   - url: Of the picture; nil for the placeholder alone.
-        ///   - version: Of the picture, if it is known: see ``PictureRequest/version``.
-        ///   - fit: How it fits into its place.
-        ///   - label: What is read out; nil for a picture that only decorates.
-        ///   - placeholder: What is shown until it is there, and when it cannot be loaded, then with the
-        ///     reason.
+        ///   - url: The address of the picture; nil for the placeholder alone.
+        ///   - version: The version of the picture, if it is known: see ``PictureRequest/version``.
+        ///   - fit: The way in which the picture fits into its place.
+        ///   - label: The text for VoiceOver; nil for a decorative picture.
+        ///   - placeholder: The view that is shown until the picture is loaded. If the picture
+        ///     cannot be loaded, the view receives the reason.
         public init(
             url: URL?, version: String? = nil, fit: PictureFit = .fill, label: Text? = nil,
             @ViewBuilder placeholder: @escaping (PictureError?) -> Placeholder
@@ -73,7 +74,7 @@
     }
 
     extension TidemarkImage where Placeholder == EmptyView {
-        /// A picture that decorates, with nothing in its place until it is there.
+        /// Creates a decorative picture, whose place is empty until the picture is loaded.
         public init(url: URL?, fit: PictureFit = .fill) {
             self.init(url: url, fit: fit) { _ in EmptyView() }
         }
