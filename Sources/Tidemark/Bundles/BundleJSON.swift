@@ -1,6 +1,6 @@
 import Foundation
 
-/// One element of a bundle; one of its members is there.
+/// An element of a bundle. Exactly one of its members is present.
 struct BundleElementJSON: Decodable {
     let metadata: BundleMetadataJSON?
     let namedQuery: NamedQueryJSON?
@@ -47,7 +47,7 @@ struct NamedQueryJSON: Decodable {
     let bundledQuery: BundledQueryJSON
 }
 
-/// As `2017-04-22T00:26:51.000001Z`, or as seconds and nanoseconds.
+/// A time as `2017-04-22T00:26:51.000001Z`, or as seconds and nanoseconds.
 struct TimeJSON: Decodable {
     let time: Timestamp
 

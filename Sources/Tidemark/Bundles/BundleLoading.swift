@@ -1,13 +1,13 @@
 import Foundation
 
-// A bundle is JSON objects, each after its length, as a server's library makes it. Its documents and
-// query results are put into the cache in parts, 200 documents or 256 KiB each; what the cache has in
-// a newer version stays. Results count as such only once the bundle is whole: a kill or an error half
-// way leaves documents that are true, and no query that claims to know its rows. A bundle that was
-// loaded before, or is older than one of its id that was, changes nothing.
+// A bundle is a sequence of JSON objects, each after its length, as a server's library creates it.
+// Its documents and query results are stored in the cache in parts of 200 documents or 256 KiB; a
+// newer version in the cache stays. Query results are valid only after the whole bundle is loaded:
+// a kill or an error before the end leaves correct documents, and no query that claims to know its
+// rows. A bundle has no effect if it was loaded before, or if a newer bundle with its id was.
 
-/// Brings a bundle into the cache, part by part, so that a bundle of any size takes the memory of one
-/// part.
+/// Loads a bundle into the cache, part by part, so a bundle of any size needs the memory of a
+/// single part.
 struct BundleLoading {
     /// A part is stored in one transaction, some milliseconds long.
     private static let documentsOfPart = 200
@@ -58,7 +58,7 @@ struct BundleLoading {
         }
     }
 
-    /// - Returns: Whether to go on: not with a bundle that was loaded before.
+    /// - Returns: True if the load continues; false for a bundle that was loaded before.
     private mutating func take(
         _ event: BundleReader.Event, isolation: isolated (any Actor)? = #isolation
     ) async throws(FirestoreError) -> Bool {
@@ -114,7 +114,7 @@ extension BundleLoad {
     }
 }
 
-/// Data in pieces, so that no more than one is copied at a time.
+/// Data in pieces, so at most one piece is copied at a time.
 struct Chunks {
     static let size = 64 * 1024
 

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A query as bundles hold it: the protobuf message's JSON, and which end a limit is of.
+/// A query in the form of bundles: the JSON of the protobuf message, and the end to which a limit
+/// applies.
 struct BundledQueryJSON: Decodable {
     let parent: String
     let structuredQuery: StructuredQueryJSON

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// How far the load of a bundle has come.
+/// The progress of the load of a bundle.
 public struct LoadBundleTaskProgress: Hashable, Sendable {
     public var documentsLoaded = 0
     /// The number that the bundle states, like ``totalBytes``.
@@ -30,8 +30,8 @@ public final class LoadBundleTask: Sendable {
 
     init(_ queue: DispatchQueue) { self.queue = queue }
 
-    /// Calls `observer` on the listeners' queue whenever a part of the bundle is stored, and with
-    /// the end; an observer of a task that is over is told the end.
+    /// Calls `observer` on the listeners' queue when a part of the bundle is stored, and at the
+    /// end. An observer that is added after the end is called with the final progress.
     @discardableResult
     public func addObserver(
         _ observer: @escaping (LoadBundleTaskProgress) -> Void
@@ -62,7 +62,8 @@ public final class LoadBundleTask: Sendable {
 
     private func tell(_ handle: LoadBundleObserverHandle, _ progress: LoadBundleTaskProgress) {
         queue.async { [self] in
-            // Looked up there, so that one that was removed meanwhile is not called.
+            // The observer is looked up here, so an observer that was removed in the meantime is
+            // not called.
             let observer = state.withLock { $0.observers[handle] }
             observer?.call(progress)
         }

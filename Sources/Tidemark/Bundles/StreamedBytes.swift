@@ -15,7 +15,7 @@ final class StreamedBytes: @unchecked Sendable {
 
     deinit { if isOpen { stream.close() } }
 
-    /// Waits for the stream. Nil at its end.
+    /// Waits for the stream. Returns nil at its end.
     func next() throws(FirestoreError) -> [UInt8]? {
         if !isOpen {
             stream.open()
@@ -33,7 +33,7 @@ final class StreamedBytes: @unchecked Sendable {
         return Array(bytes[..<count])
     }
 
-    /// As ``next()``, waiting on a thread of its own.
+    /// Waits like ``next()``, but on a thread of the stream's own queue.
     func nextWhenThere() async throws(FirestoreError) -> [UInt8]? {
         let result: Result<[UInt8]?, FirestoreError> = await withCheckedContinuation { waiting in
             queue.async { [self] in

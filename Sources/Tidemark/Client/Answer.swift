@@ -1,6 +1,6 @@
 import Synchronization
 
-/// An answer that is taken once: from the engine, or because the task that waits was cancelled.
+/// An answer that is taken once: the engine's result, or the cancellation of the waiting task.
 private final class Awaited<Success: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Result<Success, FirestoreError>, Never>?
@@ -9,7 +9,7 @@ private final class Awaited<Success: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// Nil before there is one.
+    /// The answer; nil until it exists.
     var result: Result<Success, FirestoreError>? { state.withLock(\.result) }
 
     func finish(_ result: Result<Success, FirestoreError>) {
@@ -36,16 +36,16 @@ private final class Awaited<Success: Sendable>: Sendable {
     }
 }
 
-/// Waits for what `start` hands to its closure, once. What is there when `start` returns is returned
-/// without a suspension. When the task is cancelled, it throws `cancelled` at once; what was started
-/// goes on.
+/// Waits for the value that `start` passes to its closure, once. If the value exists when `start`
+/// returns, the function does not suspend. If the task is cancelled, the function throws
+/// `cancelled` immediately; the started operation continues.
 package func answer<Success: Sendable>(
     isolation: isolated (any Actor)? = #isolation,
     _ start: (_ finish: @escaping @Sendable (Result<Success, SyncError>) -> Void) -> Void
 ) async throws(FirestoreError) -> Success {
     let awaited = Awaited<Success>()
     start { awaited.finish($0.mapError(FirestoreError.init)) }
-    // Whichever is first of an answer that is on its way and the handler below.
+    // The first result counts: a pending answer, or the cancellation handler below.
     if Task.isCancelled { throw .cancelled }
     if let result = awaited.result { return try result.get() }
     let result = await withTaskCancellationHandler {
@@ -57,13 +57,14 @@ package func answer<Success: Sendable>(
 }
 
 extension QueryValue {
-    /// Whether the engine may read it on its caller's thread. An actor's is lent for a few rows only:
-    /// it may be the main thread, which has a screen to draw.
+    /// Returns true if the engine can run the query on its caller's thread. For a caller on an
+    /// actor, that is only true for a few rows: the thread can be the main thread, which has a
+    /// screen to draw.
     func mayRunHere(_ isolation: (any Actor)?) -> Bool {
         guard isolation != nil else { return true }
         return offset == 0 && limit.map { $0.count <= Self.mostRowsOnAnActor } ?? false
     }
 
-    /// Some 2 µs each.
+    /// The limit of rows for a read on an actor's thread. A row takes about 2 µs.
     private static var mostRowsOnAnActor: Int { 100 }
 }

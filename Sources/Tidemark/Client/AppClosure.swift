@@ -1,11 +1,11 @@
 /// A closure of the app, on its way to the queue of the listeners.
 ///
-/// FirebaseFirestore takes plain closures, so that one that is written in a class of the main actor may
-/// touch that class. Here they are plain too.
+/// FirebaseFirestore takes plain closures, so a closure in a class of the main actor can use that
+/// class. Tidemark takes plain closures too.
 ///
-/// Safe to send: nothing calls it but a job on the queue that the app named, one after the other, and
-/// it is never copied anywhere else. Like FirebaseFirestore, it trusts that a closure that belongs to the
-/// main actor comes with the main queue, which is the default.
+/// The closure is safe to send: only a job on the queue that the app chose calls it, and the jobs
+/// run in sequence. It is never copied elsewhere. Like FirebaseFirestore, Tidemark trusts that a
+/// closure of the main actor comes with the main queue, which is the default.
 struct AppClosure<Function>: @unchecked Sendable {
     let call: Function
 

@@ -1,10 +1,11 @@
 import Foundation
 
-/// Keeps the cache out of a device's backups: on another device, a restored queue would send writes that
-/// were sent, and the documents of a person would lie in a backup.
+/// Excludes the cache from a device's backups. Otherwise, on another device, a restored queue would
+/// send writes that were already sent, and a backup would contain a user's documents.
 enum BackupExclusion {
-    /// - Parameter file: A file in the folder that the app gave to the cache. The folder is made where it
-    ///   is missing. What fails is left: the cache works without.
+    /// - Parameter file: A file in the folder that the app chose for the cache. The folder is
+    ///   created if it is missing. An error is ignored, because the cache works without the
+    ///   exclusion.
     static func exclude(folderOf file: String) {
         #if canImport(Darwin)
             var folder = URL(fileURLWithPath: file).deletingLastPathComponent()

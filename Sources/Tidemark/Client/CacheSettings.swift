@@ -4,7 +4,7 @@ public import Foundation
 /// ``PersistentCacheSettings``.
 public let FirestoreCacheSizeUnlimited: Int64 = -1
 
-/// Where a client keeps its cache: ``PersistentCacheSettings`` or ``MemoryCacheSettings``.
+/// The place of a client's cache: ``PersistentCacheSettings`` or ``MemoryCacheSettings``.
 public protocol LocalCacheSettings: Sendable {}
 
 /// A cache on disk, in the system's folder for an app's data.
@@ -29,12 +29,13 @@ public struct MemoryCacheSettings: LocalCacheSettings {
     }
 }
 
-/// When a cache in memory removes a document: ``MemoryLRUGCSettings`` or ``MemoryEagerGCSetting``.
+/// The rule by which a cache in memory removes documents: ``MemoryLRUGCSettings`` or
+/// ``MemoryEagerGCSetting``.
 public protocol MemoryGarbageCollectorSettings: Sendable {}
 
-/// Removes the documents that were not used for longest, when the cache is too large.
+/// Removes the least recently used documents when the cache is too large.
 public struct MemoryLRUGCSettings: MemoryGarbageCollectorSettings, Hashable {
-    /// As ``PersistentCacheSettings/sizeBytes``.
+    /// The bound in bytes, as in ``PersistentCacheSettings/sizeBytes``.
     public let sizeBytes: Int64
 
     /// 100 MiB.
@@ -49,7 +50,7 @@ public struct MemoryEagerGCSetting: MemoryGarbageCollectorSettings, Hashable {
 }
 
 extension FirestoreSettings {
-    /// Where the cache is and how large it may be. A folder that was set by ``cache`` stays.
+    /// The place and the maximum size of the cache. A folder that was set by ``cache`` stays.
     public var cacheSettings: any LocalCacheSettings {
         get {
             let values = values

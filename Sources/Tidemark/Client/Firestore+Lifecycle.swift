@@ -3,17 +3,18 @@ import Synchronization
 import TidemarkResilience
 
 extension Firestore {
-    /// Goes online again after ``disableNetwork()``.
+    /// Enables the network again after ``disableNetwork()``.
     public func enableNetwork() async { await setNetwork(enabled: true) }
 
-    /// Goes offline: reads are answered from the cache, and writes wait in the queue.
+    /// Disables the network: reads are answered from the cache, and writes wait in the queue.
     public func disableNetwork() async { await setNetwork(enabled: false) }
 
-    /// Tries again at once what waits for its next attempt. Call it when the system reports a
-    /// network or another one, or when the app comes to the foreground. Also while all seems well: streams
-    /// begin again on a new connection, since the old one may be dead without anybody having noticed.
-    /// A cache that could not store what the server said is tried again too, as after the device was unlocked.
-    /// Costs no reads: listeners go on where they were.
+    /// Immediately retries all operations that wait for their next attempt. Call it when the system
+    /// reports a network or a change of network, or when the app comes to the foreground. Call it
+    /// even if the connection seems to work: streams restart on a new connection, because the old
+    /// connection can be dead without any sign. A cache that could not store the server's data is
+    /// retried too, for example after the device was unlocked. Costs no reads: listeners resume
+    /// where they were.
     public func networkMayBeBack() { engine.networkMayBeBack() }
 
     private func setNetwork(enabled: Bool) async {
@@ -33,23 +34,23 @@ extension Firestore {
 
     /// Ends streams and calls, and closes the cache's file, until ``resume()``.
     ///
-    /// For an app that the system is about to suspend, and whose cache lies in an app group: iOS ends an app
-    /// that is suspended with a lock on such a file (`0xdead10cc`). Another process can open the cache
-    /// meanwhile. A cache in the app's own container may stay open.
+    /// Use this for an app that the system is about to suspend, and whose cache is in an app group:
+    /// iOS ends an app that is suspended with a lock on such a file (`0xdead10cc`). Another process
+    /// can open the cache during the suspension. A cache in the app's own container can stay open.
     ///
-    /// Listeners stay, are told that what they show is the cache's, and go on after ``resume()``. Reads that
-    /// wait for the server, and everything that is asked before ``resume()``, throw `failedPrecondition`.
-    /// Writes in the queue stay there. Costs no reads: listeners go on where they were.
+    /// Listeners stay, receive their rows marked as cached, and continue after ``resume()``. Reads
+    /// that wait for the server, and all calls before ``resume()``, throw `failedPrecondition`.
+    /// Writes in the queue stay there. Costs no reads: listeners resume where they were.
     ///
-    /// - Parameter grace: How long what is pending may still be sent. ``resume()`` within it leaves the client
-    ///   as it is.
+    /// - Parameter grace: The maximum time to send pending writes before the suspension. A
+    ///   ``resume()`` within that time leaves the client unchanged.
     public func suspend(after grace: Duration = .zero) async {
         if let pause = beginPause() { await suspend(pause, after: grace) }
     }
 
-    /// Says that the client is about to be suspended, unless it is resumed first.
+    /// Announces a suspension of the client, which a resume before it cancels.
     ///
-    /// - Returns: The number of the pause; nil for a client that has nothing open.
+    /// - Returns: The number of the pause; nil for a client that was not used yet.
     package func beginPause() -> Int? {
         startedClient?.pauses.withLock { pauses in
             pauses += 1
@@ -63,7 +64,7 @@ extension Firestore {
             _ = try? await withTimeout(grace) { try await self.waitForPendingWrites() }
         }
         await withCheckedContinuation { continuation in
-            // Within the lock, so that a call of resume() comes before it or after it.
+            // The lock ensures that a call of resume() comes before or after the suspension.
             client.pauses.withLock { pauses in
                 guard pauses == pause else { return continuation.resume() }
                 client.engine.suspend { continuation.resume() }
@@ -71,11 +72,12 @@ extension Firestore {
         }
     }
 
-    /// Opens the cache's file again after ``suspend(after:)``, and goes on. Does nothing on a client that is
-    /// not suspended.
+    /// Opens the cache's file again after ``suspend(after:)``, and continues. Does nothing on a
+    /// client that is not suspended.
     ///
-    /// What is asked after it is answered. A file that cannot be opened, as on a locked device or while
-    /// another process has it, is tried again, and until then everything throws why: ``storageStates``.
+    /// Calls after `resume()` are answered. If the file cannot be opened, for example on a locked
+    /// device or while another process has it open, the client retries. Until it succeeds, all
+    /// calls throw the reason: see ``storageStates``.
     public func resume() {
         guard let client = startedClient else { return }
         client.pauses.withLock { pauses in
@@ -102,8 +104,8 @@ extension Firestore {
 
     /// Deletes the caches of all users of this database, with the writes that were never sent.
     ///
-    /// - Throws: `failedPrecondition` while the client is in use: before its first use, or after
-    ///   ``terminate()`` has returned, it can be done.
+    /// - Throws: `failedPrecondition` while the client is in use. The call is allowed before the
+    ///   first use, and after ``terminate()`` has returned.
     public func clearPersistence() async throws(FirestoreError) {
         try requireUnused("Terminate the client before its cache is cleared.")
         guard let file = settings.values.cacheFile(of: databaseID) else { return }
@@ -118,16 +120,18 @@ extension Firestore {
         }
     }
 
-    /// Encrypts the caches of all users of this database anew, with their writes that wait: from what
-    /// ``FirestoreSettings/cacheEncryption`` says, which may be nothing, to another key.
+    /// Re-encrypts the caches of all users of this database, with their pending writes: from the
+    /// setting ``FirestoreSettings/cacheEncryption``, which can be nil, to another key.
     ///
-    /// Each user's cache is changed in one step: after a kill or a loss of power it has the old key or the
-    /// new one. So keep both until this has returned, and call it again after a start that finds it
-    /// unfinished; caches that have the new key are left as they are. It reads and writes every page, needs
-    /// room for the largest of the caches once more, and does not end when its task is cancelled.
+    /// Each user's cache is changed in a single step: after a kill or a loss of power it has the
+    /// old key or the new key. So keep both keys until this function has returned, and call it
+    /// again after a start that finds the change unfinished; caches with the new key are left
+    /// unchanged. The function reads and writes every page, needs free space of the size of the
+    /// largest cache, and does not end when its task is cancelled.
     ///
-    /// - Throws: `failedPrecondition` while the client is in use: before its first use, or after
-    ///   ``terminate()`` has returned, it can be done. Otherwise ``FirestoreError/storageFault`` says why.
+    /// - Throws: `failedPrecondition` while the client is in use. The call is allowed before the
+    ///   first use, and after ``terminate()`` has returned. For other errors,
+    ///   ``FirestoreError/storageFault`` states the reason.
     public func changeCacheEncryption(to new: CacheEncryption) async throws(FirestoreError) {
         try requireUnused("Terminate the client before the key of its cache is changed.")
         let values = settings.values
@@ -150,7 +154,8 @@ extension Firestore {
     }
 
     public func waitForPendingWrites(completion: @escaping ((any Error)?) -> Void) {
-        // Asked here and not in a task, so that it speaks of the writes before this call.
+        // The engine is called here and not in a task, so the answer covers the writes before this
+        // call.
         let queue = callbackQueue
         let completion = AppClosure(completion)
         engine.waitForPendingWrites { error in
@@ -181,9 +186,9 @@ extension Firestore {
 // MARK: One client for the whole process
 
 extension Firestore {
-    /// Names the project of ``firestore(database:)``: what configuring the app is for
-    /// FirebaseFirestore. To be called before the first use of either; clients that there are stay as
-    /// they are.
+    /// Sets the project of ``firestore(database:)``, like the configuration of the app for
+    /// FirebaseFirestore. Call this before the first use of either; existing clients stay
+    /// unchanged.
     public static func configure(projectID: String) {
         Instances.configure(projectID: projectID)
     }
@@ -191,17 +196,17 @@ extension Firestore {
     /// The client of the default database, one for the whole process.
     public static func firestore() -> Firestore { firestore(database: "(default)") }
 
-    /// The client of a database, one for the whole process until it is terminated. Opens nothing
-    /// before its first use, so that ``settings`` can be set first.
+    /// Returns the client of a database, which the whole process shares until the client is
+    /// terminated. It opens nothing before its first use, so ``settings`` can be set first.
     ///
-    /// The project is the one that ``configure(projectID:)`` named or, without it, the environment's
-    /// `GOOGLE_CLOUD_PROJECT` or `GCLOUD_PROJECT`. Where there is none, or the database's name is no
-    /// name, every use throws why.
+    /// The project is the parameter of ``configure(projectID:)`` or, without it,
+    /// `GOOGLE_CLOUD_PROJECT` or `GCLOUD_PROJECT` of the environment. If there is none, or if the
+    /// database's name is invalid, every use throws the reason.
     public static func firestore(database: String) -> Firestore {
         Instances.client(of: database)
     }
 
-    /// Speaks to a server on this machine, without TLS. To be called before the first use.
+    /// Uses a server on this machine, without TLS. Call this before the first use.
     public func useEmulator(withHost host: String, port: Int) {
         let settings = settings
         settings.host = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
@@ -209,13 +214,13 @@ extension Firestore {
         self.settings = settings
     }
 
-    /// Whether all clients of this process log what they send and hear, on the standard error stream:
-    /// kinds, targets, counts and ends of calls and streams, and of documents the names alone. Off
-    /// unless it is turned on.
+    /// Enables or disables the log of all clients of this process on the standard error stream. The
+    /// log contains kinds, targets, counts and ends of calls and streams, and of documents only the
+    /// names. It is off by default.
     public static func enableLogging(_ isEnabled: Bool) { Log.enable(isEnabled) }
 
-    /// Where all clients of this process log from now on: the standard error stream unless it is said. On
-    /// Apple's systems `LogSink.system(_:)` is a `Logger`.
+    /// Sets the destination of the log of all clients of this process; the default is the standard
+    /// error stream. On Apple's systems `LogSink.system(_:)` is a `Logger`.
     public static func log(to sink: LogSink) { Log.write(to: sink) }
 }
 
@@ -224,19 +229,20 @@ extension Firestore {
 extension Firestore {
     /// Makes another user the client's, in one step.
     ///
-    /// Listeners go on: they are told the new user's rows. Nothing that one user has read or written is
-    /// visible to another. What the user before has pending stays in that user's queue, and is sent
-    /// when it is the user again. Reads that are under way throw `cancelled`.
+    /// Listeners continue with the new user's rows. Data that a user has read or written are not
+    /// visible to another user. The pending writes of the previous user stay in that user's queue,
+    /// and are sent when that user is set again. Reads in progress throw `cancelled`.
     ///
-    /// Returns once the switch is done. While the new user's cache cannot be opened it is tried again,
-    /// and until then every other call is refused with the reason.
+    /// Returns when the switch is done. While the new user's cache cannot be opened, the client
+    /// retries, and all other calls throw the reason.
     ///
     /// - Parameters:
-    ///   - user: The app's own id of at most 128 bytes; nil when nobody is signed in.
-    ///   - erasingPrevious: Deletes what is kept of the user before, with the writes that were never
-    ///     sent: what a sign-out on a shared device asks for. Their receipts throw `cancelled`.
-    /// - Throws: `invalidArgument` for an id that is empty or too long, and for erasing a cache that
-    ///   users share.
+    ///   - user: The app's own id of at most 128 bytes; nil if no user is signed in.
+    ///   - erasingPrevious: True to delete the data of the previous user, with the writes that were
+    ///     never sent. Use it for a sign-out on a shared device. The receipts of these writes throw
+    ///     `cancelled`.
+    /// - Throws: `invalidArgument` for an id that is empty or too long, and for the deletion of a
+    ///   cache that users share.
     public func changeUser(
         to user: String?, erasingPrevious: Bool = false
     ) async throws(FirestoreError) {
@@ -247,10 +253,10 @@ extension Firestore {
         }
     }
 
-    /// Whether this device can store data: the present state at once, then every change. Ends when
-    /// the loop is left. While it is `failing`, reads are answered where they can be, writes are
-    /// refused with the reason, and storing is tried again until it succeeds; nothing has to be
-    /// restarted.
+    /// The states of the storage on this device: first the present state, then every change. The
+    /// sequence ends when the loop is left. While the state is `failing`, reads are answered if
+    /// possible, writes throw the reason, and the client retries until it can store data; no
+    /// restart is needed.
     public var storageStates: AsyncStream<StorageState> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { input in
             let handle = engine.observeStorage { input.yield($0) }
@@ -258,7 +264,7 @@ extension Firestore {
         }
     }
 
-    /// As ``storageStates``, for callers with closures.
+    /// Adds a listener for ``storageStates``, for callers with closures.
     public func addStorageStateListener(
         _ listener: @escaping (StorageState) -> Void
     ) -> any ListenerRegistration {
@@ -271,8 +277,8 @@ extension Firestore {
         }
     }
 
-    /// Calls `listener` once now, and then whenever listeners have been given snapshots: all of them
-    /// have seen the same changes then, so that what they show fits together.
+    /// Calls `listener` once now, and each time after all listeners have received the snapshots of
+    /// the same changes. At that time, the rows of all listeners are consistent.
     public func addSnapshotsInSyncListener(
         _ listener: @escaping () -> Void
     ) -> any ListenerRegistration {

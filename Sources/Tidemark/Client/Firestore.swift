@@ -2,9 +2,9 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// One database of one project, with its cache on this device.
+/// A database of a project, with its cache on this device.
 ///
-/// Thread-safe. Keep one for as long as the app runs; ``terminate()`` ends its use.
+/// Thread-safe. Keep the client for as long as the app runs; ``terminate()`` ends its use.
 public final class Firestore: Sendable {
     public let databaseID: DatabaseID
     private let setup: Mutex<Setup>
@@ -15,7 +15,7 @@ public final class Firestore: Sendable {
     /// - Parameters:
     ///   - projectID: The project's id.
     ///   - databaseID: The database of the project.
-    ///   - settings: How to reach the server, and where to keep the cache; copied.
+    ///   - settings: The address of the server and the place of the cache. The settings are copied.
     /// - Throws: ``FirestoreError`` when the settings name no host, or when the cache cannot be
     ///   opened: ``FirestoreError/storageFault`` says why. A cache that another client has open is
     ///   `locked`.
@@ -27,7 +27,7 @@ public final class Firestore: Sendable {
             projectID: projectID, databaseID: databaseID, settings: settings, environment: nil)
     }
 
-    /// On a transport, scheduler, clock and dice of the caller's.
+    /// Opens the cache with the caller's transport, scheduler, clock and random numbers.
     package convenience init(
         projectID: String, databaseID: String = "(default)", settings: FirestoreSettings,
         environment: SyncEnvironment
@@ -46,7 +46,7 @@ public final class Firestore: Sendable {
                 try DatabaseID(project: projectID, database: databaseID),
                 Setup(settings: settings.values, environment: environment))
         } catch { throw FirestoreError(error) }
-        // The engine is there now, or says why it is not.
+        // At this point the engine exists, or states why it does not.
         let started = started
         if let fault = started.fault { throw fault }
     }
@@ -57,8 +57,8 @@ public final class Firestore: Sendable {
         self.setup = Mutex(setup)
     }
 
-    /// The client's parts. The first use makes them, and waits for the cache to be opened; later
-    /// ones take no lock.
+    /// The client's parts. The first use creates them, and waits until the cache is open; later
+    /// uses take no lock.
     var started: Client {
         if let client = client.load() { return client }
         return setup.withLock { setup in
@@ -69,16 +69,16 @@ public final class Firestore: Sendable {
 
     package var engine: SyncEngine { started.engine }
     package var environment: SyncEnvironment { started.environment }
-    /// Where listeners are called, one after the other.
+    /// The serial queue on which listeners are called.
     var callbackQueue: DispatchQueue { started.settings.dispatchQueue }
 
-    /// Performs `body` behind all snapshots that listeners were told of before: what it tells is not
-    /// older than they are.
+    /// Runs `body` after all snapshots that were passed to listeners before, so its result is not
+    /// older than these snapshots.
     package func afterSnapshots(_ body: @escaping @Sendable () -> Void) {
         callbackQueue.async(execute: body)
     }
     package var readDeadline: Duration? { started.settings.readDeadline }
-    /// Nil before the first use.
+    /// The client; nil before the first use.
     var startedClient: Client? { client.load() }
 
     /// A copy of the settings. Set them before the first use; later changes are ignored and logged.
@@ -98,22 +98,23 @@ public final class Firestore: Sendable {
     /// caller's.
     package var traffic: (sent: Int, received: Int)? { started.connection?.traffic }
 
-    /// Whether this client reads a copy of a cache that another client has open now:
+    /// True if this client reads a copy of a cache that another client has open: see
     /// ``FirestoreSettings/onBusyCache``.
     public var isReadOnly: Bool { started.engine.isReadOnly }
 }
 
 extension Firestore {
-    /// The collection at a path of an odd number of segments, as in `rooms/blue/messages`. With an
-    /// invalid path, every use of the reference throws `invalidArgument`.
+    /// Returns the collection at a path with an odd number of segments, such as
+    /// `rooms/blue/messages`. With an invalid path, every use of the reference throws
+    /// `invalidArgument`.
     public func collection(_ path: String) -> CollectionReference {
         CollectionReference(
             self, Result.catching(path) { text throws(InvalidPath) in try CollectionPath(text) },
             text: path)
     }
 
-    /// The document at a path of an even number of segments, as in `rooms/blue`. With an invalid
-    /// path, every use of the reference throws `invalidArgument`.
+    /// Returns the document at a path with an even number of segments, such as `rooms/blue`. With
+    /// an invalid path, every use of the reference throws `invalidArgument`.
     public func document(_ path: String) -> DocumentReference {
         DocumentReference(
             self, Result.catching(path) { text throws(InvalidPath) in try DocumentPath(text) },
@@ -134,10 +135,10 @@ extension Firestore {
 }
 
 extension Firestore {
-    /// What was read, and for whom.
+    /// The counts of reads, by label, screen and cause.
     public var readMeter: ReadMeter { ReadMeter(firestore: self) }
 
-    /// Nil for a cache in memory.
+    /// The manager of indexes; nil for a cache in memory.
     public var persistentCacheIndexManager: PersistentCacheIndexManager? {
         settings.cache == .memory ? nil : PersistentCacheIndexManager(self)
     }
@@ -162,7 +163,8 @@ extension Firestore {
                 case .journalled(let batch): finish(.success(batch))
                 case .acknowledged(let commitTime): outcome.finish(.success(commitTime))
                 case .failed(let error):
-                    // Before it was journalled this is the answer; after, the first one stands.
+                    // Before the write is journalled, this is the answer. Afterwards, the first
+                    // answer stays.
                     finish(.failure(error))
                     outcome.finish(.failure(error))
                 }
@@ -176,7 +178,7 @@ extension Firestore {
         try await enqueue(mutations).acknowledged()
     }
 
-    /// For callers with a closure, or without one: those find what failed in the log.
+    /// Commits for a caller with a closure. Without a closure, an error is written to the log.
     func commit(
         _ mutations: Result<[Mutation], FirestoreError>,
         _ completion: (((any Error)?) -> Void)?
@@ -193,7 +195,7 @@ extension Firestore {
         switch mutations {
         case .failure(let error): end(error)
         case .success(let mutations):
-            // Queued here and not in a task, so that writes keep the order of their calls.
+            // The write is queued here and not in a task, so writes keep the order of their calls.
             engine.write(mutations) { event in
                 switch event {
                 case .journalled: break
@@ -204,8 +206,8 @@ extension Firestore {
         }
     }
 
-    /// - Parameter queue: Where `observer` is called; nil for the engine's own executor, which it
-    ///   must not keep.
+    /// - Parameter queue: The queue on which `observer` is called; nil for the engine's own
+    ///   executor, which `observer` must not block.
     func listen(
         _ query: Result<QueryValue, FirestoreError>, _ options: SnapshotListenOptions,
         _ tag: ReadTag, on queue: DispatchQueue?,
@@ -243,7 +245,7 @@ extension Firestore {
         }
     }
 
-    /// Runs what gives no result for a caller that may have passed a closure.
+    /// Runs an operation without a result for a caller that can pass a closure.
     func callBack(
         _ completion: (((any Error)?) -> Void)?,
         _ body: @escaping @Sendable () async throws(FirestoreError) -> Void
@@ -258,7 +260,7 @@ extension Firestore {
         }
     }
 
-    /// A row of the cache, for which no server was asked.
+    /// Returns a row of the cache, without a request to the server.
     package func cachedSnapshot(of view: ViewDocument) -> QueryDocumentSnapshot {
         let origin = SnapshotOrigin(
             self, .stale(age: nil, reason: .askedForCache), readTime: nil)

@@ -1,10 +1,11 @@
 public import TidemarkResilience
 
 extension FirestoreError: RetryClassifiable {
-    /// What it means for trying the whole call again. The client has tried again already what Firestore's
-    /// own configuration names; an answer that was late, or no network, can still come.
+    /// The class of the error for a retry of the whole call. The client has already retried the
+    /// errors that Firestore's own configuration names; after a late answer or a network failure,
+    /// another retry can still succeed.
     public var failure: Failure {
-        // A budget lasts until tomorrow, and a disk does not mend by itself.
+        // A budget lasts until tomorrow, and a disk does not recover without help.
         if readBudget != nil || storageFault != nil { return Failure(.permanent) }
         switch code {
         case .unavailable, .deadlineExceeded, .internal: return Failure(.transient)

@@ -2,43 +2,45 @@ public import Dispatch
 import Foundation
 import Synchronization
 
-/// How a ``Firestore`` reaches its server and where it keeps its cache.
+/// The settings of a ``Firestore``: the address of its server and the place of its cache.
 ///
-/// Taken over when a client is made or given them: what is changed here later changes no client.
-/// Thread-safe.
+/// The values are copied when a client is created with them or receives them: later changes do not
+/// affect a client. Thread-safe.
 public final class FirestoreSettings: Sendable {
     public enum Cache: Hashable, Sendable {
-        /// In memory; lost with the client, the queue of writes too.
+        /// A cache in memory. It is lost with the client, with its queue of writes.
         case memory
-        /// In this folder, which is made if it is missing: one SQLite file for each database and
-        /// user. One client at a time may open it, unless ``FirestoreSettings/onBusyCache`` says
-        /// otherwise. On Apple's systems the folder is kept out of backups.
+        /// A cache in this folder, which is created if it is missing: one SQLite file for each
+        /// database and user. A single client at a time can open a file, unless
+        /// ``FirestoreSettings/onBusyCache`` allows more. On Apple's systems the folder is excluded
+        /// from backups.
         case directory(String)
-        /// In the system's folder for an app's data, by the name of the process:
+        /// A cache in the system's folder for an app's data, under the name of the process:
         /// `~/.local/share` on Linux, `Library/Application Support` on Apple's systems.
         case standard
     }
 
-    /// What a client does when another client, in this or another process, has its cache open.
+    /// The behaviour of a client whose cache is open in another client, in this or another process.
     public enum BusyCache: Hashable, Sendable {
-        /// Opening fails with ``StorageFault/locked``, at once.
+        /// Opening fails immediately with ``StorageFault/locked``.
         case fail
-        /// The client reads what the cache held at that moment, and nothing else: it asks no
-        /// server, and refuses writes with ``StorageFault/locked``. Costs a copy of the cache's
-        /// file.
+        /// The client reads the contents that the cache has at that moment, and nothing else: it
+        /// sends no requests, and refuses writes with ``StorageFault/locked``. Costs a copy of the
+        /// cache's file.
         case readOnly
-        /// Several processes use the cache, as an app and its widget do: all of them are opened so. One holds
-        /// it: asks the server, and sends. The others show what it stores, with a delay of some 0.1 s, and
-        /// keep their writes for it, which it sends within 0.3 s; what they ask the server alone for throws
-        /// `unavailable`. When the one that holds it ends, is suspended or is killed, another one takes over
-        /// within 0.3 s. Costs a copy of the cache's file whenever it has changed, on another thread and a
-        /// tenth of the time at most.
+        /// Several processes share the cache, such as an app and its widget: all of them must use
+        /// this option. A single process holds the cache, sends requests and sends the writes. The
+        /// other processes show the stored data with a delay of about 0.1 s, and store their writes
+        /// for the holder, which sends them within 0.3 s; calls that only the server can answer
+        /// throw `unavailable`. When the holder ends, is suspended or is killed, another process
+        /// becomes the holder within 0.3 s. Costs a copy of the cache's file each time it has
+        /// changed, on another thread and at most a tenth of the time.
         case shared(CacheRole)
     }
 
-    /// Who of several processes is to hold the cache that they share.
+    /// The preference of a process to hold the shared cache.
     public enum CacheRole: Hashable, Sendable {
-        /// Asks for it when it is a helper that holds it, and has it within a second.
+        /// An app: requests the cache from a helper that holds it, and gets it within a second.
         case app
         /// A widget or an extension: hands the cache over to an app that asks.
         case helper
@@ -52,16 +54,16 @@ public final class FirestoreSettings: Sendable {
     ///
     /// - Parameters:
     ///   - host: `HOST:PORT` of the server; nil for `FIRESTORE_EMULATOR_HOST` or Google's.
-    ///   - isSSLEnabled: Whether connections use TLS.
-    ///   - cache: Where documents and pending writes are kept.
+    ///   - isSSLEnabled: True if connections use TLS.
+    ///   - cache: The place of documents and pending writes.
     ///   - user: The user whose cache is opened; nil before anybody signs in.
-    ///   - sharesCacheBetweenUsers: Whether all users have one cache file.
+    ///   - sharesCacheBetweenUsers: True if all users share a single cache file.
     ///   - cacheSizeBytes: The size from which the oldest documents are removed; nil for no bound.
     ///   - label: The label under which reads are counted.
-    ///   - readDeadline: How long a read waits for the server; nil for as long as it seems
-    ///     reachable.
+    ///   - readDeadline: The maximum time that a read waits for the server; nil to wait as long as
+    ///     the server seems reachable.
     ///   - token: A bearer token for every call; nil for none.
-    ///   - onBusyCache: What to do when another process has the cache open.
+    ///   - onBusyCache: The behaviour if another process has the cache open.
     public convenience init(
         host: String? = nil, isSSLEnabled: Bool = true, cache: Cache = .standard,
         user: String? = nil, sharesCacheBetweenUsers: Bool = false,
@@ -87,8 +89,8 @@ public final class FirestoreSettings: Sendable {
 }
 
 extension FirestoreSettings {
-    /// The server, as in `localhost:8080`. By default `FIRESTORE_EMULATOR_HOST` of the environment,
-    /// without TLS; otherwise Cloud Firestore.
+    /// The server, such as `localhost:8080`. The default is `FIRESTORE_EMULATOR_HOST` of the
+    /// environment, without TLS; otherwise Cloud Firestore.
     public var host: String {
         get { values.host ?? Self.emulator(ProcessInfo.processInfo.environment) ?? Self.cloudHost }
         set { set(\.host, newValue) }
@@ -99,8 +101,8 @@ extension FirestoreSettings {
         set { set(\.isSSLEnabled, newValue) }
     }
 
-    /// Certificates, each as PEM, of who may vouch for the server, in the place of the system's;
-    /// none for the system's.
+    /// The certificates of the trusted authorities, each as PEM, which replace the system's; empty
+    /// for the system's.
     package var authorities: [[UInt8]] {
         get { values.authorities }
         set { set(\.authorities, newValue) }
@@ -117,42 +119,44 @@ extension FirestoreSettings {
         set { set(\.cache, newValue) }
     }
 
-    /// How the cache is encrypted on the device: documents, and writes that wait. `TidemarkEncryption` makes
-    /// it. Nil, the default, leaves that to the encryption of the device. All users' caches take the same
-    /// key; a cache in memory takes none.
+    /// The encryption of the cache on the device: of documents and pending writes.
+    /// `TidemarkEncryption` creates it. Nil, the default, relies on the encryption of the device.
+    /// The caches of all users have the same key; a cache in memory has none.
     ///
-    /// The key is asked for whenever a file is opened. While it cannot be given, the cache is as on a locked
-    /// device: ``StorageFault/keyUnavailable(detail:)``. A cache that is not encrypted, or with another key,
-    /// is left as it is: ``StorageFault/notEncrypted``, ``StorageFault/wrongKey``.
+    /// The key is requested each time a file is opened. While the key is unavailable, the cache
+    /// behaves as on a locked device: ``StorageFault/keyUnavailable(detail:)``. A cache that is not
+    /// encrypted, or that has another key, is left unchanged: ``StorageFault/notEncrypted``,
+    /// ``StorageFault/wrongKey``.
     public var cacheEncryption: CacheEncryption? {
         get { values.cacheEncryption }
         set { set(\.cacheEncryption, newValue) }
     }
 
-    /// Who uses the client from the start, by the app's own id of at most 128 bytes: each user has
-    /// a cache and a queue of writes apart from all others'. Nil before anybody signed in. Later
-    /// changes are ``Firestore/changeUser(to:erasingPrevious:)``.
+    /// The first user of the client, as the app's own id of at most 128 bytes. Each user has a
+    /// separate cache and a separate queue of writes. Nil if no user is signed in. Later changes
+    /// are made by ``Firestore/changeUser(to:erasingPrevious:)``.
     public var user: String? {
         get { values.user }
         set { set(\.user, newValue) }
     }
 
-    /// As FirebaseFirestore has it: one cache for all users, and only the queue of writes is each
-    /// one's own. What one user has read, the next one sees.
+    /// True for the behaviour of FirebaseFirestore: all users share a cache, and only the queue of
+    /// writes is separate. A user sees the documents that another user has read.
     public var sharesCacheBetweenUsers: Bool {
         get { values.sharesCacheBetweenUsers }
         set { set(\.sharesCacheBetweenUsers, newValue) }
     }
 
-    /// What the cache may take on this device; beyond it, what was used the longest ago goes, a
-    /// little every few minutes. ``FirestoreCacheSizeUnlimited`` for no bound; at least 1 MiB. What
-    /// feeds hold, what is listened to and what waits to be sent is never removed.
+    /// The maximum size of the cache on this device. Beyond it, the least recently used documents
+    /// are removed, a few every few minutes. ``FirestoreCacheSizeUnlimited`` sets no bound;
+    /// otherwise at least 1 MiB. Documents of feeds and listeners, and pending writes, are never
+    /// removed.
     public var cacheSizeBytes: Int64 {
         get { values.cacheSizeBytes ?? FirestoreCacheSizeUnlimited }
         set { set(\.cacheSizeBytes, newValue == FirestoreCacheSizeUnlimited ? nil : newValue) }
     }
 
-    /// Whether the cache is on disk: the older way to say what ``cacheSettings`` does.
+    /// True if the cache is on disk. This is the older form of ``cacheSettings``.
     public var isPersistenceEnabled: Bool {
         get { cache != .memory }
         set {
@@ -167,8 +171,8 @@ extension FirestoreSettings {
         set { set(\.label, newValue) }
     }
 
-    /// How long a read without a deadline of its own waits for the server before the cache answers;
-    /// nil for as long as the server seems reachable.
+    /// The maximum time that a read without its own deadline waits for the server before the cache
+    /// answers; nil to wait as long as the server seems reachable.
     public var readDeadline: Duration? {
         get { values.readDeadline }
         set { set(\.readDeadline, newValue) }
@@ -187,8 +191,9 @@ extension FirestoreSettings {
         set { set(\.tokenProvider, newValue) }
     }
 
-    /// Asked for the App Check token of every call: `x-firebase-appcheck`, as production expects it. Nil
-    /// sends none. A call that is refused with `UNAUTHENTICATED` asks for a new one once.
+    /// The provider of the App Check token of every call: `x-firebase-appcheck`, as production
+    /// expects it. Nil sends none. A call that is refused with `UNAUTHENTICATED` requests a new
+    /// token once.
     public var appCheckProvider: (any TokenProvider)? {
         get { values.appCheckProvider }
         set { set(\.appCheckProvider, newValue) }
@@ -199,14 +204,15 @@ extension FirestoreSettings {
         set { set(\.onBusyCache, newValue) }
     }
 
-    /// How much may be read in a day, and what happens beyond; empty by default.
-    /// ``ReadMeter/setBudgets(_:)`` changes them later.
+    /// The maximum number of reads per day, and the behaviour beyond it; empty by default.
+    /// ``ReadMeter/setBudgets(_:)`` changes the budgets later.
     public var readBudgets: [ReadBudget] {
         get { values.readBudgets }
         set { set(\.readBudgets, newValue) }
     }
 
-    /// How many repeated reads of one listener end with a pause, in which it shows the cache.
+    /// The number of repeated reads of a listener that trigger a pause. During the pause, the
+    /// listener shows the cache.
     public var stormBounds: StormBreaker.Bounds {
         get { values.stormBounds }
         set { set(\.stormBounds, newValue) }

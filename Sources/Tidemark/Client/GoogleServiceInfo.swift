@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What Firebase's console says of an app, in the file `GoogleService-Info.plist` that it hands out.
+/// The description of an app from Firebase's console, in its file `GoogleService-Info.plist`.
 ///
 /// ```swift
 /// let info = try GoogleServiceInfo(contentsOf: file)
@@ -8,7 +8,7 @@ public import Foundation
 /// ```
 public struct GoogleServiceInfo: Hashable, Sendable {
     public let projectID: String
-    /// For accounts: the key with which an app names its project. It is no secret.
+    /// The key with which an app names its project, for accounts. It is not a secret.
     public let apiKey: String
     /// Names the app within its project, as in `1:1234567890:ios:0123abcd`.
     public let appID: String
@@ -22,7 +22,8 @@ public struct GoogleServiceInfo: Hashable, Sendable {
     }
 
     /// - Parameter data: The file, as XML or binary.
-    /// - Throws: `invalidArgument` when it is no property list, or lacks the project, the key or the app.
+    /// - Throws: `invalidArgument` if the file is not a property list, or lacks the project, the
+    ///   key or the app.
     public init(_ data: Data) throws(FirestoreError) {
         let file: File
         do { file = try PropertyListDecoder().decode(File.self, from: data) } catch {

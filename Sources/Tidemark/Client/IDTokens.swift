@@ -3,15 +3,15 @@ import Synchronization
 public import TidemarkModel
 import TidemarkResilience
 
-/// A ``TokenProvider`` made of one function, for tokens that somebody else has: FirebaseAuth, a session
-/// of your own, a service account.
+/// A ``TokenProvider`` made of a function, for tokens from another source: FirebaseAuth, your own
+/// session, a service account.
 ///
-/// Callers that need a token at the same time share one question. A failure ends the call with
-/// `UNAVAILABLE`, so that reads answer from the cache and writes wait. Thread-safe.
+/// Callers that need a token at the same time share a call of the function. A failure ends the call
+/// with `UNAVAILABLE`, so reads answer from the cache and writes wait. Thread-safe.
 public final class IDTokens: TokenProvider {
-    /// - Parameter refused: A token that the server answered `UNAUTHENTICATED` to, and that must not be
-    ///   told again: force a refresh. Nil for any that is good.
-    /// - Returns: Nil when nobody is signed in.
+    /// - Parameter refused: A token that the server answered with `UNAUTHENTICATED`, and that must
+    ///   not be returned again: force a refresh. Nil if any valid token will do.
+    /// - Returns: Nil if no user is signed in.
     public typealias Source = @Sendable (_ refused: String?) async throws -> String?
 
     private struct State {
@@ -19,7 +19,8 @@ public final class IDTokens: TokenProvider {
         var waiting: [@Sendable () -> Void] = []
         /// Changes that are under way.
         var changes = 0
-        /// Counts the changes, so that no user is told a token that was asked for another one.
+        /// The number of changes. It ensures that no user receives a token that was requested for
+        /// another user.
         var generation = 0
     }
 
@@ -29,8 +30,10 @@ public final class IDTokens: TokenProvider {
     private let flights = SingleFlight<String, String?>()
 
     /// - Parameters:
-    ///   - timeout: What one question may take; calls that wait for it end then with `UNAVAILABLE`.
-    ///   - source: Keeps tokens itself: it is asked for each call, unless another question is under way.
+    ///   - timeout: The maximum time of a call of `source`; calls that wait for it then end with
+    ///     `UNAVAILABLE`.
+    ///   - source: The function that returns tokens, and caches them itself: it is called for each
+    ///     request, unless another call is in progress.
     public init(timeout: Duration = .seconds(25), _ source: @escaping Source) {
         self.source = source
         self.timeout = timeout
@@ -51,7 +54,7 @@ public final class IDTokens: TokenProvider {
         guard let generation else { return }
         Task {
             let result = await asked(replacing: refused, generation)
-            // Somebody else may be the user by now: the call asks again, and hears that one's.
+            // Another user can be set by now: the request starts again, for that user's token.
             guard state.withLock({ $0.generation == generation }) else {
                 return token(replacing: nil, receive: receive)
             }
@@ -77,13 +80,13 @@ public final class IDTokens: TokenProvider {
         }
     }
 
-    /// Makes another user the client's, as ``Firestore/changeUser(to:erasingPrevious:)`` does, and holds
-    /// tokens back meanwhile: no call of one user carries the token of another.
+    /// Makes another user the client's, like ``Firestore/changeUser(to:erasingPrevious:)``, and
+    /// delays tokens during the change: no call of a user carries the token of another user.
     ///
     /// - Parameters:
-    ///   - user: By the id that the token names; nil when nobody is signed in.
+    ///   - user: The id that the token names; nil if no user is signed in.
     ///   - firestore: The client that these tokens are for.
-    ///   - erasing: As `erasingPrevious` there.
+    ///   - erasing: See `erasingPrevious` of ``Firestore/changeUser(to:erasingPrevious:)``.
     public func change(
         to user: String?, of firestore: Firestore, erasing: Bool = false
     ) async throws(FirestoreError) {

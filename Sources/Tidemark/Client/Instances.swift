@@ -4,8 +4,8 @@ import Synchronization
 /// The clients that ``Firestore/firestore(database:)`` has made, by database.
 enum Instances {
     private static let made = Mutex<[DatabaseID: Firestore]>([:])
-    /// The clients that refuse everything, by project and database: the same each time, so that a view that
-    /// asks for it again shows the same. They keep nothing.
+    /// The clients that refuse every call, by project and database. The same names give the same
+    /// client, so a view that requests it again shows the same. These clients store nothing.
     private static let refusing = Mutex<[[String]: Firestore]>([:])
     private static let defaultProject = Mutex<String?>(nil)
 
@@ -43,7 +43,7 @@ enum Instances {
         }
     }
 
-    /// The next one that asks gets a new client.
+    /// The next caller gets a new client.
     static func forget(_ firestore: Firestore) {
         made.withLock { instances in
             if instances[firestore.databaseID] === firestore {
@@ -54,6 +54,6 @@ enum Instances {
 }
 
 extension DatabaseID {
-    /// Of a client that has no project and refuses everything.
+    /// The database of a client that has no project and refuses every call.
     fileprivate static let unnamed = try! DatabaseID(project: "no-project", database: "(default)")
 }

@@ -4,8 +4,9 @@
     extension LogSink {
         /// The system's log, for Console and for reports of testers.
         ///
-        /// What goes wrong is a fault, whose text is private: it may name fields and documents. What is
-        /// logged after ``Firestore/enableLogging(_:)`` names nothing of a person, and is public.
+        /// An error is logged as a fault with private text, because it can name fields and
+        /// documents. Lines that ``Firestore/enableLogging(_:)`` enables contain no data of a user,
+        /// and are public.
         public static func system(_ logger: Logger) -> LogSink {
             LogSink { line in
                 switch line.level {

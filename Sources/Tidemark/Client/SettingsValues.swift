@@ -61,7 +61,7 @@ extension FirestoreSettings.Values {
         }
     }
 
-    /// - Throws: ``FirestoreError`` when the host is no host with a port.
+    /// - Throws: ``FirestoreError`` if the host is not a host with a port.
     func server(
         environment: [String: String]
     ) throws(FirestoreError) -> FirestoreSettings.Server {
@@ -73,7 +73,8 @@ extension FirestoreSettings.Values {
             host: FirestoreSettings.cloudHost, port: 443, usesTLS: true)
     }
 
-    /// `host`, `host:port`, `[::1]:port`; without a port the one that TLS, or its absence, implies.
+    /// Parses `host`, `host:port` or `[::1]:port`. Without a port, TLS or its absence implies the
+    /// port.
     private static func server(
         _ text: String, usesTLS: Bool
     ) throws(FirestoreError) -> FirestoreSettings.Server {
@@ -113,7 +114,7 @@ extension FirestoreSettings.Values {
             .appendingPathComponent(fileName(ProcessInfo.processInfo.processName))
     }
 
-    /// Names of projects and databases may hold what disks do not take.
+    /// Names of projects and databases can contain characters that disks do not accept.
     private static func fileName(_ text: String) -> String {
         text.utf8.map { byte in
             switch byte {

@@ -1,4 +1,5 @@
-/// A network that is not there: of a client that could not be made, and of tests. Nothing is ever sent.
+/// A transport without a network, for a client that could not be created, and for tests. It never
+/// sends anything.
 struct Unconnected: Transport {
     private static let status = RPCStatus(.unavailable, "This client could not be started.")
 

@@ -24,10 +24,11 @@ final class Client: Sendable {
     let engine: SyncEngine
     let environment: SyncEnvironment
     let connection: Connection?
-    /// Why the engine refuses everything; nil when it does not.
+    /// The reason why the engine refuses every call; nil if it does not.
     let fault: FirestoreError?
     let isTerminated = Mutex(false)
-    /// How often it was suspended or resumed: whoever waited out a grace sees whether it is still meant.
+    /// The number of suspensions and resumptions. After a grace period, a caller compares it to
+    /// find out if the suspension is still wanted.
     let pauses = Mutex(0)
 
     init(
@@ -42,15 +43,15 @@ final class Client: Sendable {
     }
 }
 
-/// What a client will be made of. The one place where its parts meet the real world.
+/// The parts from which a client is created. This is the only place where they meet the real world.
 struct Setup: Sendable {
     var settings: FirestoreSettings.Values
-    /// Nil for the real one.
+    /// The environment; nil for the real one.
     var environment: SyncEnvironment?
-    /// Why no client can be made of it.
+    /// The reason why no client can be created from the setup.
     var fault: FirestoreError?
 
-    /// A client that works, or one whose every use throws why it does not.
+    /// Returns a client. If it cannot work, each use of the client throws the reason.
     func start(_ database: DatabaseID) -> Client {
         var connection: Connection?
         var environment = environment ?? .live(Unconnected())

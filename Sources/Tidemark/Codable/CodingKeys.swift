@@ -16,8 +16,8 @@ struct AnyKey: CodingKey {
     static let `super` = AnyKey(stringValue: "super")
 }
 
-/// Snake case, by the rules of Foundation's coders: underscores at both ends stay, and of capitals in a
-/// row the last one begins the next word.
+/// Converts to snake case, by the rules of Foundation's coders: underscores at both ends stay, and
+/// the last of several consecutive capitals begins the next word.
 enum SnakeCase {
     static func encode(_ key: String) -> String {
         let letters = Array(key)

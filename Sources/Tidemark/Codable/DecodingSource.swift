@@ -1,10 +1,10 @@
-/// What all parts of one decoding share.
+/// The state that all parts of a decoding share.
 final class DecodingSource {
     let bytes: [UInt8]
     let options: Firestore.Decoder.Options
     let serverTimestamps: ServerTimestampBehavior
     let reference: DocumentReference?
-    /// Whom references that are found belong to.
+    /// The client of the decoded references.
     let firestore: Firestore?
 
     init(

@@ -1,20 +1,20 @@
 public import Foundation
 
-/// Why a type could not be decoded.
+/// The reason why a type could not be decoded.
 public enum FirestoreDecodingError: Error, Hashable {
-    /// The decoder is not Firestore's, or was not told of which document the data are.
+    /// The decoder is not Firestore's, or does not know the document of the data.
     case decodingIsNotSupported(String)
     /// The document has a field of the same name as a ``DocumentID``.
     case fieldNameConflict(String)
 }
 
-/// Why a value could not be encoded.
+/// The reason why a value could not be encoded.
 public enum FirestoreEncodingError: Error, Hashable {
     /// The encoder is not Firestore's.
     case encodingIsNotSupported(String)
 }
 
-/// A wrapper whose value may be known without a field of the document.
+/// A wrapper whose value can be known without a field of the document.
 protocol DecodesWithoutField {
     init(withoutField document: DocumentReference?) throws
 }
@@ -24,7 +24,7 @@ protocol OmittedFromDocuments {}
 
 // MARK: - The document's id
 
-/// What a ``DocumentID`` can be: `String` or ``DocumentReference``.
+/// A type that a ``DocumentID`` can have: `String` or ``DocumentReference``.
 public protocol DocumentIDWrappable {
     static func wrap(_ documentReference: DocumentReference) throws -> Self
 }
@@ -35,7 +35,7 @@ extension String: DocumentIDWrappable {
     }
 }
 
-/// Which document a value was read from. Filled when it is decoded; never written.
+/// The document from which a value was read. It is set by decoding and never written.
 @propertyWrapper
 public struct DocumentID<Value: DocumentIDWrappable & Codable> {
     public var wrappedValue: Value?
@@ -74,7 +74,7 @@ extension DocumentID: Sendable where Value: Sendable {}
 
 // MARK: - The server's time
 
-/// What a ``ServerTimestamp`` can be: `Date` or ``Timestamp``.
+/// A type that a ``ServerTimestamp`` can have: `Date` or ``Timestamp``.
 public protocol ServerTimestampWrappable {
     static func wrap(_ timestamp: Timestamp) throws -> Self
     static func unwrap(_ value: Self) throws -> Timestamp
@@ -90,8 +90,8 @@ extension Timestamp: ServerTimestampWrappable {
     public static func unwrap(_ value: Timestamp) -> Timestamp { value }
 }
 
-/// A time that the server sets: nil is written as ``FieldValue/serverTimestamp()``. Read back before
-/// the server has it, it is nil.
+/// A time that the server sets: nil is written as ``FieldValue/serverTimestamp()``. The value is
+/// nil when it is read before the server has set it.
 @propertyWrapper
 public struct ServerTimestamp<Value: ServerTimestampWrappable & Codable>: Codable,
     DecodesWithoutField
@@ -124,7 +124,7 @@ extension ServerTimestamp: Sendable where Value: Sendable {}
 
 // MARK: - Null
 
-/// A value whose nil is written as null, where an optional's would be left out.
+/// A value whose nil is written as null. The nil of an optional would be left out.
 @propertyWrapper
 public struct ExplicitNull<Value> {
     public var wrappedValue: Value?

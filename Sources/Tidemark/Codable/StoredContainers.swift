@@ -16,7 +16,7 @@ struct StoredKeys<Key: CodingKey>: KeyedDecodingContainerProtocol {
                 debugDescription: "no field named \"\(key.stringValue)\""))
     }
 
-    /// Nil where there is no value, or null.
+    /// Returns the slot of a value; nil if there is no value, or null.
     @inline(__always)
     private func present(_ key: Key) -> EncodedSlot? {
         guard let slot = decoder.entry(key), !decoder.isNull(slot) else { return nil }

@@ -1,16 +1,18 @@
 import Synchronization
 
-/// How many values a subscriber still takes: who has the next one waits here until it is asked for.
+/// The number of values that a subscriber still accepts. A task with the next value waits here
+/// until it is requested.
 ///
-/// For one that waits at a time.
+/// At most one task can wait at a time.
 final class DemandGate: Sendable {
     private struct State {
-        /// Nil when there is no limit.
+        /// The number of requested values; nil for no limit.
         var demand: Int? = 0
         var isClosed = false
         var waiting: CheckedContinuation<Bool, Never>?
 
-        /// Whether one value may go, if that is known; it is taken from the demand.
+        /// Returns true if a value can be sent, and subtracts it from the demand; false if the gate
+        /// is closed; nil if the task must wait.
         mutating func take() -> Bool? {
             if isClosed { return false }
             guard let demand else { return true }
@@ -22,7 +24,7 @@ final class DemandGate: Sendable {
 
     private let state = Mutex(State())
 
-    /// - Parameter count: At least 0, on top of what was asked for before; nil for all that come.
+    /// - Parameter count: The number of further values, at least 0; nil for no limit.
     func request(_ count: Int?) {
         settle { state in
             guard let count, let demand = state.demand else { return state.demand = nil }
@@ -31,12 +33,12 @@ final class DemandGate: Sendable {
         }
     }
 
-    /// Nothing more is taken.
+    /// Closes the gate: no more values are accepted.
     func close() { settle { $0.isClosed = true } }
 
-    /// Waits until a value is asked for.
+    /// Waits until a value is requested.
     ///
-    /// - Returns: False when nothing more is taken.
+    /// - Returns: False if the gate is closed.
     func take() async -> Bool {
         await withCheckedContinuation { continuation in
             let answer = state.withLock { state in

@@ -2,12 +2,12 @@
     public import Combine
     import Synchronization
 
-    /// What an asynchronous sequence yields, as a publisher: `SequencePublisher { feed.states }`.
+    /// Publishes the values of an asynchronous sequence: `SequencePublisher { feed.states }`.
     ///
-    /// Each subscriber has an iteration of its own, which begins when it first asks for a value and ends
-    /// when it cancels. A subscriber that asks slowly skips what the sequence skips: of snapshots and
-    /// states it gets the newest. Values come on a thread of Swift's pool: screens take them by
-    /// `receive(on: DispatchQueue.main)`.
+    /// Each subscriber has a separate iteration, which begins with the first requested value and
+    /// ends with a cancellation. A slow subscriber skips the values that the sequence skips: of
+    /// snapshots and states it gets the newest. Values arrive on a thread of Swift's pool: for a
+    /// screen, use `receive(on: DispatchQueue.main)`.
     public struct SequencePublisher<Base: AsyncSequence & Sendable>: Publisher
     where Base.Element: Sendable {
         public typealias Output = Base.Element
@@ -29,7 +29,7 @@
 
     private final class SequenceSubscription<Base: AsyncSequence & Sendable>:
         Subscription,
-        // One task calls the subscriber, after it has received its subscription.
+        // A single task calls the subscriber, after the subscriber has received its subscription.
         @unchecked Sendable
     where Base.Element: Sendable {
         private let receive: (Base.Element) -> Subscribers.Demand

@@ -2,13 +2,15 @@
     public import Combine
 
     extension SnapshotSource {
-        /// Snapshots, now and as they change, for each subscriber a listener of its own.
+        /// Publishes snapshots, now and after each change, with a separate listener for each
+        /// subscriber.
         ///
-        /// Costs what ``SnapshotSource/snapshots(includeMetadataChanges:)`` costs. A subscriber that asks
-        /// slowly gets the newest. Fails with a ``FirestoreError``, and then listens no more.
+        /// The cost is that of ``SnapshotSource/snapshots(includeMetadataChanges:)``. A slow
+        /// subscriber gets the newest snapshot. The publisher fails with a ``FirestoreError``, and
+        /// then no longer listens.
         ///
-        /// - Parameter includeMetadataChanges: Whether there is a snapshot also when only its metadata
-        ///   has changed.
+        /// - Parameter includeMetadataChanges: True to publish a snapshot also if only the metadata
+        ///   have changed.
         public func snapshotPublisher(
             includeMetadataChanges: Bool = false
         ) -> AnyPublisher<Snapshots.Element, any Error> {

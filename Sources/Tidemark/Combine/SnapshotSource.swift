@@ -1,9 +1,10 @@
-/// What has snapshots, now and as it changes: a query or a ``DocumentReference``.
+/// A source of snapshots, now and after each change: a query or a ``DocumentReference``.
 public protocol SnapshotSource: Sendable {
     associatedtype Snapshots: AsyncSequence & Sendable where Snapshots.Element: Sendable
 
-    /// Snapshots, the newest only. Each iteration is a listener of its own.
+    /// Returns snapshots, and skips all but the newest. Each iteration is a separate listener.
     ///
-    /// - Parameter includeMetadataChanges: Whether there is one also when only the metadata changes.
+    /// - Parameter includeMetadataChanges: True to return a snapshot also if only the metadata
+    ///   change.
     func snapshots(includeMetadataChanges: Bool) -> Snapshots
 }

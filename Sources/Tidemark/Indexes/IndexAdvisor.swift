@@ -14,9 +14,9 @@ import Synchronization
 /// tidemark indexes index-needs.json --file firestore.indexes.json --check
 /// ```
 ///
-/// It sees every query that goes to the server, also those of feeds, pagers and listeners. It keeps
-/// the names of collections and fields, and no values. Costs no reads. Thread-safe; several clients
-/// may share one.
+/// The advisor sees every query to the server, including those of feeds, pagers and listeners. It
+/// stores the names of collections and fields, and no values. Costs no reads. Thread-safe; several
+/// clients can share an advisor.
 public final class IndexAdvisor: Sendable {
     /// The file with the needed indexes; nil for none.
     public let file: String?
@@ -24,13 +24,13 @@ public final class IndexAdvisor: Sendable {
 
     private struct State {
         var needs = IndexNeeds()
-        /// Why the file could not be written the last time.
+        /// The reason why the last write of the file failed.
         var fault: String?
     }
 
-    /// - Parameter file: Written each time a query needs an index that is not in it yet, so that a
-    ///   kill loses nothing. What it held before stays, so that several runs add up. Nil keeps the
-    ///   needs in memory only.
+    /// - Parameter file: The file, which is written each time a query needs a new index, so a kill
+    ///   loses nothing. Its earlier contents stay, so several runs add up. Nil keeps the needs in
+    ///   memory only.
     public init(file: String? = nil) {
         self.file = file
         guard let file, let data = FileManager.default.contents(atPath: file) else { return }
@@ -47,10 +47,10 @@ public final class IndexAdvisor: Sendable {
 
     package var needs: IndexNeeds { state.withLock(\.needs) }
 
-    /// Why ``file`` could not be written; nil if it could.
+    /// The reason why ``file`` could not be written; nil if it could.
     public var fault: String? { state.withLock(\.fault) }
 
-    /// What ``file`` holds, and `tidemark indexes` reads.
+    /// The contents of ``file``, which `tidemark indexes` reads.
     public var json: Data { Self.json(state.withLock(\.needs)) }
 
     /// The composite indexes, and settings of single fields, that a database without any would
@@ -70,13 +70,13 @@ public final class IndexAdvisor: Sendable {
         }
     }
 
-    /// Whether the file was somebody else's from the start.
+    /// Returns true if the file had other contents from the start.
     private func isForeign(_ state: State) -> Bool { state.fault?.hasSuffix("over.") ?? false }
 
     private static func json(_ needs: IndexNeeds) -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        // It holds texts and whole numbers, which all have a JSON form.
+        // The needs consist of texts and whole numbers, which all have a JSON form.
         return (try? encoder.encode(needs)).map { $0 + Data("\n".utf8) } ?? Data()
     }
 }

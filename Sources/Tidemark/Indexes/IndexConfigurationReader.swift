@@ -1,8 +1,8 @@
 import Foundation
 import TidemarkStore
 
-/// `firestore.indexes.json`: only what it says of composite indexes; single fields have no settings
-/// here.
+/// The composite indexes of `firestore.indexes.json`. Settings of single fields are ignored,
+/// because they have no meaning here.
 private struct IndexConfigurationJSON: Decodable {
     struct Index: Decodable {
         struct Field: Decodable {
@@ -19,7 +19,7 @@ private struct IndexConfigurationJSON: Decodable {
     let indexes: [Index]?
 }
 
-/// Reads what ``Firestore/setIndexConfiguration(_:)-(String)`` is given.
+/// Reads the parameter of ``Firestore/setIndexConfiguration(_:)-(String)``.
 enum IndexConfigurationReader {
     private static let longestConfiguration = 16 << 20
 

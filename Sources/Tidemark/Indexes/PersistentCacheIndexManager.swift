@@ -16,7 +16,7 @@ public final class PersistentCacheIndexManager: Sendable {
     /// Deletes all indexes, those of ``Firestore/setIndexConfiguration(_:)-(String)`` too.
     public func deleteAllIndexes() { firestore.engine.deleteIndexes(completion: Self.note) }
 
-    /// One sentence for each existing index.
+    /// Returns a sentence for each existing index.
     public func indexes() async throws(FirestoreError) -> [String] {
         let states: [IndexState] = try await answer { firestore.engine.indexes(completion: $0) }
         return states.map(\.definition.sentence)

@@ -6,11 +6,11 @@ extension ReadMeter {
     ///
     /// The counters are `tidemark_reads` by `label`, `screen` and `cause`, `tidemark_read_storms`
     /// by `cause`, `tidemark_read_budgets_spent` by `action`, and `tidemark_attempts_failed` by
-    /// `outcome` and by what came `next`, a `retry` or the `end`. The gauges of the queue of writes are
-    /// `tidemark_writes_pending`, `tidemark_writes_rejected`, and `tidemark_writes_since`: when the oldest
-    /// that waits was made, in seconds since 1970, 0 while none does.
+    /// `outcome` and by the `next` step, a `retry` or the `end`. The gauges of the queue of writes
+    /// are `tidemark_writes_pending`, `tidemark_writes_rejected`, and `tidemark_writes_since`: the
+    /// time of the oldest pending write in seconds since 1970, 0 if there is none.
     ///
-    /// - Parameter factory: Nil for the process's own.
+    /// - Parameter factory: The factory of the metrics; nil for the process's own.
     public func exportMetrics(
         to factory: (any MetricsFactory)? = nil
     ) -> any ListenerRegistration {
@@ -38,7 +38,7 @@ private final class BothCalls: CancellableCall {
     }
 }
 
-/// What waits to be written.
+/// The gauges of the queue of writes.
 private struct QueueGauges: Sendable {
     private let pending: Gauge
     private let rejected: Gauge
@@ -59,7 +59,8 @@ private struct QueueGauges: Sendable {
 
 /// The counters that were used, made once each.
 private final class ReadCounters: Sendable {
-    /// Beyond, labels and screens are counted together: whoever collects metrics keeps each.
+    /// The maximum number of counters. Beyond it, labels and screens are counted together, because
+    /// a metrics backend stores each combination.
     private static let most = 1_000
 
     private let factory: any MetricsFactory

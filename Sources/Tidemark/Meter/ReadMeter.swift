@@ -7,11 +7,11 @@ import Dispatch
 /// print(try await firestore.readMeter.report(days: 1))
 /// ```
 ///
-/// It counts by Firestore's rules: one for each document, at least one for a query, one for a
-/// missing document, and one for every 1,000 index entries of an aggregation. A listener that
-/// resumes within half an hour costs what changed; later it costs its whole result. An answer that
-/// was lost with its connection was billed, and is not counted. A kill loses the counts of the last
-/// 10 s.
+/// The meter uses Firestore's rules: one read for each document, at least one for a query, one for
+/// a missing document, and one for every 1,000 index entries of an aggregation. A listener that
+/// resumes within half an hour costs the changed documents; later it costs its whole result. An
+/// answer that was lost with its connection was billed, and is not counted. A kill loses the counts
+/// of the last 10 s.
 public struct ReadMeter: Sendable {
     let firestore: Firestore
 
@@ -34,7 +34,7 @@ public struct ReadMeter: Sendable {
         }
     }
 
-    /// As ``events``, for callers with closures, on the listeners' queue.
+    /// Calls `listener` on the listeners' queue for each event of ``events``.
     public func addListener(
         _ listener: @escaping @Sendable (ReadEvent) -> Void
     ) -> any ListenerRegistration {
@@ -46,7 +46,7 @@ public struct ReadMeter: Sendable {
         }
     }
 
-    /// Replaces ``FirestoreSettings/readBudgets``. Listeners that were stopped by a removed budget
-    /// go on.
+    /// Replaces ``FirestoreSettings/readBudgets``. Listeners that a removed budget had stopped
+    /// continue.
     public func setBudgets(_ budgets: [ReadBudget]) { firestore.engine.setReadBudgets(budgets) }
 }

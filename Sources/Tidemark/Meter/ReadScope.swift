@@ -4,7 +4,7 @@ extension ReadTag {
 
     /// Counts the reads of `body`, and of the tasks it starts, under a label, a screen or a cause.
     ///
-    /// Nil leaves the surrounding value. Costs no reads.
+    /// A nil parameter keeps the surrounding value. Costs no reads.
     ///
     /// ```swift
     /// try await ReadTag.with(label: "inbox", screen: "Inbox") {
@@ -22,7 +22,7 @@ extension ReadTag {
         return try await $current.withValue(tag, operation: body, isolation: isolation)
     }
 
-    /// As the `async` form.
+    /// Counts the reads of `body`, like the `async` form.
     public static func with<Value>(
         label: String? = nil, screen: String? = nil, cause: ReadCause? = nil,
         _ body: () throws -> Value
@@ -31,7 +31,7 @@ extension ReadTag {
         return try $current.withValue(tag, operation: body)
     }
 
-    /// With what is around it where it says nothing.
+    /// The tag, with the surrounding values for its missing parts.
     package var inScope: ReadTag { over(Self.current) }
 
     func over(_ outer: ReadTag) -> ReadTag {

@@ -3,23 +3,25 @@ import TidemarkWire
 extension FirebaseStore {
     /// Writes that are applied together or not at all, as FirebaseFirestore accepted them.
     public struct Batch: Hashable, Sendable {
-        /// The id by Firebase Authentication; nil for a batch that was made while nobody was signed
-        /// in.
+        /// The id by Firebase Authentication; nil for a batch that was created while no user was
+        /// signed in.
         public let user: String?
-        /// Its number; of a user's batches, lower ones were made first.
+        /// The number of the batch; among a user's batches, lower numbers were made first.
         public let number: Int
-        /// When it was made, by this device's clock; nil where that cannot be read.
+        /// The time of creation, by this device's clock; nil if it cannot be read.
         public let time: Timestamp?
         /// The writes, in their order. Empty when the batch cannot be sent.
         public let mutations: [Mutation]
-        /// Why it cannot be sent; nil when it can. ``FirestoreError/detail`` names the write.
+        /// The reason why the batch cannot be sent; nil if it can. ``FirestoreError/detail`` names
+        /// the write.
         public let problem: FirestoreError?
-        /// Of all documents that it writes.
+        /// The database of all written documents.
         let database: DatabaseID?
-        /// The batch's own, made of all that is stored of it: what notes that it was queued.
+        /// The batch's mark, computed from all its stored bytes. The mark records that the batch
+        /// was queued.
         let mark: String
 
-        /// - Parameter value: What the store has of it.
+        /// - Parameter value: The stored bytes of the batch.
         init(user: String, number: Int32, _ value: [UInt8]) {
             self.user = user.isEmpty ? nil : user
             self.number = Int(number)
@@ -36,8 +38,8 @@ extension FirebaseStore {
             }
         }
 
-        /// Numbers are given again once a queue was empty; a batch is another one when its writes
-        /// or the time at which they were made are.
+        /// Returns the mark. Numbers are reused after a queue was empty; two batches with the same
+        /// number differ in their writes or in their time of creation.
         private static func mark(_ user: String, _ number: Int32, _ value: [UInt8]) -> String {
             let bytes = Array(user.utf8) + [0] + Array("\(number)".utf8) + [0] + value
             return MD5.digest(bytes).map { byte in
@@ -48,9 +50,9 @@ extension FirebaseStore {
 }
 
 extension FirebaseStore.Batch {
-    /// A message of FirebaseFirestore's own: 1 the number, 2 the writes, 3 the time, and 4 values
-    /// of before that it keeps for increments and the like. They are not sent, and this client
-    /// makes its own.
+    /// A message in FirebaseFirestore's own form: 1 the number, 2 the writes, 3 the time, and 4
+    /// earlier values, which it stores for increments and similar operations. The earlier values
+    /// are not sent, because this client computes its own.
     private struct Message {
         var number: Int32 = 0
         var writes: [[UInt8]] = []

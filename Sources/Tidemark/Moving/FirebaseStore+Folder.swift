@@ -4,15 +4,15 @@ extension FirebaseStore {
     /// The name of the app of `FirebaseApp.configure()`.
     public static var defaultApp: String { "__FIRAPP_DEFAULT" }
 
-    /// Where FirebaseFirestore keeps the cache of a database, if it has one on this device: in the
-    /// folder for an app's own data or, on tvOS, for caches. Its versions from before 2020 had it in
-    /// the folder for documents, from where later ones moved it at their first start.
+    /// Returns the folder of FirebaseFirestore's cache of a database, if it exists on this device:
+    /// in the folder for an app's own data or, on tvOS, for caches. Versions from before 2020 used
+    /// the folder for documents, from which later versions moved it at their first start.
     ///
     /// - Parameters:
     ///   - projectID: The project's id.
     ///   - databaseID: The database of the project.
     ///   - app: The name of the `FirebaseApp`.
-    /// - Returns: Nil when there is none.
+    /// - Returns: Nil if there is no such folder.
     public static func folder(
         projectID: String, databaseID: String = "(default)", app: String = defaultApp
     ) -> URL? {
@@ -21,7 +21,7 @@ extension FirebaseStore {
         }
     }
 
-    /// A dot stands between project and database, and neither for the default one.
+    /// A dot separates project and database; the default database has neither a dot nor a name.
     static func folder(
         in root: URL, _ projectID: String, _ databaseID: String, _ app: String
     ) -> URL {

@@ -3,23 +3,24 @@ public import Foundation
 /// The store of FirebaseFirestore on this device, as it was when it was read: the writes that were
 /// accepted and not sent.
 ///
-/// It is read, and nothing in it is changed. Read it in an app that has no FirebaseFirestore any
-/// more: one that runs beside it sends its writes itself.
+/// Tidemark reads the store and changes nothing in it. Read it in an app that no longer contains
+/// FirebaseFirestore: otherwise FirebaseFirestore sends the writes itself.
 public struct FirebaseStore: Sendable {
-    /// Where it was read from.
+    /// The folder of the store.
     public let folder: URL
-    /// What waits to be sent: by user, and a user's in the order in which they were made.
+    /// The batches that wait to be sent: grouped by user, and for each user in the order of their
+    /// creation.
     public let batches: [Batch]
-    /// Whether a file ends in the middle of a record, as after a kill or a loss of power in the
-    /// middle of a write. What that record held is not among the batches, and FirebaseFirestore would
-    /// not have found it either. Where the file was cut off later, what stood behind is missing too.
+    /// True if a file ends within a record, for example after a kill or a loss of power during a
+    /// write. The contents of that record are not among the batches, and FirebaseFirestore would
+    /// not have found them either. If the file was truncated later, the records after that point
+    /// are missing too.
     public let hasTornEnd: Bool
 
-    /// Reads the writes that wait in a store. Costs no reads; takes the time of reading a few files
-    /// of some megabytes, whatever the size of the cache beside them, so it is best not done on the
-    /// main thread.
+    /// Reads the pending writes of a store. Costs no reads, and takes the time to read a few files
+    /// of some megabytes, independent of the size of the cache. Call it outside the main thread.
     ///
-    /// - Parameter folder: As ``folder(projectID:databaseID:app:)`` finds it.
+    /// - Parameter folder: A folder from ``folder(projectID:databaseID:app:)``.
     /// - Throws: ``FirebaseStoreError``: the store is then as it was, and can be read again.
     public init(folder: URL) throws(FirebaseStoreError) {
         let (rows, hasTornEnd) = try StoreFolder(folder)
@@ -39,7 +40,8 @@ public struct FirebaseStore: Sendable {
         self.hasTornEnd = hasTornEnd
     }
 
-    /// Whose writes wait; nil for those that were made while nobody was signed in. Each once.
+    /// The users with pending writes, each once; nil stands for writes that were made while no user
+    /// was signed in.
     public var users: [String?] {
         batches.map(\.user).reduce(into: []) { users, user in
             if !users.contains(where: { Self.isSame($0, user) }) { users.append(user) }
@@ -48,7 +50,7 @@ public struct FirebaseStore: Sendable {
 
     /// The writes of one user, in the order in which they were made.
     ///
-    /// - Parameter user: The id by Firebase Authentication; nil for those of nobody.
+    /// - Parameter user: The id by Firebase Authentication; nil for the writes without a user.
     public func batches(of user: String?) -> [Batch] {
         batches.filter { Self.isSame($0.user, user) }
     }
@@ -84,7 +86,7 @@ private struct Acknowledged {
         last[ByteString(user)].map { number <= $0 } ?? false
     }
 
-    /// Field 1 of the row of a queue; nil for what cannot be read.
+    /// Returns field 1 of the row of a queue; nil for bytes that cannot be read.
     private static func number(in value: [UInt8]) -> Int32? {
         value.withUnsafeBufferPointer { buffer in
             var reader = WireReader(buffer)

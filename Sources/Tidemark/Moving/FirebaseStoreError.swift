@@ -1,12 +1,12 @@
-/// Why the store of FirebaseFirestore cannot be read. Nothing was changed in it, and nothing was
-/// sent.
+/// The reason why the store of FirebaseFirestore cannot be read. Nothing was changed in the store,
+/// and nothing was sent.
 public enum FirebaseStoreError: Error, Hashable, Sendable {
     /// There is no store in that folder: nothing was ever written offline, or it was removed.
     case notAStore(folder: String)
     /// A file cannot be opened or read; `reason` is the system's. A locked device keeps files from
     /// the app: try again later.
     case unreadable(file: String, reason: String)
-    /// A file is missing, cut off or changed; `problem` says what was found.
+    /// A file is missing, cut off or changed; `problem` describes the fault.
     case damaged(file: String, problem: String)
     /// A file has a form that FirebaseFirestore on Apple's systems does not write.
     case unknownForm(file: String, problem: String)
@@ -14,7 +14,7 @@ public enum FirebaseStoreError: Error, Hashable, Sendable {
     /// The sentence in the language of the app.
     public var message: String { sentence.localized() }
 
-    /// One sentence for the person using the app. Names no type, code or path.
+    /// A sentence for the user of the app. It names no type, code or path.
     public var sentence: Sentence {
         switch self {
         case .notAStore:

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The batches that all users of this device have queued, by their marks: a line each, in a file
-/// beside the caches. A batch comes in after its note in the cache of its user is on disk. So what
-/// is listed was queued, though that user's cache is closed or erased by now; what is not may have
-/// been.
+/// The marks of the batches that all users of this device have queued, one per line, in a file
+/// beside the caches. A batch is added after its note in the cache of its user is on disk. So a
+/// listed batch was queued, even if that user's cache is closed or erased by now; an unlisted batch
+/// can have been queued too.
 struct MovedList {
     private let url: URL
 

@@ -6,7 +6,9 @@ struct StoreFile {
     private let handle: FileHandle
     let size: Int
 
-    /// - Throws: ``FirebaseStoreError/unreadable(file:reason:)``; nil for a file that is not there.
+    /// Opens a file. Returns nil if the file is missing.
+    ///
+    /// - Throws: ``FirebaseStoreError/unreadable(file:reason:)``.
     init?(_ folder: URL, _ name: String) throws(FirebaseStoreError) {
         self.name = name
         let url = folder.appendingPathComponent(name)
@@ -21,14 +23,14 @@ struct StoreFile {
         }
     }
 
-    /// The next bytes; fewer at the end, nil behind it.
+    /// Returns the next bytes; fewer at the end, nil behind it.
     func read(upTo count: Int) throws(FirebaseStoreError) -> [UInt8]? {
         do { return try handle.read(upToCount: count).map { [UInt8]($0) } } catch {
             throw .unreadable(file: name, reason: error.localizedDescription)
         }
     }
 
-    /// Exactly these bytes.
+    /// Returns exactly these bytes.
     func bytes(at offset: Int, count: Int) throws(FirebaseStoreError) -> [UInt8] {
         guard offset >= 0, count >= 0, offset <= size, count <= size - offset else {
             throw corrupted("it ends before what it should hold.")
@@ -53,7 +55,7 @@ struct StoreFile {
 
     /// Runs a parser over bytes of the file.
     ///
-    /// - Parameter error: Thrown for what it cannot read.
+    /// - Parameter error: The error to throw if the bytes cannot be read.
     func parse<T>(
         _ bytes: some Collection<UInt8>, or error: FirebaseStoreError,
         _ body: (inout WireReader) throws(CodecError) -> T

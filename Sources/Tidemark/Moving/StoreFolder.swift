@@ -31,7 +31,7 @@ struct StoreFolder {
         return (rows, hasTornEnd)
     }
 
-    /// The one that `CURRENT` names.
+    /// Returns the manifest that `CURRENT` names.
     private func manifest() throws(FirebaseStoreError) -> StoreManifest {
         guard let current = try StoreFile(url, "CURRENT") else {
             throw .notAStore(folder: url.path)
@@ -57,8 +57,8 @@ struct StoreFolder {
         return file
     }
 
-    /// Those whose entries are not in the tables yet, oldest first. The first one is there whatever
-    /// its size, so that a manifest that has lost its last edits is found out.
+    /// Returns the logs whose entries are not in the tables yet, oldest first. Throws if a log that
+    /// the manifest names is missing, so a manifest that has lost its last edits is detected.
     private func logs(of manifest: StoreManifest) throws(FirebaseStoreError) -> [String] {
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: url.path) } catch {

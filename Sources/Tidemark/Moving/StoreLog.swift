@@ -1,4 +1,4 @@
-/// A log of LevelDB: what was written since the last table was made, a record for each write.
+/// A log of LevelDB: the writes since the last table was created, one record for each write.
 struct StoreLog {
     private static let headerSize: UInt64 = 12
 
@@ -8,8 +8,8 @@ struct StoreLog {
 
     /// Hands over the entries whose keys are wanted.
     ///
-    /// - Returns: Whether its last record is not whole, as after a kill in the middle of a write.
-    ///   LevelDB does not count such a record either.
+    /// - Returns: True if the last record is incomplete, for example after a kill during a write.
+    ///   LevelDB ignores such a record too.
     func read(into rows: inout StoreRows) throws(FirebaseStoreError) -> Bool {
         var log = Self.reader(of: file)
         while let record = try log.next() { try take(record, into: &rows) }

@@ -1,4 +1,4 @@
-/// Which files a LevelDB folder consists of: the sum of the edits in its manifest.
+/// The list of the files of a LevelDB folder: the sum of the edits in its manifest.
 struct StoreManifest {
     struct Table {
         var level: UInt64
@@ -11,12 +11,12 @@ struct StoreManifest {
     private(set) var tables: [Table] = []
     /// The oldest log whose entries are in no table; 0 for none.
     private(set) var logNumber: UInt64 = 0
-    /// Another one, of old versions of LevelDB; 0 for none.
+    /// The number of another log, of old versions of LevelDB; 0 for none.
     private(set) var previousLogNumber: UInt64 = 0
-    /// Whether the last edit is not whole, as after a kill.
+    /// True if the last edit is incomplete, for example after a kill.
     let hasTornEnd: Bool
 
-    /// More than a cache of many gigabytes has.
+    /// The maximum number of tables, which is more than a cache of many gigabytes has.
     private static let mostTables = 100_000
     private static let comparator = "leveldb.BytewiseComparator"
 
@@ -44,7 +44,7 @@ struct StoreManifest {
     }
 }
 
-/// What one step changed about the files.
+/// A change of the list of files.
 private struct StoreEdit {
     var comparator: String?
     var logNumber: UInt64?
@@ -52,7 +52,7 @@ private struct StoreEdit {
     var removed: [UInt64] = []
     var added: [StoreManifest.Table] = []
 
-    /// Each part begins with a number that says what it is.
+    /// Parses an edit, in which a number states the kind of each part.
     init(_ reader: inout WireReader) throws(CodecError) {
         while !reader.isAtEnd {
             switch try reader.varint() {
@@ -62,7 +62,7 @@ private struct StoreEdit {
             // The next file's number, and the last entry's.
             case 3, 4: _ = try reader.varint()
             case 5:
-                // Where the next compaction begins.
+                // The start of the next compaction.
                 _ = try reader.varint()
                 _ = try reader.lengthDelimited()
             case 6:

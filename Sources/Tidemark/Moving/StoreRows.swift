@@ -1,12 +1,13 @@
 /// The newest value of each key under some prefixes, gathered from all files of a LevelDB folder:
 /// of several entries of a key the one with the highest number counts, and a deletion is an entry.
 struct StoreRows {
-    /// In bytes of keys and values. FirebaseFirestore keeps all writes that wait in memory too.
+    /// The maximum size of keys and values in bytes. FirebaseFirestore keeps all pending writes in
+    /// memory too.
     static let mostBytes = 256 << 20
 
     private struct Entry {
         var number: UInt64
-        /// Nil for a deletion.
+        /// The value; nil for a deletion.
         var value: [UInt8]?
     }
 
@@ -16,7 +17,7 @@ struct StoreRows {
 
     init(prefixes: [[UInt8]]) { self.prefixes = prefixes }
 
-    /// Whether a range of keys may hold some that are wanted.
+    /// Returns true if a range of keys can contain wanted keys.
     ///
     /// - Parameters:
     ///   - first: The lowest key; nil for the lowest of all.
@@ -33,7 +34,7 @@ struct StoreRows {
 
     /// - Parameters:
     ///   - number: LevelDB's sequence number.
-    ///   - value: Nil for a deletion.
+    ///   - value: The value; nil for a deletion.
     mutating func take(
         _ key: [UInt8], _ number: UInt64, _ value: (some Collection<UInt8>)?, of file: StoreFile
     ) throws(FirebaseStoreError) {
@@ -49,7 +50,7 @@ struct StoreRows {
         entries[key] = Entry(number: number, value: value.map { Array($0) })
     }
 
-    /// Those that are not deleted, in the order of their keys.
+    /// The entries that are not deleted, in the order of their keys.
     var present: [(key: [UInt8], value: [UInt8])] {
         entries.compactMap { key, entry in entry.value.map { (key, $0) } }
             .sorted { $0.key.lexicographicallyPrecedes($1.key) }

@@ -1,13 +1,12 @@
-/// A sorted table of LevelDB: blocks of entries, an index of the blocks, and a footer that says
-/// where the index lies. Each block has a checksum. The blocks of other keys than those that are
-/// wanted are not read.
+/// A sorted table of LevelDB: blocks of entries, an index of the blocks, and a footer with the
+/// position of the index. Each block has a checksum. Blocks without wanted keys are not read.
 struct StoreTable {
     private static let footerSize = 48
     private static let magic: [UInt8] = [0x57, 0xFB, 0x80, 0x8B, 0x24, 0x75, 0x47, 0xDB]
     /// The kind of a block, and its checksum.
     private static let trailerSize = 5
-    /// In bytes. A block ends behind the entry that makes it larger than 4 KiB, and an entry holds
-    /// one batch of writes at most.
+    /// The maximum size of a block, in bytes. A block ends behind the entry that makes it larger
+    /// than 4 KiB, and an entry holds at most one batch of writes.
     private static let largestBlock = 64 << 20
 
     private struct Place {
@@ -40,7 +39,8 @@ struct StoreTable {
         }
         var before: [UInt8]?
         for entry in try StoreBlock(try block(at: index), of: file).entries {
-            // Not below the last key of its block, and below the first one of the next.
+            // The index key is at least the last key of its block, and below the first key of the
+            // next block.
             let last = try internalKey(entry.key).user
             let isWanted = rows.mayBe(from: before, through: last)
             before = last
@@ -63,7 +63,7 @@ struct StoreTable {
         }
     }
 
-    /// The bytes of a block whose checksum holds.
+    /// Returns the bytes of a block after a check of its checksum.
     private func block(at place: Place) throws(FirebaseStoreError) -> [UInt8] {
         var bytes = try file.bytes(at: place.offset, count: place.size + Self.trailerSize)
         let trailer = Array(bytes.suffix(Self.trailerSize))
@@ -93,8 +93,8 @@ struct StoreTable {
     }
 }
 
-/// The entries of a block: each says how many bytes of its key are those of the key before it. What
-/// stands behind them is for searching.
+/// The entries of a block. Each entry states how many bytes of its key equal the start of the
+/// previous key. The data behind the entries are for searching.
 struct StoreBlock {
     struct Entry {
         var key: [UInt8]

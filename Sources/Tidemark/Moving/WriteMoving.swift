@@ -37,14 +37,14 @@ struct WriteMoving {
         return left
     }
 
-    /// Nil for a batch that can be sent.
+    /// Returns nil for a batch that can be sent.
     private func reason(against batch: FirebaseStore.Batch) -> FirestoreError? {
         if let problem = batch.problem { return problem }
         guard let database = batch.database, database != firestore.databaseID else { return nil }
         return .invalidArgument("The batch is of the database \(database.name).")
     }
 
-    /// - Returns: Whether this call has queued it; false when it was before.
+    /// - Returns: True if this call has queued the batch; false if it was queued before.
     private func queue(
         _ batch: FirebaseStore.Batch, _ known: Set<String>
     ) async throws(FirestoreError) -> Bool {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One figure over the rows of a query.
+/// A figure over the rows of a query.
 public struct AggregateField: Hashable, Sendable, CustomStringConvertible {
     fileprivate enum Kind: Hashable, Sendable {
         case count
@@ -10,7 +10,7 @@ public struct AggregateField: Hashable, Sendable, CustomStringConvertible {
 
     fileprivate let kind: Kind
 
-    /// How many rows there are.
+    /// The number of rows.
     public static func count() -> AggregateField { AggregateField(kind: .count) }
 
     /// The sum of the numbers in a field; 0 where there are none.
@@ -23,7 +23,7 @@ public struct AggregateField: Hashable, Sendable, CustomStringConvertible {
         AggregateField(kind: .average(Result { () throws(FirestoreError) in try field.resolved() }))
     }
 
-    /// As in `sum(price)`: the same for the same figure.
+    /// The description, such as `sum(price)`. Equal figures have equal descriptions.
     public var description: String {
         switch kind {
         case .count: "count()"
@@ -45,10 +45,10 @@ public struct AggregateField: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Where an aggregation is made.
+/// The source of an aggregation.
 public enum AggregateSource: Hashable, Sendable {
-    /// The server's, and when it does not answer in time its last figures, which the cache keeps: stale,
-    /// with their age. The last 64 aggregations of a user are kept.
+    /// The server. If the server does not answer in time, the result is its last figures from the
+    /// cache: stale, with their age. The cache keeps the last 64 aggregations of a user.
     case `default`
     case server
     /// The rows on this device, with pending writes; costs no reads and works offline.
@@ -62,14 +62,14 @@ public struct AggregateQuery: Hashable, Sendable {
     public let query: Query
     let fields: [AggregateField]
 
-    /// Asks the server, or counts what is on this device. The server's answer costs one read for
-    /// every 1,000 index entries, at least one.
+    /// Asks the server, or computes the figures from the rows on this device. The server's answer
+    /// costs one read for every 1,000 index entries, at least one.
     ///
     /// - Parameters:
-    ///   - source: Where it is made.
-    ///   - deadline: How long the server may take; the client's `readDeadline` where nothing is said.
-    /// - Throws: `unavailable` or `deadlineExceeded` when the server does not answer in time, and, by the
-    ///   default source, nothing is kept of an earlier answer.
+    ///   - source: The source of the aggregation.
+    ///   - deadline: The maximum time for the server; nil for the client's `readDeadline`.
+    /// - Throws: `unavailable` or `deadlineExceeded` if the server does not answer in time. With
+    ///   the default source, this happens only if the cache has no earlier answer.
     public func getAggregation(
         source: AggregateSource = .server, within deadline: Duration? = nil
     ) async throws(FirestoreError) -> AggregateQuerySnapshot {
@@ -97,7 +97,7 @@ public struct AggregateQuery: Hashable, Sendable {
             query: self, reply: reply, freshness: .fresh(readTime: reply.readTime))
     }
 
-    /// As the `async` form; `completion` is called on the listeners' queue.
+    /// Runs like the `async` form; `completion` is called on the listeners' queue.
     public func getAggregation(
         source: AggregateSource,
         completion: @escaping (AggregateQuerySnapshot?, (any Error)?) -> Void
@@ -113,17 +113,17 @@ public struct AggregateQuery: Hashable, Sendable {
 public struct AggregateQuerySnapshot: Hashable, Sendable {
     public let query: AggregateQuery
     let reply: AggregationReply
-    /// Whether the figures are the server's. Figures from the cache have the age of its rows, nil
-    /// if they were never known to be complete.
+    /// States whether the figures are the server's. Figures from the cache have the age of its
+    /// rows; nil if these were never known to be complete.
     public let freshness: Freshness
 
-    /// The time of which the figures are; the epoch for a cache that the server never confirmed.
+    /// The read time of the figures; the epoch for a cache that the server never confirmed.
     public var readTime: Timestamp { reply.readTime }
 
-    /// The number of rows; 0 when it was not asked for.
+    /// The number of rows; 0 if it was not requested.
     public var count: NSNumber { self.get(.count()) as? NSNumber ?? 0 }
 
-    /// The figure, a number or null; nil when it was not asked for.
+    /// Returns the figure, a number or null; nil if it was not requested.
     public func get(_ field: AggregateField) -> Any? {
         guard let index = query.fields.firstIndex(of: field),
             let value = reply.values?[AggregateQuery.alias(index)]

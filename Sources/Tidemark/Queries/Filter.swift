@@ -6,7 +6,8 @@ public struct Filter: Sendable {
         case or([Filter])
     }
 
-    /// What a field is compared with: parsed at once, as an app's `Any` may not be kept.
+    /// The value with which a field is compared. It is parsed immediately, because an app's `Any`
+    /// must not be stored.
     typealias Operand = Value
 
     let kind: Kind
@@ -18,10 +19,10 @@ public struct Filter: Sendable {
         kind = .field(field, operation, operand)
     }
 
-    /// All of them.
+    /// Creates a condition that is true if all filters are true.
     public static func andFilter(_ filters: [Filter]) -> Filter { Filter(.and(filters)) }
 
-    /// At least one of them.
+    /// Creates a condition that is true if at least one filter is true.
     public static func orFilter(_ filters: [Filter]) -> Filter { Filter(.or(filters)) }
 }
 
@@ -106,7 +107,7 @@ extension Filter {
         }
     }
 
-    /// Null and NaN are asked for by operators of their own; nothing is less than they are.
+    /// Null and NaN have their own operators; no value is less than they are.
     private static func unary(
         _ field: FieldPath, _ operation: FilterValue.Operator, _ value: Value
     ) throws(FirestoreError) -> FilterValue? {
@@ -126,7 +127,7 @@ extension Filter {
 }
 
 extension QueryValue {
-    /// Ids that are compared with the document's name, as names.
+    /// Converts ids that are compared with the document's name into names.
     func names(_ value: Value, in database: DatabaseID) throws(FirestoreError) -> Value {
         switch value {
         case .reference: return value

@@ -1,10 +1,11 @@
 import TidemarkModel
 import TidemarkSync
 
-/// The server's last figures of aggregations, kept in the cache beside the documents: one record of at
-/// most ``capacity`` entries, of which the oldest goes first.
+/// The server's last figures of aggregations, stored in the cache beside the documents: a record of
+/// at most ``capacity`` entries, of which the oldest is removed first.
 ///
-/// Figures cannot be made from a part of the rows, so what is shown offline is what the server said last.
+/// Figures cannot be computed from a part of the rows, so offline the last figures of the server
+/// are shown.
 struct KeptAggregates {
     struct Figures: Hashable {
         let values: MapValue
@@ -16,12 +17,12 @@ struct KeptAggregates {
 
     let engine: SyncEngine
 
-    /// Nil where nothing is kept under the name, or it cannot be read.
+    /// Returns nil if no figures are stored under the name, or if they cannot be read.
     func figures(named name: String) async throws(FirestoreError) -> Figures? {
         Self.figures(try await all()[name])
     }
 
-    /// Keeps figures, in the place of older ones of that name.
+    /// Stores figures, and replaces older figures with that name.
     func keep(_ figures: Figures, named name: String) async throws(FirestoreError) {
         var all = try await all()
         all[name] = .array([.map(figures.values), .timestamp(figures.readTime)])
@@ -34,7 +35,7 @@ struct KeptAggregates {
         }
     }
 
-    /// What cannot be read is asked of the server again.
+    /// Figures that cannot be read are requested from the server again.
     private func all() async throws(FirestoreError) -> MapValue {
         let bytes: [UInt8]? = try await answer { finish in
             engine.record(forKey: Self.recordKey, completion: finish)
@@ -49,7 +50,7 @@ struct KeptAggregates {
         return Figures(values: values, readTime: time)
     }
 
-    /// What cannot be read goes first.
+    /// An entry that cannot be read is removed first.
     private static func oldest(of all: MapValue) -> String? {
         let times = all.map { (key: $0.key, time: figures($0.value)?.readTime) }
         return
@@ -59,8 +60,8 @@ struct KeptAggregates {
 }
 
 extension AggregateQuery {
-    /// As ``getAggregation(source:within:)`` by the default source, keeping its figures under a name: for
-    /// one question that is asked with changing bounds, as of a rank.
+    /// Runs like ``getAggregation(source:within:)`` with the default source, and stores its figures
+    /// under a name. Use a name for a repeated question with changing bounds, such as a rank.
     package func raced(
         within deadline: Duration?, keptAs name: String? = nil
     ) async throws(FirestoreError) -> AggregateQuerySnapshot {
@@ -69,7 +70,7 @@ extension AggregateQuery {
         do throws(FirestoreError) {
             let answer = try await getAggregation(source: .server, within: deadline)
             if let values = answer.reply.values {
-                // A device that cannot keep it has it all the same.
+                // A failed store does not matter: the caller gets the figures in any case.
                 try? await kept.keep(
                     .init(values: values, readTime: answer.reply.readTime), named: name)
             }
@@ -91,7 +92,8 @@ extension AggregateQuery {
         return "\(value.canonicalID) \(fields.count)" + fields.map { " \($0)" }.joined()
     }
 
-    /// Why the last figures are shown; nil for an error that they do not answer, as of a wrong query.
+    /// Returns the reason to show the last figures; nil for an error that they do not answer, such
+    /// as a wrong query.
     private static func reason(_ error: FirestoreError) -> StaleReason? {
         if let budget = error.readBudget { return .overBudget(budget) }
         if error.storageFault != nil { return nil }

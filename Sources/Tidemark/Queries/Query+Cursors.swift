@@ -69,7 +69,7 @@ extension Query {
         return Cursor(values: result, before: before)
     }
 
-    /// The place of a document is told by all orders, so the implicit ones become explicit.
+    /// The place of a document depends on all orders, so the implicit orders become explicit.
     private func cursor(
         _ document: DocumentSnapshot, before: Bool, _ query: inout QueryValue
     ) throws(FirestoreError) -> Cursor {

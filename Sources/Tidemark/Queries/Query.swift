@@ -1,15 +1,15 @@
 /// A query: which documents, in which order. Making one reads nothing.
 ///
-/// An invalid call makes a query whose every use throws `invalidArgument`, so that queries can be
+/// An invalid call creates a query whose every use throws `invalidArgument`, so queries can be
 /// built without `try`.
 public class Query: SnapshotSource, @unchecked Sendable {
     // `@unchecked`: a class that can be inherited from cannot be checked; all its properties are
     // constants of sendable types, and its one subclass is in this module.
 
     public let firestore: Firestore
-    /// The query as a value, or why there is none.
+    /// The query as a value, or the reason why there is none.
     package let value: Result<QueryValue, FirestoreError>
-    /// Whom its reads are counted for. No part of what it is equal to.
+    /// The tag under which the query's reads are counted. It does not affect equality.
     let tag: ReadTag
 
     init(
@@ -21,7 +21,7 @@ public class Query: SnapshotSource, @unchecked Sendable {
         self.tag = tag
     }
 
-    /// The query that a value stands for.
+    /// Creates the query of a value.
     package convenience init(_ firestore: Firestore, _ value: QueryValue) {
         self.init(firestore, .success(value))
     }
@@ -35,7 +35,7 @@ public class Query: SnapshotSource, @unchecked Sendable {
         } catch { return Query(firestore, .failure(error), tag: tag) }
     }
 
-    /// The query as it may be run.
+    /// Returns the query in a form that can be run.
     package func runnable() throws(FirestoreError) -> QueryValue {
         let query = try value.get()
         if case .last? = query.limit, query.orders.isEmpty {
@@ -56,14 +56,14 @@ extension Query {
         }
     }
 
-    /// The first rows only.
+    /// Returns a query for the first rows only.
     public func limit(to count: Int) -> Query {
         changed { query throws(FirestoreError) in
             query.limit = .first(try Self.checked(count))
         }
     }
 
-    /// The last rows only, in the query's order, which must be given.
+    /// Returns a query for the last rows only, in the query's order, which must be given.
     public func limit(toLast count: Int) -> Query {
         changed { query throws(FirestoreError) in
             query.limit = .last(try Self.checked(count))
@@ -84,10 +84,10 @@ extension Query {
     /// - Parameters:
     ///   - source: `.default` asks the server, and the cache when it does not answer in time;
     ///     ``QuerySnapshot/freshness`` says which answered, how old it is and why.
-    ///   - deadline: How long the server may take in all. Nil for as long as rows arrive, with at
-    ///     most ``FirestoreSettings/readDeadline`` between two of them.
-    /// - Throws: `unavailable` when only the server was asked and did not answer; `cancelled` at
-    ///   once when the task is cancelled.
+    ///   - deadline: The maximum total time for the server. Nil to wait as long as rows arrive,
+    ///     with at most ``FirestoreSettings/readDeadline`` between two rows.
+    /// - Throws: `unavailable` if only the server was asked and did not answer; `cancelled`
+    ///   immediately if the task is cancelled.
     public nonisolated(nonsending) func getDocuments(
         source: FirestoreSource = .default, within deadline: Duration? = nil
     ) async throws(FirestoreError) -> QuerySnapshot {
@@ -101,7 +101,7 @@ extension Query {
         return QuerySnapshot(self, result)
     }
 
-    /// As ``getDocuments(source:within:)``; `completion` is called on the listeners' queue.
+    /// Runs like ``getDocuments(source:within:)``; `completion` is called on the listeners' queue.
     public func getDocuments(
         source: FirestoreSource = .default,
         completion: @escaping (QuerySnapshot?, (any Error)?) -> Void
@@ -149,9 +149,9 @@ extension Query {
         }
     }
 
-    /// The rows now and as they change. Each loop is a listener of its own, which ends with the
-    /// loop. A slow loop skips to the newest; ``QuerySnapshot/documentChanges`` are relative to the
-    /// last one it saw.
+    /// The rows now and after each change. Each loop is a separate listener, which ends with the
+    /// loop. A slow loop skips to the newest snapshot; ``QuerySnapshot/documentChanges`` are
+    /// relative to the last snapshot that the loop saw.
     public var snapshots: QuerySnapshotsSequence { snapshots(includeMetadataChanges: false) }
 
     public func snapshots(includeMetadataChanges: Bool) -> QuerySnapshotsSequence {
@@ -163,7 +163,7 @@ extension Query {
 // MARK: Conditions
 
 extension Query {
-    /// The rows for which the filter holds too.
+    /// Returns a query for the rows that also match the filter.
     public func whereFilter(_ filter: Filter) -> Query {
         changed { query throws(FirestoreError) in
             let new = try filter.value(for: query, in: self.firestore.databaseID)
@@ -179,7 +179,7 @@ extension Query {
         whereFilter(Filter(field, .equal, value))
     }
 
-    /// Documents that have the field, with another value.
+    /// Returns a query for documents that have the field, with another value.
     public func whereField(_ field: some FieldName, isNotEqualTo value: Any) -> Query {
         whereFilter(Filter(field, .notEqual, value))
     }
@@ -219,20 +219,20 @@ extension Query {
 
 // MARK: On the cache
 
-/// What ``Query/download(within:)`` has put into the cache.
+/// The summary of the rows that ``Query/download(within:)`` has stored in the cache.
 public typealias DownloadedRows = TidemarkSync.DownloadedRows
 
 extension Query {
-    /// Reads the rows from the server into the cache, and hands none over: for results that are larger
-    /// than what fits into memory. Costs one read a row that the server sends, and at least one.
+    /// Reads the rows from the server into the cache, and returns none: for results that do not fit
+    /// into memory. Costs one read per row that the server sends, at least one.
     ///
-    /// Rows are stored as they come, so that what came stays whatever happens next; a connection that
-    /// breaks is resumed behind the last row. What it keeps in memory grows by 8 to 16 bytes a row.
-    /// Documents that are no rows any more are forgotten at the end. Afterwards reads and aggregations
-    /// from the cache find all rows.
+    /// Rows are stored when they arrive, so received rows stay in every case; a broken connection
+    /// is resumed after the last row. The memory grows by 8 to 16 bytes per row. Documents that are
+    /// no longer rows are removed at the end. Afterwards, reads and aggregations from the cache
+    /// find all rows.
     ///
-    /// - Parameter deadline: How long it may take in all; nil for as long as rows come, with no more than
-    ///   ``FirestoreSettings/readDeadline`` between two of them.
+    /// - Parameter deadline: The maximum total time; nil to wait as long as rows arrive, with at
+    ///   most ``FirestoreSettings/readDeadline`` between two rows.
     public func download(
         within deadline: Duration? = nil
     ) async throws(FirestoreError) -> DownloadedRows {
@@ -244,9 +244,9 @@ extension Query {
         }
     }
 
-    /// Runs the query on the cache and says how it found its rows: which index, how many rows it looked
-    /// at and returned, and how long that took. Reads nothing from the server, and costs nothing but
-    /// the time of running it twice.
+    /// Runs the query on the cache and explains it: the index, the number of rows that were
+    /// examined and returned, and the time. Reads nothing from the server; the only cost is the
+    /// time to run the query twice.
     public func explainCached() async throws(FirestoreError) -> CacheExplanation {
         let query = try runnable()
         return try await answer { firestore.engine.explainCached(query, completion: $0) }

@@ -2,7 +2,7 @@
 public final class CollectionReference: Query, @unchecked Sendable {
     // `@unchecked`: as ``Query``; the properties here are constants too.
 
-    /// As in `rooms/blue/messages`.
+    /// The path, such as `rooms/blue/messages`.
     public let path: String
     let resolved: Result<CollectionPath, FirestoreError>
 
@@ -21,7 +21,8 @@ public final class CollectionReference: Query, @unchecked Sendable {
         return DocumentReference(firestore, .success(parent), text: parent.text)
     }
 
-    /// A document of the collection. With an invalid path, every use of it throws.
+    /// Returns a document of the collection. With an invalid path, every use of the reference
+    /// throws.
     public func document(_ path: String) -> DocumentReference {
         guard case .failure(let error) = resolved else {
             return firestore.document(self.path + "/" + path)

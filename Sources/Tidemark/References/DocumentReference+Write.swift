@@ -1,7 +1,7 @@
-// A write is in the durable queue before anything is sent, so it survives a kill and is sent when
-// there is a network. The `async` forms return when the server has acknowledged it, as those of
-// FirebaseFirestore; the `enqueue` forms return when it is durable. A cancelled task stops waiting,
-// and its write stays in the queue. Each costs one write.
+// A write is stored in the durable queue before it is sent, so it survives a kill and is sent when
+// a network is available. The `async` forms return when the server has acknowledged the write, as
+// in FirebaseFirestore; the `enqueue` forms return when the write is durable. A cancelled task
+// stops waiting, and its write stays in the queue. Each write costs one write.
 
 extension DocumentReference {
     /// Replaces the document.
@@ -11,7 +11,7 @@ extension DocumentReference {
         try await firestore.commit([try WriteTranslation.set(try documentPath(), data)])
     }
 
-    /// With `merge`, writes the fields given and leaves the others.
+    /// Replaces the document or, with `merge`, writes only the given fields.
     public func setData(
         _ data: [String: Any], merge: Bool, isolation: isolated (any Actor)? = #isolation
     ) async throws(FirestoreError) {
@@ -30,7 +30,7 @@ extension DocumentReference {
 
     /// Changes fields of a document that exists; keys are texts with dots, or ``FieldPath``s.
     ///
-    /// - Throws: `notFound` when it does not exist.
+    /// - Throws: `notFound` if the document does not exist.
     public func updateData(
         _ fields: [AnyHashable: Any], isolation: isolated (any Actor)? = #isolation
     ) async throws(FirestoreError) {
@@ -44,29 +44,32 @@ extension DocumentReference {
 }
 
 extension DocumentReference {
-    /// As ``setData(_:merge:isolation:)``, returning when the write is durable on this device.
+    /// Writes like ``setData(_:merge:isolation:)``, but returns when the write is durable on this
+    /// device.
     public func enqueueSetData(
         _ data: [String: Any], merge: Bool = false, isolation: isolated (any Actor)? = #isolation
     ) async throws(FirestoreError) -> WriteReceipt {
         try await firestore.enqueue([try set(data, merge: merge)])
     }
 
-    /// As ``updateData(_:isolation:)``, returning when the write is durable on this device.
+    /// Writes like ``updateData(_:isolation:)``, but returns when the write is durable on this
+    /// device.
     public func enqueueUpdateData(
         _ fields: [AnyHashable: Any], isolation: isolated (any Actor)? = #isolation
     ) async throws(FirestoreError) -> WriteReceipt {
         try await firestore.enqueue([try update(fields)])
     }
 
-    /// As ``delete()``, returning when the write is durable on this device.
+    /// Deletes like ``delete()``, but returns when the write is durable on this device.
     public func enqueueDelete() async throws(FirestoreError) -> WriteReceipt {
         try await firestore.enqueue([Mutation(path: try documentPath(), .delete)])
     }
 }
 
-// The same without waiting: what the call says is queued before it returns, in the order of calls.
-// `completion` is called on the listeners' queue once the server has spoken. Without one, a call that
-// makes no sense is noted in the log, and what the server refuses is among the rejected writes.
+// These functions do not wait: each write is queued before the call returns, in the order of calls.
+// `completion` is called on the listeners' queue after the server has answered. Without it, an
+// invalid call is written to the log, and a write that the server refuses is added to the rejected
+// writes.
 
 extension DocumentReference {
     public func setData(

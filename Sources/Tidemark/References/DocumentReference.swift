@@ -1,10 +1,10 @@
 /// A document, which need not exist. Making a reference reads nothing.
 public final class DocumentReference: SnapshotSource {
     public let firestore: Firestore
-    /// As in `rooms/blue`.
+    /// The path, such as `rooms/blue`.
     public let path: String
     let resolved: Result<DocumentPath, FirestoreError>
-    /// Whom its reads are counted for. No part of what it is equal to.
+    /// The tag under which the document's reads are counted. It does not affect equality.
     let tag: ReadTag
 
     init(
@@ -26,7 +26,8 @@ public final class DocumentReference: SnapshotSource {
             firestore, resolved.map(\.parent), text: (try? resolved.get().parent.text) ?? path)
     }
 
-    /// A collection below the document. With an invalid path, every use of it throws.
+    /// Returns a collection below the document. With an invalid path, every use of the reference
+    /// throws.
     public func collection(_ path: String) -> CollectionReference {
         guard case .failure(let error) = resolved else {
             return firestore.collection(self.path + "/" + path)
@@ -61,9 +62,9 @@ extension DocumentReference {
     /// - Parameters:
     ///   - source: `.default` asks the server, and the cache when it does not answer in time;
     ///     ``DocumentSnapshot/freshness`` says which answered, how old it is and why.
-    ///   - deadline: How long the server may take; nil for ``FirestoreSettings/readDeadline``.
-    /// - Throws: `unavailable` when neither answers; `cancelled` at once when the task is
-    ///   cancelled.
+    ///   - deadline: The maximum time for the server; nil for ``FirestoreSettings/readDeadline``.
+    /// - Throws: `unavailable` if neither the server nor the cache answers; `cancelled` immediately
+    ///   if the task is cancelled.
     public nonisolated(nonsending) func getDocument(
         source: FirestoreSource = .default, within deadline: Duration? = nil
     ) async throws(FirestoreError) -> DocumentSnapshot {
@@ -77,7 +78,7 @@ extension DocumentReference {
         return DocumentSnapshot(self, path, result)
     }
 
-    /// As ``getDocument(source:within:)``; `completion` is called on the listeners' queue.
+    /// Runs like ``getDocument(source:within:)``; `completion` is called on the listeners' queue.
     public func getDocument(
         source: FirestoreSource = .default,
         completion: @escaping (DocumentSnapshot?, (any Error)?) -> Void
@@ -121,8 +122,8 @@ extension DocumentReference {
         }
     }
 
-    /// The document now and as it changes. Each loop is a listener of its own, which ends with the
-    /// loop. A slow loop skips to the newest.
+    /// The document now and after each change. Each loop is a separate listener, which ends with
+    /// the loop. A slow loop skips to the newest snapshot.
     public var snapshots: DocumentSnapshotsSequence { snapshots(includeMetadataChanges: false) }
 
     public func snapshots(includeMetadataChanges: Bool) -> DocumentSnapshotsSequence {

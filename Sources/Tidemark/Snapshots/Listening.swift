@@ -1,14 +1,14 @@
 import Synchronization
 
-/// Where a read may look: `.default` asks the server, and the cache when it does not answer.
+/// The source of a read: `.default` asks the server, and the cache if the server does not answer.
 public typealias FirestoreSource = ReadSource
 
-/// What a listener listens to. `.cache` never asks the server and costs no reads.
+/// The source of a listener. `.cache` never asks the server and costs no reads.
 public enum ListenSource: Hashable, Sendable { case `default`, cache }
 
-/// How a listener listens.
+/// The options of a listener.
 public struct SnapshotListenOptions: Hashable, Sendable {
-    /// Whether a change of the metadata alone makes a snapshot.
+    /// True if a change of the metadata alone creates a snapshot.
     public let includeMetadataChanges: Bool
     public let source: ListenSource
 
@@ -28,7 +28,7 @@ public struct SnapshotListenOptions: Hashable, Sendable {
     }
 }
 
-/// A listener, which goes on until it is removed. Releasing this object does not end it.
+/// A listener, which continues until it is removed. It does not end when this object is released.
 public protocol ListenerRegistration: Sendable {
     /// Ends the listener. A call that has begun on another thread may still finish.
     func remove()
@@ -45,7 +45,8 @@ final class Registration: ListenerRegistration {
 
     init() {}
 
-    /// - Parameter start: Gets what tells whether the observer was removed meanwhile.
+    /// - Parameter start: Starts the observation. Its parameter returns true after the observer was
+    ///   removed.
     init(_ start: (@escaping @Sendable () -> Bool) -> any CancellableCall) {
         attach(start { [self] in isRemoved })
     }

@@ -4,15 +4,15 @@ import Foundation
 public struct QuerySnapshot: Sendable {
     public let query: Query
     public let metadata: SnapshotMetadata
-    /// Whether the rows are the server's; if not, their age and why.
+    /// States whether the rows are the server's; if not, their age and the reason.
     public var freshness: Freshness { origin.freshness }
     /// The server's read time; nil if the server never confirmed the rows.
     public var readTime: Timestamp? { origin.readTime }
-    /// In the query's order.
+    /// The rows in the query's order.
     public let documents: [QueryDocumentSnapshot]
     package let views: [ViewDocument]
-    /// How many rows the server has named, also such as a write that waits keeps out; nil where nobody
-    /// listens.
+    /// The number of rows that the server has named, including rows that a pending write hides; nil
+    /// without a listener.
     package let named: Int?
     private let oldViews: [ViewDocument]
     private let origin: SnapshotOrigin
@@ -70,7 +70,7 @@ public struct QuerySnapshot: Sendable {
     }
 }
 
-/// Two snapshots are equal that have the same rows of the same query, with the same metadata.
+/// Two snapshots are equal if they have the same rows of the same query, with the same metadata.
 extension QuerySnapshot: Hashable {
     public static func == (left: QuerySnapshot, right: QuerySnapshot) -> Bool {
         left.query == right.query && left.metadata == right.metadata
@@ -91,7 +91,7 @@ extension QuerySnapshot: Sequence {
 
 public enum DocumentChangeType: Hashable, Sendable { case added, modified, removed }
 
-/// How one row differs from the snapshot before.
+/// The difference of a row from the previous snapshot.
 public struct DocumentChange: Hashable, Sendable {
     public let type: DocumentChangeType
     public let document: QueryDocumentSnapshot

@@ -1,4 +1,5 @@
-/// How rows became others: removals in the old order, then the rest in the new one.
+/// A step from old rows to new rows: removals come first, in the old order, then the others in the
+/// new order.
 package struct RowDifference: Hashable {
     package var type: DocumentChangeType
     package var document: ViewDocument
@@ -32,8 +33,8 @@ package struct RowDifference: Hashable {
         return changes
     }
 
-    /// Goes through the new rows; what lies in `rows[..<next]` is in their order already, those aside
-    /// that will be moved when it is their turn. Rows that did not change kept their order.
+    /// Processes the new rows in order. The rows in `rows[..<next]` are in their new order, except
+    /// rows that move when their turn comes. Unchanged rows kept their order.
     private static func arrivals(
         _ new: [ViewDocument], _ before: [DocumentPath: ViewDocument],
         _ rows: inout [DocumentPath], includeMetadata: Bool

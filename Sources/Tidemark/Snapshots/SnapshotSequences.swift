@@ -1,4 +1,4 @@
-/// The views of one listener, the newest only: what an iterator draws from.
+/// The views of a listener, of which an iterator gets only the newest.
 struct ViewStream {
     private var results: AsyncStream<Result<ViewSnapshot, FirestoreError>>.Iterator
 
@@ -23,8 +23,8 @@ struct ViewStream {
     }
 }
 
-/// A query's rows now and as they change. Each loop is its own listener; a slow loop skips to the
-/// newest. Ends with an error, or when the task is cancelled.
+/// A query's rows now and after each change. Each loop is a separate listener; a slow loop skips to
+/// the newest snapshot. The sequence ends with an error, or when the task is cancelled.
 public struct QuerySnapshotsSequence: AsyncSequence, Sendable {
     public typealias Element = QuerySnapshot
     public typealias Failure = FirestoreError
@@ -45,7 +45,7 @@ public struct QuerySnapshotsSequence: AsyncSequence, Sendable {
         let query: Query
         let options: SnapshotListenOptions
         var views: ViewStream
-        /// What the loop saw last, from which the next snapshot's changes are counted.
+        /// The rows that the loop saw last. The changes of the next snapshot are relative to them.
         var seen: [ViewDocument] = []
 
         public mutating func next(
@@ -66,8 +66,8 @@ public struct QuerySnapshotsSequence: AsyncSequence, Sendable {
     }
 }
 
-/// A document now and as it changes. Each loop is its own listener; a slow loop skips to the newest.
-/// Ends with an error, or when the task is cancelled.
+/// A document now and after each change. Each loop is a separate listener; a slow loop skips to the
+/// newest snapshot. The sequence ends with an error, or when the task is cancelled.
 public struct DocumentSnapshotsSequence: AsyncSequence, Sendable {
     public typealias Element = DocumentSnapshot
     public typealias Failure = FirestoreError

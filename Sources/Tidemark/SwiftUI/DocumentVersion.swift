@@ -1,5 +1,6 @@
 extension DocumentSnapshot {
-    /// Whether both show the same document with the same contents, whatever is known of their age.
+    /// Returns true if both snapshots show the same document with the same contents, independent of
+    /// their age.
     func hasVersion(of other: DocumentSnapshot) -> Bool {
         documentPath == other.documentPath && document == other.document
     }

@@ -14,11 +14,11 @@
         }
     }
 
-    /// The rows of a query as values of an app's own type, from the cache first, and kept up to date
-    /// while the view is there.
+    /// The rows of a query as values of an app's own type, first from the cache. They stay up to
+    /// date while the view exists.
     ///
-    /// It has the shape that FirebaseFirestore gave it. The view's `\.firestore` is asked. Costs one
-    /// read for each row that the server sends.
+    /// The wrapper has the same form as FirebaseFirestore's. It uses the view's `\.firestore`.
+    /// Costs one read for each row that the server sends.
     @MainActor @propertyWrapper
     public struct FirestoreQuery<Value>: DynamicProperty {
         @Environment(\.firestore) private var firestore
@@ -27,10 +27,10 @@
         private let given: FirestoreQueryModel<Value>.Configuration
 
         /// - Parameters:
-        ///   - collectionPath: Of the collection.
+        ///   - collectionPath: The path of the collection.
         ///   - predicates: Conditions, orders and limits.
-        ///   - decodingFailureStrategy: What to do when a document cannot be decoded.
-        ///   - animation: With which changes of the rows are shown; nil for none.
+        ///   - decodingFailureStrategy: The behaviour if a document cannot be decoded.
+        ///   - animation: The animation of changes of the rows; nil for none.
         public init<Item: Decodable>(
             collectionPath: String, predicates: [QueryPredicate] = [],
             decodingFailureStrategy: DecodingFailureStrategy = .raise, animation: Animation? = nil
@@ -42,7 +42,7 @@
                 animation)
         }
 
-        /// As the other one; an error takes the place of the rows.
+        /// Creates a query whose value is a result: an error replaces the rows.
         public init<Item: Decodable>(
             collectionPath: String, predicates: [QueryPredicate] = [],
             decodingFailureStrategy: DecodingFailureStrategy = .raise, animation: Animation? = nil
@@ -54,7 +54,7 @@
                 animation)
         }
 
-        /// The state keeps the first model that it gets. One that it does not keep has read nothing.
+        /// The state keeps the first model that it gets. A model that is not kept has read nothing.
         private init(_ model: FirestoreQueryModel<Value>, _ animation: Animation?) {
             given = model.configuration
             _model = State(wrappedValue: model)
@@ -71,7 +71,7 @@
             }
         }
 
-        /// SwiftUI calls it on the main actor, before each body.
+        /// SwiftUI calls this function on the main actor, before each body.
         public nonisolated func update() {
             MainActor.assumeIsolated {
                 let animation = animation
@@ -82,11 +82,11 @@
             }
         }
 
-        /// What is asked for, and what became of it.
+        /// The settings of the query, and its state.
         @MainActor public struct Configuration {
             fileprivate var asked: FirestoreQueryModel<Value>.Configuration
             private let model: FirestoreQueryModel<Value>
-            /// With which changes of the rows are shown; nil for none.
+            /// The animation of changes of the rows; nil for none.
             public var animation: Animation?
 
             fileprivate init(_ model: FirestoreQueryModel<Value>, _ animation: Animation?) {
@@ -95,7 +95,7 @@
                 asked = model.configuration
             }
 
-            /// Of the collection.
+            /// The path of the collection.
             public var path: String {
                 get { asked.path }
                 set { asked.path = newValue }
@@ -107,15 +107,15 @@
                 set { asked.predicates = newValue }
             }
 
-            /// What to do when a document cannot be decoded.
+            /// The behaviour if a document cannot be decoded.
             public var decodingFailureStrategy: DecodingFailureStrategy {
                 get { asked.decodingFailureStrategy }
                 set { asked.decodingFailureStrategy = newValue }
             }
 
-            /// Why a document could not be decoded, or why no more rows come.
+            /// The reason why a document could not be decoded, or why no more rows arrive.
             public var error: (any Error)? { model.error }
-            /// Whether the rows are the server's; nil before the first ones.
+            /// States whether the rows are the server's; nil before the first rows.
             public var freshness: Freshness? { model.freshness }
         }
     }

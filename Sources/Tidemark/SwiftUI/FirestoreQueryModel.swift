@@ -1,18 +1,19 @@
 public import Observation
 
-/// What to do when a document of a `@FirestoreQuery` cannot be decoded.
+/// The behaviour if a document of a `@FirestoreQuery` cannot be decoded.
 public enum DecodingFailureStrategy: Hashable, Sendable {
-    /// Leave it out, and show the others.
+    /// Leave the document out, and show the others.
     case ignore
-    /// Show none.
+    /// Show no documents.
     case raise
 }
 
-/// The rows of a query as values of an app's own type, for a view to bind to: what `@FirestoreQuery`
-/// shows.
+/// The rows of a query as values of an app's own type, for a view to bind to. `@FirestoreQuery`
+/// uses this model.
 ///
-/// `Value` is `[Item]`, or `Result<[Item], any Error>`. Rows are decoded on the main actor, each version
-/// of a document once. For a long list use a feed or pages of TidemarkApp, which show a window of it.
+/// `Value` is `[Item]`, or `Result<[Item], any Error>`. Rows are decoded on the main actor, each
+/// version of a document once. For a long list use a feed or pages of TidemarkApp, which show a
+/// window of the list.
 ///
 /// ```swift
 /// let model = FirestoreQueryModel<[Fruit]>(path: "fruits", predicates: [.limit(to: 50)])
@@ -20,9 +21,9 @@ public enum DecodingFailureStrategy: Hashable, Sendable {
 /// ```
 @MainActor @Observable
 public final class FirestoreQueryModel<Value> {
-    /// What is asked for.
+    /// The settings of the query.
     public struct Configuration {
-        /// Of the collection.
+        /// The path of the collection.
         public var path: String
         public var predicates: [QueryPredicate]
         public var decodingFailureStrategy: DecodingFailureStrategy
@@ -32,26 +33,26 @@ public final class FirestoreQueryModel<Value> {
         }
     }
 
-    /// What is shown. Stays until the first rows of another query are there.
+    /// The shown rows. They stay until the first rows of another query have arrived.
     public private(set) var value: Value
-    /// Why a document could not be decoded, or why the listener ended. An array keeps what it shows when
-    /// the listener ends.
+    /// The reason why a document could not be decoded, or why the listener ended. An array keeps
+    /// its rows when the listener ends.
     public private(set) var error: (any Error)?
-    /// Whether the rows are the server's; nil before the first ones.
+    /// States whether the rows are the server's; nil before the first rows.
     public private(set) var freshness: Freshness?
-    /// A new path, new predicates or another strategy begin a new listener. After a listener has ended,
-    /// setting this begins one again.
+    /// The settings. A new path, new predicates or another strategy start a new listener. After a
+    /// listener has ended, setting this property starts a listener again.
     public var configuration: Configuration {
         didSet { follow() }
     }
 
-    /// Performs a change of what is shown, as with an animation.
+    /// Applies a change of the shown rows, for example with an animation.
     @ObservationIgnored var change: ((() -> Void) -> Void) = { $0() }
     @ObservationIgnored private let reader: (DecodingFailureStrategy) -> Reader
     @ObservationIgnored private var firestore: Firestore?
-    /// What is listened to; nil while there is no listener.
+    /// The settings of the running listener; nil while there is no listener.
     @ObservationIgnored private var followed: Asked?
-    /// What the view asked for last.
+    /// The last settings from the view.
     @ObservationIgnored private var given: Asked?
     @ObservationIgnored private var listening: Task<Void, Never>?
 
@@ -65,7 +66,7 @@ public final class FirestoreQueryModel<Value> {
         let error: (any Error)?
     }
 
-    /// What to show for an answer; nil for what is shown already.
+    /// Returns the rows to show for an answer; nil if they are shown already.
     private typealias Reader = (Result<[QueryDocumentSnapshot], FirestoreError>) -> Shown?
 
     private init(
@@ -80,9 +81,9 @@ public final class FirestoreQueryModel<Value> {
     /// Reads nothing before ``listen(in:)``.
     ///
     /// - Parameters:
-    ///   - path: Of the collection.
+    ///   - path: The path of the collection.
     ///   - predicates: Conditions, orders and limits, in the order in which they are applied.
-    ///   - decodingFailureStrategy: What to do when a document cannot be decoded.
+    ///   - decodingFailureStrategy: The behaviour if a document cannot be decoded.
     public convenience init<Item: Decodable>(
         path: String, predicates: [QueryPredicate] = [],
         decodingFailureStrategy: DecodingFailureStrategy = .raise
@@ -101,7 +102,7 @@ public final class FirestoreQueryModel<Value> {
         }
     }
 
-    /// As the other one; an error takes the place of the rows.
+    /// Creates a model whose value is a result: an error replaces the rows.
     public convenience init<Item: Decodable>(
         path: String, predicates: [QueryPredicate] = [],
         decodingFailureStrategy: DecodingFailureStrategy = .raise
@@ -126,8 +127,8 @@ public final class FirestoreQueryModel<Value> {
 
     deinit { listening?.cancel() }
 
-    /// Shows the rows of a client's database, from the cache first, and keeps them up to date while the
-    /// model is there. The same client again changes nothing.
+    /// Shows the rows of a client's database, first from the cache, and keeps them up to date while
+    /// the model exists. A second call with the same client changes nothing.
     ///
     /// Costs one read for each row that the server sends.
     public func listen(in firestore: Firestore) {
@@ -135,7 +136,7 @@ public final class FirestoreQueryModel<Value> {
         follow()
     }
 
-    /// Listens to what a view is given, if that is another query than the one it was given last.
+    /// Listens to a view's query, if it differs from the view's last query.
     func adopt(_ configuration: Configuration, in firestore: Firestore) {
         let asked = Asked(
             query: configuration.query(in: firestore),
@@ -190,7 +191,7 @@ public final class FirestoreQueryModel<Value> {
 /// The rows of a query, each version of a document decoded once.
 struct DecodedRows<Item: Decodable> {
     private(set) var items: [Item] = []
-    /// Of the first document that could not be decoded.
+    /// The error of the first document that could not be decoded.
     private(set) var failure: (any Error)?
     private var documents: [QueryDocumentSnapshot]?
     private var known: [String: Row] = [:]
@@ -200,7 +201,8 @@ struct DecodedRows<Item: Decodable> {
         let decoded: Result<Item, any Error>
     }
 
-    /// Whether there is another row, another version or another order: metadata is not looked at.
+    /// Returns true if there is another row, another version or another order; metadata are
+    /// ignored.
     mutating func take(_ next: [QueryDocumentSnapshot]) -> Bool {
         if let documents, documents.elementsEqual(next, by: { $0.hasVersion(of: $1) }) {
             return false

@@ -105,13 +105,13 @@ extension QueryPredicate {
     func applied(to query: Query) -> Query {
         switch self {
         case .isEqualTo(let field, let value): query.whereField(field, isEqualTo: value)
-        // tidemark:ignore too-many-values the values are the caller's, and the server refuses too many
+        // tidemark:ignore too-many-values the caller chooses them; the server refuses too many
         case .isIn(let field, let values): query.whereField(field, in: values)
-        // tidemark:ignore too-many-values the values are the caller's, and the server refuses too many
+        // tidemark:ignore too-many-values the caller chooses them; the server refuses too many
         case .isNotIn(let field, let values): query.whereField(field, notIn: values)
         case .arrayContains(let field, let value): query.whereField(field, arrayContains: value)
         case .arrayContainsAny(let field, let values):
-            // tidemark:ignore too-many-values the values are the caller's, and the server refuses too many
+            // tidemark:ignore too-many-values the caller chooses them; the server refuses too many
             query.whereField(field, arrayContainsAny: values)
         case .isLessThan(let field, let value): query.whereField(field, isLessThan: value)
         case .isGreaterThan(let field, let value): query.whereField(field, isGreaterThan: value)

@@ -27,8 +27,8 @@ public final class Transaction: Sendable {
 
     /// Reads a document from the server. Costs one read, also when it does not exist.
     ///
-    /// - Throws: `invalidArgument` after a write; `aborted` when the document was read before in
-    ///   another version; what the server says.
+    /// - Throws: `invalidArgument` after a write; `aborted` if the document was read before in
+    ///   another version; the server's error.
     public func getDocument(
         _ document: DocumentReference
     ) async throws(FirestoreError) -> DocumentSnapshot {
@@ -47,7 +47,7 @@ public final class Transaction: Sendable {
         return path
     }
 
-    /// What was read, unless it was read before in another version.
+    /// Returns the read document, unless it was read before in another version.
     private func snapshot(
         _ document: DocumentReference, _ path: DocumentPath, _ row: Lookup
     ) throws(FirestoreError) -> DocumentSnapshot {
@@ -60,8 +60,8 @@ public final class Transaction: Sendable {
             readTime: readTime)
     }
 
-    /// As the `async` form, for the block of a transaction with closures: waits for the server
-    /// here, for a minute at the most.
+    /// Reads like the `async` form, for the block of a transaction with closures: blocks the thread
+    /// until the server answers, for at most a minute.
     @available(*, noasync)
     public func getDocument(
         _ document: DocumentReference
@@ -127,7 +127,7 @@ public final class Transaction: Sendable {
         return try document.documentPath()
     }
 
-    /// What goes wrong in it is thrown by the commit too.
+    /// An error of the body is thrown by the commit too.
     private func noting(
         _ body: (inout TransactionAttempt) throws(SyncError) -> Void
     ) throws(FirestoreError) {
@@ -156,7 +156,8 @@ public final class Transaction: Sendable {
         return self
     }
 
-    /// What is to be committed: the writes, and that what was read and not written is unchanged.
+    /// Returns the mutations to commit: the writes, and the checks that documents that were only
+    /// read are unchanged.
     func take() throws(FirestoreError) -> [Mutation] {
         try state.withLock { state in
             let taken = Result { () throws(SyncError) in try state.attempt.take() }

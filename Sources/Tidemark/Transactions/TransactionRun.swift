@@ -1,12 +1,13 @@
 import Synchronization
 
-/// Runs a transaction's block and commits what it wrote, as often as it takes.
+/// Runs a transaction's block and commits its writes, with as many attempts as needed.
 struct TransactionRun {
     let firestore: Firestore
     let maxAttempts: Int
 
     func run<T: Sendable>(_ body: (Transaction) async throws -> T) async throws -> T {
-        // What one user has read, the next one does not commit.
+        // A transaction is bound to a user session: another user must not commit the data that the
+        // first user has read.
         let session = firestore.engine.session
         var attempts = session.transaction(attempts: maxAttempts)
         while true {
@@ -26,7 +27,7 @@ struct TransactionRun {
                     throw attempts.errorInDoubt.map(FirestoreError.init) ?? error
                 }
             }
-            // Who is known to be offline is not left waiting for four more attempts.
+            // A device that is known to be offline does not wait for four more attempts.
             let isOffline = await withCheckedContinuation { continuation in
                 session.whetherOffline { continuation.resume(returning: $0) }
             }
@@ -54,11 +55,12 @@ struct TransactionRun {
     }
 }
 
-/// How a transaction is run. A class, as in FirebaseFirestore: its properties are set on a constant.
+/// The options of a transaction. This is a class, as in FirebaseFirestore, because apps set its
+/// properties on a constant.
 public final class TransactionOptions: Hashable, Sendable {
     private let attempts = Mutex(5)
 
-    /// At least 1. Source of the default: client-engine 2.0.
+    /// The maximum number of attempts, at least 1. Source of the default: client-engine 2.0.
     public var maxAttempts: Int {
         get { attempts.withLock { $0 } }
         set { attempts.withLock { $0 = newValue } }

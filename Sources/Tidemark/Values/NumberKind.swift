@@ -1,8 +1,9 @@
 import Foundation
 
-/// What an `NSNumber` was made of.
+/// Finds the type from which an `NSNumber` was made.
 enum NumberKind {
-    /// Whether it is a truth value. On Apple's systems a number of eight bits has the same type of C.
+    /// Returns true if the number is a Boolean. On Apple's systems a number of eight bits has the
+    /// same C type.
     static func isBoolean(_ number: NSNumber) -> Bool {
         #if canImport(Darwin)
             CFGetTypeID(number) == CFBooleanGetTypeID()

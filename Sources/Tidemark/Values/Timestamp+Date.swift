@@ -7,7 +7,7 @@ extension Timestamp {
         self = Timestamp(checked: date) ?? (date.timeIntervalSince1970 < 0 ? .min : .max)
     }
 
-    /// Nil outside the years 1 to 9999.
+    /// Returns nil outside the years 1 to 9999.
     init?(checked date: Date) {
         let microseconds = (date.timeIntervalSince1970 * 1_000_000).rounded()
         guard

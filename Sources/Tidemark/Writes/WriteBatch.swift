@@ -5,7 +5,7 @@ import Synchronization
 public final class WriteBatch: Sendable {
     private enum State {
         case open([Mutation])
-        /// A write made no sense: the commit throws this.
+        /// The error of an invalid write, which the commit throws.
         case invalid(FirestoreError)
         case committed
     }
@@ -57,23 +57,23 @@ public final class WriteBatch: Sendable {
     /// Returns when the server has applied all writes. A cancelled task stops waiting; the writes
     /// stay in the queue.
     ///
-    /// - Throws: Why the server refused, or `invalidArgument` for a write that made no sense, more
-    ///   than ``maxWrites`` of them, or a second commit: then nothing was queued.
+    /// - Throws: The server's error, or `invalidArgument` for an invalid write, for more than
+    ///   ``maxWrites`` writes, or for a second commit: then nothing was queued.
     public func commit() async throws(FirestoreError) {
         let mutations = try take()
-        // The server applies no writes at once; an empty batch is not sent.
+        // An empty batch has no effect, so it is not sent.
         if !mutations.isEmpty { try await firestore.commit(mutations) }
     }
 
-    /// As ``commit()``, but returns when the writes are durable on this device; nil for an empty
-    /// batch.
+    /// Commits like ``commit()``, but returns when the writes are durable on this device; nil for
+    /// an empty batch.
     public func enqueue() async throws(FirestoreError) -> WriteReceipt? {
         let mutations = try take()
         return mutations.isEmpty ? nil : try await firestore.enqueue(mutations)
     }
 
-    /// As the `async` form, without waiting: queued before it returns. `completion` is called on
-    /// the listeners' queue.
+    /// Commits like the `async` form, but does not wait: the writes are queued before the call
+    /// returns. `completion` is called on the listeners' queue.
     public func commit(completion: (((any Error)?) -> Void)? = nil) {
         let mutations = Result { () throws(FirestoreError) in try take() }
         guard case .success(let writes) = mutations, writes.isEmpty else {

@@ -2,7 +2,7 @@ import Synchronization
 
 /// A write that is in the durable queue: it will be sent, also after a kill of the app.
 public final class WriteReceipt: Sendable {
-    /// Its number in the queue.
+    /// The number of the write in the queue.
     public let batch: Int64
     private let outcome: WriteOutcome
 
@@ -16,7 +16,7 @@ public final class WriteReceipt: Sendable {
     /// A cancelled task stops waiting; the write stays in the queue.
     ///
     /// - Returns: The commit time, by the server's clock.
-    /// - Throws: Why the server refused the write. It is then undone on this device, and in
+    /// - Throws: The server's error. The write is then undone on this device, and added to
     ///   ``Firestore/rejectedWrites()``.
     @discardableResult
     public func acknowledged() async throws(FirestoreError) -> Timestamp {
@@ -24,7 +24,7 @@ public final class WriteReceipt: Sendable {
     }
 }
 
-/// What becomes of a write after it was journalled, for all who wait for it.
+/// The outcome of a write after it was journalled, for all callers that wait for it.
 final class WriteOutcome: Sendable {
     typealias Waiter = @Sendable (Result<Timestamp, SyncError>) -> Void
 
