@@ -2,7 +2,7 @@
 public struct HealthChart: Hashable, Sendable {
     public struct Bar: Hashable, Sendable {
         public let label: String
-        /// Nil where there is no data, which is not zero.
+        /// The value; nil if there is no data, which differs from zero.
         public let value: Double?
 
         public init(label: String, value: Double?) {
@@ -53,7 +53,7 @@ public struct HealthChart: Hashable, Sendable {
 
     var largest: Double { bars.compactMap(\.value).max() ?? 0 }
 
-    /// With one decimal below a hundred, none above.
+    /// Returns the value with one decimal below a hundred, and without decimals above.
     static func text(_ value: Double) -> String {
         if abs(value) >= 100 { return String(Int64(value.rounded())) }
         let tenths = Int64((value * 10).rounded())
@@ -74,7 +74,7 @@ extension HealthDay {
 
 extension HealthChart {
     /// A line a bar.
-    /// - Parameter width: Of the longest bar, in characters.
+    /// - Parameter width: The width of the longest bar, in characters.
     public func terminal(width: Int = 40) -> String {
         precondition(width > 0)
         let labelWidth = bars.map(\.label.count).max() ?? 0
@@ -91,7 +91,7 @@ extension HealthChart {
         return lines.joined(separator: "\n")
     }
 
-    /// How much of the longest bar; nothing for what is below zero.
+    /// Returns the share of the longest bar; 0 for a negative value.
     private func share(_ value: Double) -> Double {
         largest > 0 ? max(0, value) / largest : 0
     }
@@ -141,7 +141,7 @@ extension HealthChart {
         return (lines + ["</svg>", ""]).joined(separator: "\n")
     }
 
-    /// With one decimal, the same everywhere.
+    /// Returns a coordinate with one decimal, in the same form everywhere.
     private static func place(_ value: Double) -> String {
         let tenths = Int((value * 10).rounded())
         return "\(tenths / 10).\(tenths % 10)"

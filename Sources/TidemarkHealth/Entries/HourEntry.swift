@@ -1,27 +1,28 @@
-/// One hour of one kind. Days are sums of hours.
+/// An hour of a kind. Days are sums of hours.
 ///
 /// An hour is one of the local clock. In a zone with an offset of half an hour, entries begin at
 /// the half hour of UTC. When the clock is set back, two entries have the same hour and different
 /// offsets.
 public struct HourEntry: Hashable, Sendable {
     public let kind: HealthKind
-    /// Seconds since 1970.
+    /// The start of the hour, in seconds since 1970.
     public let start: Int64
-    /// Minutes east of Greenwich, where it was lived in.
+    /// The UTC offset at the user's place, in minutes east of Greenwich.
     public let offset: Int
     /// The name of the time zone, when the export knew it.
     public internal(set) var zone: String?
-    /// Millionths, as all numbers here: integers, so that what is added up twice is the same twice.
+    /// The sum in millionths, like all numbers here. The numbers are integers, so a repeated sum
+    /// gives the same result.
     package internal(set) var sumMillionths: Int64
-    /// Readings of the hour; 0 for an amount, of which no part is a reading.
+    /// The number of readings in the hour; 0 for an amount, which has no readings.
     public internal(set) var count: Int
     package internal(set) var minMillionths: Int64
     package internal(set) var maxMillionths: Int64
     package internal(set) var lastMillionths: Int64
-    /// Of the last reading, or the last second of the amount.
+    /// The time of the last reading, or the last second of the amount.
     public internal(set) var lastTime: Int64
 
-    /// One that was packed elsewhere.
+    /// Creates an entry that was packed elsewhere.
     package init(
         kind: HealthKind, start: Int64, offset: Int, zone: String?, sumMillionths: Int64,
         count: Int, minMillionths: Int64, maxMillionths: Int64, lastMillionths: Int64,
@@ -51,15 +52,15 @@ public struct HourEntry: Hashable, Sendable {
         lastTime = .min
     }
 
-    /// Of the local midnight before it to the next.
+    /// The local day of the hour, from midnight to midnight.
     public var day: HealthDay { HealthDay(seconds: start, offset: offset) }
-    /// 0 to 23, on the clock on the wall.
+    /// The hour on the wall clock, 0 to 23.
     public var hour: Int {
         Int((start + Int64(offset) * 60).flooredDivision(by: 3_600)) - Int(day.number) * 24
     }
-    /// In the kind's unit, as everything below.
+    /// The sum in the kind's unit, like all values below.
     public var sum: Double { Double(sumMillionths) / 1_000_000 }
-    /// Of the readings; nil for an amount.
+    /// The mean of the readings; nil for an amount.
     public var mean: Double? { count > 0 ? sum / Double(count) : nil }
     public var minimum: Double? { count > 0 ? Double(minMillionths) / 1_000_000 : nil }
     public var maximum: Double? { count > 0 ? Double(maxMillionths) / 1_000_000 : nil }
@@ -77,14 +78,14 @@ public struct HourEntry: Hashable, Sendable {
         count += 1
         minMillionths = min(minMillionths, reading)
         maxMillionths = max(maxMillionths, reading)
-        // At the same second the larger, so that the order in the file is of no importance.
+        // At the same second, the larger reading counts, so the order in the file has no effect.
         if time > lastTime || (time == lastTime && reading > lastMillionths) {
             lastTime = time
             lastMillionths = reading
         }
     }
 
-    /// Stays at what can be held: nine billions of billions is no measurement any more.
+    /// Adds with saturation at the limits of Int64, which no measurement can reach.
     static func sum(_ a: Int64, _ b: Int64) -> Int64 {
         let (sum, overflow) = a.addingReportingOverflow(b)
         return overflow ? (a > 0 ? .max : .min) : sum
@@ -97,7 +98,7 @@ struct EntryBuilder {
     private let zoneNames: [String]
     private var zones: ZoneRules
     private var merge: IntervalMerge
-    /// Hours that may still get more: one, or a few where the clock was changed.
+    /// The hours that can still receive data: one, or a few if the clock was changed.
     private var open: [HourEntry] = []
     private var done: [HourEntry] = []
 
@@ -108,7 +109,7 @@ struct EntryBuilder {
         merge = IntervalMerge(ranks: ranks)
     }
 
-    /// - Returns: Entries that nothing can be added to any more, oldest first.
+    /// - Returns: The complete entries, oldest first.
     mutating func add(_ sample: PackedSample) -> [HourEntry] {
         precondition(sample.kind == kind)
         switch kind.aggregation {
@@ -148,8 +149,9 @@ struct EntryBuilder {
         }
     }
 
-    /// Where a sample was lived in at a moment. Without a zone, two offsets are known: the one it
-    /// began with holds for its first hour, because clocks change on the hour, and then the other.
+    /// Returns the UTC offset of a sample at a moment. Without a zone, two offsets are known: the
+    /// first offset holds for the sample's first hour, because clocks change on the hour, and then
+    /// the second.
     private mutating func offset(of sample: PackedSample, at time: Int64) -> Int16 {
         if let offset = zones.offset(of: sample.zone, at: time) { return offset }
         if sample.startOffset == sample.endOffset { return sample.startOffset }
@@ -173,7 +175,8 @@ struct EntryBuilder {
         return index
     }
 
-    /// What is added later lies at or behind the time.
+    /// Removes and returns the entries that end by the time. Later pieces begin at or after that
+    /// time.
     private mutating func take(before time: Int64) -> [HourEntry] {
         guard open.contains(where: { $0.start + 3_600 <= time || time == .max }) else { return [] }
         done.removeAll(keepingCapacity: true)

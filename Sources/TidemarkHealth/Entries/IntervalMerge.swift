@@ -1,16 +1,16 @@
-/// Of samples that overlap, lets one count at every moment: the one a person typed, else that of
-/// the most believed source, else the one that began last.
+/// Chooses one of several overlapping samples at every moment: a sample that the user typed, else
+/// the sample of the most trusted source, else the sample that began last.
 ///
-/// Neither the sum of the sources, which counts a walk once a device, nor the largest of them,
-/// which loses what only the others saw. Costs a logarithm of how many overlap at once.
+/// A sum of the sources would count a walk once per device, and the largest of them would lose the
+/// data that only the others saw. The cost is logarithmic in the number of concurrent samples.
 struct IntervalMerge {
-    /// What counts of a sample: its seconds in `from ..< to`.
+    /// The part of a sample that counts: its seconds in `from ..< to`.
     struct Piece {
         let sample: PackedSample
         let from: Int64
         let to: Int64
 
-        /// Millionths. The pieces of a sample that nothing covers add up to its value exactly.
+        /// The amount in millionths. The pieces of an uncovered sample add up to exactly its value.
         var amount: Int64 { share(until: to) - share(until: from) }
 
         private func share(until time: Int64) -> Int64 {
@@ -23,15 +23,15 @@ struct IntervalMerge {
         }
     }
 
-    /// By source.
+    /// The rank of each source, by the number of the source.
     private let ranks: [UInt32]
-    /// What has begun and may not have ended: a heap, the one that counts on top.
+    /// The samples that have begun and can still be running: a heap with the chosen sample on top.
     private var running: [PackedSample] = []
     private var reached = Int64.min
 
     init(ranks: [UInt32]) { self.ranks = ranks }
 
-    /// - Parameter sample: In the order of their starts.
+    /// - Parameter sample: A sample whose start is at or after the start of the previous one.
     @inline(__always)
     mutating func add(_ sample: PackedSample, _ emit: (Piece) -> Void) {
         advance(to: sample.start, emit)

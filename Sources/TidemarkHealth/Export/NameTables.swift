@@ -1,8 +1,8 @@
-/// Numbers for what records repeat: sources and time zones. A record costs one look-up by a 64-bit
-/// hash.
+/// Numbers for repeated texts of records: sources and time zones. A record costs a single look-up
+/// by a 64-bit hash.
 struct NameTables: Sendable {
     private(set) var sources: [HealthSource]
-    /// Names such as `Europe/Berlin`; the first is empty and stands for none.
+    /// Names such as `Europe/Berlin`; the first is empty and means no zone.
     private(set) var zones: [String]
     private(set) var sourceHashes: [UInt64]
     private var written: [UInt64: UInt16] = [:]
@@ -22,12 +22,12 @@ struct NameTables: Sendable {
         for (number, source) in sources.enumerated() { numbers[source] = UInt16(number) }
     }
 
-    /// - Parameters: What stands between the quotes.
+    /// Returns the number of a source. The parameters are the texts between the quotes.
     @inline(__always)
     mutating func source(
         name: UnsafeRawBufferPointer, device: UnsafeRawBufferPointer
     ) -> UInt16? {
-        // What stands before the first comma is an address.
+        // The text before the first comma is an address.
         var rest = device
         if let comma = device.firstIndex(of: UInt8(ascii: ",")) {
             rest = UnsafeRawBufferPointer(rebasing: device[comma...])

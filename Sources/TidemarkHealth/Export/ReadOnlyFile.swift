@@ -1,6 +1,6 @@
 import TidemarkSystem
 
-/// A file to read from. Closed with its last user.
+/// A file for reading, which is closed with its last user.
 final class ReadOnlyFile: Sendable {
     let size: Int64
     /// The last part of its path, for messages.
@@ -16,7 +16,8 @@ final class ReadOnlyFile: Sendable {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             size = 0
-            // What is initialised is also torn down, so the descriptor is closed by `deinit`.
+            // All properties are initialised before the throw, so `deinit` runs and closes the
+            // descriptor.
             throw .unreadable(file: name, detail: "it is not a file")
         }
         size = Int64(status.st_size)
@@ -24,7 +25,7 @@ final class ReadOnlyFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// As much as there is, up to the buffer's size; less only at the end of the file.
+    /// Reads the available bytes, up to the buffer's size; fewer only at the end of the file.
     func read(
         into buffer: UnsafeMutableRawBufferPointer, at place: Int64
     ) throws(HealthExportError) -> Int {
@@ -43,7 +44,7 @@ final class ReadOnlyFile: Sendable {
         return filled
     }
 
-    /// So many bytes; fewer only at the end of the file.
+    /// Reads the given number of bytes; fewer only at the end of the file.
     func bytes(at place: Int64, count: Int) throws(HealthExportError) -> [UInt8] {
         var failure: HealthExportError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

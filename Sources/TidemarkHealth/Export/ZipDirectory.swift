@@ -1,5 +1,5 @@
-/// Where an entry of a zip lies and how it is packed, from the directory at the file's end. Its
-/// local header may leave the sizes to a descriptor behind the data; the directory always has them.
+/// The position and the compression of an entry of a zip, from the directory at the file's end. The
+/// local header can leave the sizes to a descriptor behind the data; the directory always has them.
 struct ZipEntry {
     let file: ReadOnlyFile
     let name: String
@@ -8,7 +8,7 @@ struct ZipEntry {
     let checksum: UInt32
     let packedSize: Int64
     let size: Int64
-    /// Of the local header.
+    /// The offset of the local header.
     let offset: Int64
 }
 
@@ -105,11 +105,11 @@ enum ZipDirectory {
         return nil
     }
 
-    /// Where the directory begins, its size, and how many entries it has.
+    /// Returns the offset of the directory, its size, and the number of its entries.
     private static func place(
         in file: ReadOnlyFile
     ) throws(HealthExportError) -> (Int64, Int64, Int) {
-        // The end record, behind which there may be a comment of up to 64 kB.
+        // The end record, which a comment of up to 64 kB can follow.
         let tailSize = Int(min(file.size, 65_557))
         let tailStart = file.size - Int64(tailSize)
         let tail = try read(file, at: tailStart, count: tailSize)

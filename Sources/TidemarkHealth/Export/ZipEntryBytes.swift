@@ -6,17 +6,18 @@ struct ZipEntryBytes: ByteSource {
     private let inflater: Inflater?
     private var packed: [UInt8]
     private var packedRange = 0..<0
-    /// Where the next packed bytes lie.
+    /// The offset of the next packed bytes.
     private var place: Int64
     private var remaining: Int64
     private var produced: Int64 = 0
     private var checksum: UInt
     private var hasEnded = false
 
-    /// The largest exports known are of a few gigabytes.
+    /// The maximum size of an entry. The largest known exports have a few gigabytes.
     static let maxSize: Int64 = 64 << 30
-    /// Exports shrink to a twentieth; deflate can go to a thousandth, and only with one byte over
-    /// and over. Looked at once there is enough to judge by.
+    /// The maximum ratio of compression. Exports shrink to a twentieth; deflate can reach a
+    /// thousandth, but only with one repeated byte. The check begins after `judgedFrom` bytes,
+    /// which are enough to decide.
     static let maxRatio: Int64 = 300
     private static let judgedFrom: Int64 = 64 << 20
     /// Packed bytes that are read at a time.
@@ -34,7 +35,7 @@ struct ZipEntryBytes: ByteSource {
         guard header.count == 30, header[0..<4] == [0x50, 0x4B, 3, 4] else {
             throw .badArchive(file: name, detail: "it is damaged")
         }
-        // Its own lengths: they may differ from the directory's.
+        // The header states its own lengths, which can differ from the directory's.
         let names = Int64(header[26]) | Int64(header[27]) << 8
         let extras = Int64(header[28]) | Int64(header[29]) << 8
         place = entry.offset + 30 + names + extras
@@ -57,7 +58,7 @@ struct ZipEntryBytes: ByteSource {
         if hasEnded || buffer.isEmpty { return 0 }
         let count = try inflater == nil ? stored(into: buffer) : inflated(into: buffer)
         produced += Int64(count)
-        // A lie about the size would get past the limits that the size was held against.
+        // A wrong size would bypass the limits, which were checked against the stated size.
         guard produced <= entry.size else { throw .tooLarge(file: entry.file.name) }
         checksum = crc32(
             checksum, buffer.baseAddress!.assumingMemoryBound(to: UInt8.self), UInt32(count))
@@ -122,7 +123,7 @@ struct ZipEntryBytes: ByteSource {
 }
 
 /// zlib's inflating, without a header around the data.
-// @unchecked: the stream is used by one reader at a time, the one that owns the bytes.
+// @unchecked: a single reader at a time uses the stream, which is the reader that owns the bytes.
 private final class Inflater: @unchecked Sendable {
     private let stream: UnsafeMutablePointer<z_stream>
 
@@ -139,11 +140,12 @@ private final class Inflater: @unchecked Sendable {
         stream.deallocate()
     }
 
-    /// Nil when the data is damaged.
+    /// Returns nil if the data are damaged.
     func step(
         _ input: UnsafeRawBufferPointer, _ output: UnsafeMutableRawBufferPointer
     ) -> (taken: Int, made: Int, isEnd: Bool)? {
-        // zlib's header says it may be written to, and its manual that it is not.
+        // The pointer is mutable because of zlib's header; according to its manual, zlib does not
+        // write there.
         stream.pointee.next_in = UnsafeMutableRawPointer(mutating: input.baseAddress)?
             .assumingMemoryBound(to: UInt8.self)
         stream.pointee.avail_in = UInt32(input.count)

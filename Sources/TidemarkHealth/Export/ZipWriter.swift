@@ -42,7 +42,7 @@ public final class ZipWriter {
     public func finish() throws {
         try begin()
         try deflate([], Z_FINISH)
-        // Behind the data: what a reader needs that did not know it before.
+        // The descriptor behind the data contains the facts that were unknown before.
         let isLarge = max(size, packedSize) >= UInt64(UInt32.max)
         var end: [UInt8] = []
         end.put(0x0807_4B50, 4)
@@ -128,7 +128,8 @@ public final class ZipWriter {
     private func deflate(_ bytes: [UInt8], _ flush: CInt) throws {
         var output = [UInt8](repeating: 0, count: 65_536)
         try bytes.withUnsafeBytes { input in
-            // zlib's header says it may be written to, and its manual that it is not.
+            // The pointer is mutable because of zlib's header; according to its manual, zlib does
+            // not write there.
             stream.pointee.next_in = UnsafeMutableRawPointer(mutating: input.baseAddress)?
                 .assumingMemoryBound(to: UInt8.self)
             stream.pointee.avail_in = UInt32(input.count)

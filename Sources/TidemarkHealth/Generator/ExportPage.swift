@@ -8,13 +8,13 @@ struct ExportPage {
 
     init(isValid: Bool) {
         self.isValid = isValid
-        // What a day adds to a page that is all but full fits too.
+        // The capacity has room for a day that is added to a nearly full page.
         bytes.reserveCapacity(Self.size + 1 << 20)
     }
 
     var isFull: Bool { bytes.count >= Self.size }
 
-    /// - Returns: How many bytes were written.
+    /// - Returns: The number of written bytes.
     mutating func flush(_ write: ([UInt8]) throws -> Void) rethrows -> Int64 {
         let count = Int64(bytes.count)
         try write(bytes)
@@ -125,8 +125,8 @@ extension ExportPage {
             add(unit)
             add("\"")
         }
-        // At home nobody needs metadata for the zone; abroad, an export made at home has its
-        // offsets.
+        // A phone at home writes no metadata for the zone. An export that was made at home has the
+        // offsets of home for records from abroad.
         let (startOffset, endOffset) = offsets(record)
         add(" creationDate=\"")
         add(date: record.end + 300, offset: endOffset)
@@ -164,7 +164,7 @@ extension ExportPage {
         }
     }
 
-    /// What else stands in exports, of which nothing is to be imported.
+    /// Adds other elements of exports, which an import must ignore.
     mutating func addOthers(
         days: Int, end: HealthDay, _ dice: inout Dice, _ truth: inout HealthTruth
     ) {
@@ -199,7 +199,7 @@ extension ExportPage {
         add("\"/>\n")
     }
 
-    /// With the document type of iOS 16, one of whose attribute lists is never closed.
+    /// Adds the header, with the document type of iOS 16, in which an attribute list is not closed.
     mutating func addHeader() {
         add("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")
         if !isValid { add(Self.documentType) }

@@ -1,8 +1,8 @@
-/// What a kind's records of one day look like.
+/// The shape of a kind's records of a day.
 struct GeneratedKind: Sendable {
     let kind: HealthKind
     let stream: UInt64
-    /// Times in minutes of a generated day, which runs from noon to noon UTC, so that nights are
+    /// Times are in minutes of a generated day, which runs from noon to noon UTC, so nights are
     /// whole.
     static let minutes = 1_440
 
@@ -15,7 +15,7 @@ struct GeneratedKind: Sendable {
         _ life: GeneratedLife, _ day: Int64, _ rules: inout ZoneRules, _ dice: inout Dice,
         _ truth: inout HealthTruth
     ) -> [GeneratedRecord] {
-        // Noon before, so that the last day's records are of the last day.
+        // The day starts at the noon before, so the last day's records belong to the last day.
         let start = day * 86_400 - 43_200
         let stretch = Stretch(
             start: start, places: life.places(from: start, minutes: Self.minutes, &rules))
@@ -40,13 +40,14 @@ private struct Stretch {
         let local = time(minute) + Int64(places[minute].offset) * 60
         return Int((local - local.flooredDivision(by: 86_400) * 86_400) / 3_600)
     }
-    /// Until the zone changes, so that one zone is true of a record.
+    /// Returns the length until the zone changes at the latest, so a record has a single zone.
     func length(from minute: Int, atMost length: Int) -> Int {
         let end = min(minute + length, places.count)
         let zone = places[minute].zone
         return ((minute..<end).first { places[$0].zone != zone } ?? end) - minute
     }
-    /// Of the end of what ends here: that of its last minute's end.
+    /// Returns the offset of the end of a record that ends here: the offset at the end of its last
+    /// minute.
     func offset(_ minute: Int) -> Int16 { places[min(minute, places.count - 1)].offset }
 }
 
@@ -79,12 +80,13 @@ extension GeneratedKind {
         }
     }
 
-    /// Three sources that measure at once, each with gaps. Minute by minute one counts.
+    /// Returns the records of three sources that measure at the same time, each with gaps. In each
+    /// minute, one source counts.
     private func amounts(
         _ stretch: Stretch, _ dice: inout Dice, _ truth: inout HealthTruth
     ) -> [GeneratedRecord] {
         var records: [GeneratedRecord] = []
-        // A person's entry is before all sources.
+        // The user's own entry ranks before all sources.
         var rates = [[Int32]](
             repeating: [Int32](repeating: -1, count: Self.minutes),
             count: GeneratedSource.allCases.count + 1)
@@ -93,7 +95,8 @@ extension GeneratedKind {
             var minute = dice.roll(0...20)
             while minute < Self.minutes {
                 let length = stretch.length(from: minute, atMost: dice.roll(scale.lengths))
-                // At night things lie about, and the watch is charged at seven.
+                // At night the devices are not carried, and the watch is charged at seven in the
+                // evening.
                 let hour = stretch.hour(minute)
                 let isWorn = hour >= 7 && (source != .watch || hour != 19)
                 let isAway = source == .phone && dice.one(in: 2)
@@ -139,7 +142,8 @@ extension GeneratedKind {
             endOffset: stretch.offset(minute + length),
             value: .number(Int64(rate * length) * scale.written, decimals: scale.decimals),
             unit: scale.unit,
-            // An export made at home has the offsets of home: abroad, the zone has to be told.
+            // An export that was made at home has the offsets of home: abroad, the metadata must
+            // name the zone.
             zone: place.zone != 1 ? place.zone : 0)
     }
 
@@ -173,7 +177,7 @@ extension GeneratedKind {
                 minute += 1
                 continue
             }
-            // A night ends where its zone does, so that one zone is true of each record.
+            // A night ends where its zone ends, so each record has a single zone.
             let zone = stretch.places[minute].zone
             let end =
                 (minute..<Self.minutes).first { !asleep[$0] || stretch.places[$0].zone != zone }

@@ -1,8 +1,8 @@
-/// Where somebody was, and how the clocks went there.
+/// The places of an invented user, and the local time there.
 struct GeneratedLife: Sendable {
     struct Place: Sendable {
         let zone: UInt16
-        /// Minutes east.
+        /// Minutes east of Greenwich.
         let offset: Int16
     }
 
@@ -15,8 +15,8 @@ struct GeneratedLife: Sendable {
 
     init(seed: UInt64) { self.seed = seed }
 
-    /// At home, but for a journey of 4 to 11 days in each 100. It begins at some hour of a day, so
-    /// that one day is longer or shorter than others.
+    /// Returns the zone: home, except for a journey of 4 to 11 days in each 100. The journey begins
+    /// at any hour of a day, so one day is longer or shorter than others.
     func zone(at time: Int64) -> UInt16 {
         let period = time.flooredDivision(by: 100 * 86_400)
         var dice = Dice(seed, 7, UInt64(bitPattern: period))
@@ -28,7 +28,7 @@ struct GeneratedLife: Sendable {
         return time >= start && time < start + length ? zone : 1
     }
 
-    /// For every minute of a stretch: where.
+    /// Returns the place of every minute of a stretch.
     func places(from start: Int64, minutes: Int, _ rules: inout ZoneRules) -> [Place] {
         var places: [Place] = []
         places.reserveCapacity(minutes)
@@ -44,10 +44,10 @@ struct GeneratedLife: Sendable {
     }
 }
 
-/// One record to be written.
+/// A record to write.
 struct GeneratedRecord {
     enum Value {
-        /// Millionths, written with so many decimals.
+        /// A number in millionths, which is written with the given number of decimals.
         case number(Int64, decimals: Int)
         case text(StaticString)
     }
@@ -65,7 +65,7 @@ struct GeneratedRecord {
     var isEntered = false
 }
 
-/// Who writes records, from the most believed to the least.
+/// The sources of records, from the most trusted to the least.
 enum GeneratedSource: Int, CaseIterable {
     case watch, phone, app
 
@@ -77,7 +77,7 @@ enum GeneratedSource: Int, CaseIterable {
         }
     }
 
-    /// What follows the address.
+    /// The text after the address.
     var device: StaticString? {
         switch self {
         case .watch:

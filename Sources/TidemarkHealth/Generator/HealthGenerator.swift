@@ -1,26 +1,26 @@
-/// Makes exports of invented people, as a phone writes them, and says what is in them.
+/// Creates exports of invented users, in the form that a phone writes, and states their contents.
 ///
-/// The same days and seed give the same bytes everywhere. A day is some 350 kB: a watch, a phone
+/// The same days and seed give the same bytes everywhere. A day has about 350 kB: a watch, a phone
 /// and an app that count the same steps, gaps, journeys to other time zones, the days on which
-/// clocks change, records that come late or twice, and what else stands in such files. The
-/// file is written as it is made, in constant memory, except for the truth of a few bytes a day.
+/// clocks change, late and repeated records, and the other elements of such files. The file is
+/// written while it is created, in constant memory, except for the truth of a few bytes per day.
 public struct HealthGenerator: Sendable {
     public let days: Int
     public let seed: UInt64
     /// The last day.
     public let end: HealthDay
-    /// Whether a few records are to be damaged.
+    /// True if a few records are damaged.
     public let isDamaged: Bool
-    /// Whether an XML parser is to accept the file: without the document type of iOS 16, whose end
-    /// is missing, and without control characters.
+    /// True if an XML parser accepts the file: without the document type of iOS 16, whose end is
+    /// missing, and without control characters.
     public let isValid: Bool
 
     /// - Parameters:
-    ///   - days: How many days; at least 1.
+    ///   - days: The number of days; at least 1.
     ///   - seed: The same seed makes the same export.
     ///   - end: The last day. 90 days until the default include a change of clocks.
-    ///   - isDamaged: Whether a few records are damaged.
-    ///   - isValid: Whether an XML parser accepts the file.
+    ///   - isDamaged: True to damage a few records.
+    ///   - isValid: True to write a file that an XML parser accepts.
     public init(
         days: Int, seed: UInt64, end: HealthDay = HealthDay("2026-05-10")!, isDamaged: Bool = false,
         isValid: Bool = false
@@ -36,7 +36,7 @@ public struct HealthGenerator: Sendable {
     /// Makes the export.
     ///
     /// - Parameter write: Called with each part of the file, in order.
-    /// - Returns: What is in the file.
+    /// - Returns: The contents of the file.
     public func generate(_ write: ([UInt8]) throws -> Void) rethrows -> HealthTruth {
         var page = ExportPage(isValid: isValid)
         var truth = HealthTruth()
@@ -78,7 +78,7 @@ public struct HealthGenerator: Sendable {
     }
 }
 
-/// What a generated export contains, computed minute by minute while it is made.
+/// The contents of a generated export, computed minute by minute while it is created.
 public struct HealthTruth: Hashable, Sendable {
     public struct Total: Hashable, Sendable {
         package var sumMillionths: Int64 = 0
@@ -87,7 +87,7 @@ public struct HealthTruth: Hashable, Sendable {
         package var minMillionths: Int64 = .max
         package var maxMillionths: Int64 = .min
 
-        /// In the kind's unit.
+        /// The sum in the kind's unit.
         public var sum: Double { Double(sumMillionths) / 1_000_000 }
         public var minimum: Double? { count > 0 ? Double(minMillionths) / 1_000_000 : nil }
         public var maximum: Double? { count > 0 ? Double(maxMillionths) / 1_000_000 : nil }
@@ -95,7 +95,7 @@ public struct HealthTruth: Hashable, Sendable {
 
     public internal(set) var totals: [HealthKind: [HealthDay: Total]] = [:]
     public internal(set) var bytes: Int64 = 0
-    /// Written, those that stand there twice counted twice.
+    /// The number of written records; duplicates count twice.
     public internal(set) var records = 0
     public internal(set) var duplicates = 0
     public internal(set) var late = 0

@@ -1,8 +1,10 @@
 import Synchronization
 
-/// Hands things from one task to another, at most so many at a time: whoever is ahead waits.
+/// Passes elements from one task to another, with a bounded number of waiting elements: the faster
+/// task waits.
 ///
-/// One sender and one receiver. Ending is final; what was sent before it is still received.
+/// A conveyor has one sender and one receiver. The end is final; elements that were sent before it
+/// are still received.
 final class Conveyor<Element: Sendable>: Sendable {
     private struct State {
         var waiting: [Element] = []
@@ -19,8 +21,8 @@ final class Conveyor<Element: Sendable>: Sendable {
         self.limit = limit
     }
 
-    /// Waits while as many as the limit are not yet received.
-    /// - Returns: False when it was ended, and the element dropped.
+    /// Waits while the number of elements that were not received yet equals the limit.
+    /// - Returns: False if the conveyor has ended; the element is then dropped.
     @discardableResult
     func send(_ element: Element) async -> Bool {
         let (receiver, isEnded, isFull) = state.withLock {
@@ -50,7 +52,7 @@ final class Conveyor<Element: Sendable>: Sendable {
         }
     }
 
-    /// Nil when it has ended and everything was received.
+    /// Returns nil if the conveyor has ended and all elements were received.
     func receive() async -> Element? {
         await withCheckedContinuation { continuation in
             let (element, sender) = state.withLock {

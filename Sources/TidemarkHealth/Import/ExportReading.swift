@@ -29,11 +29,11 @@ struct ExportReading: Sendable {
             do { scanned = .success(try await scan(full, free: free, into: batches)) } catch {
                 scanned = .failure(error)
             }
-            // Whoever has failed ends the others; the first reason is the one to tell.
+            // A task that fails ends the others; the first error is the one to report.
             batches.end()
             free.end()
             full.end()
-            // What a cancelled import has found is of no meaning.
+            // A cancelled import has no valid result.
             try Task.checkCancellation()
             try await read
             let (scanner, bytes) = try scanned.get()
@@ -117,13 +117,13 @@ struct ExportReading: Sendable {
     }
 }
 
-/// Handed from the task that sorted to the one that merges.
+/// The sorted runs, which the sorting task passes to the merging task.
 // @unchecked: it has one owner at a time, and the task that made it has ended.
 private struct Sorted: @unchecked Sendable {
     let runs: SampleRuns
 }
 
-/// Bytes of an export, with room before them for the end of what came before.
+/// The bytes of an export, with room before them for the end of the previous block.
 // @unchecked: it has one owner at a time, the task that received it.
 private final class ByteBlock: @unchecked Sendable {
     private let memory: UnsafeMutableRawBufferPointer

@@ -1,17 +1,17 @@
-/// Finds where the newest days of an export stand, from a few hundred looks at it.
+/// Finds the newest days of an export with a few hundred reads at chosen offsets.
 ///
-/// Health writes one kind after the other, each from its oldest record to its newest. So the newest stand
-/// before each change of kind, and wherever dates go back. A part of the file is read when it may hold one
-/// of them; what is missed all the same comes with the rest.
+/// Health writes one kind after the other, each from its oldest record to its newest. So the newest
+/// records are before each change of kind, and wherever dates decrease. A part of the file is read
+/// if it can contain a new record; the rest of the import finds records that this search misses.
 struct NewestRecords {
     struct Settings: Hashable, Sendable {
-        /// Smaller files are read whole in a moment.
+        /// The size below which a file is read completely, because that is fast.
         var smallest: Int64 = 8 << 20
-        /// Between two looks, at first; larger in files of more than 2 GB.
+        /// The initial distance between two reads; larger in files of more than 2 GB.
         var stretch: Int64 = 4 << 20
-        /// What is not divided any more.
+        /// The size of a part that is not divided further.
         var part: Int64 = 192 << 10
-        /// More is not read before the rest.
+        /// The maximum number of bytes to read before the rest.
         var most: Int64 = 64 << 20
         var days: Int64 = 7
     }
@@ -22,10 +22,10 @@ struct NewestRecords {
         case not(HealthImport.FirstDays.Reason)
     }
 
-    /// A record that was looked at.
+    /// A record that was read.
     private struct Look: Hashable {
         var offset: Int64
-        /// Of its type's name; 0 where no record follows.
+        /// The hash of the name of its type; 0 if no record follows.
         var type: UInt64
         var start: Int64
     }
@@ -39,7 +39,7 @@ struct NewestRecords {
     private static let widestWindow = 131_072
     private static let maxStretches: Int64 = 512
     private static let maxLooks = 8_192
-    /// Dates go back by less than this where devices take turns.
+    /// The maximum decrease of dates where the records of several devices alternate.
     private static let slack: Int64 = 86_400
 
     static func find(in file: ReadOnlyFile, _ settings: Settings) throws -> Outcome {
@@ -69,13 +69,13 @@ struct NewestRecords {
         for (from, to) in zip(all, all.dropFirst()) {
             try divide(from, to) { $0.type != $1.type || $1.start < $0.start - Self.slack }
         }
-        // A record from tomorrow is a mistake, and none of the newest.
+        // A record with a date in the future is an error, and does not count as new.
         let latest = exported.map { $0 + 86_400 } ?? .max
         let starts = stretches.flatMap { [$0.from, $0.to] }.filter { $0.type != 0 }.map(\.start)
         guard let newest = starts.filter({ $0 <= latest }).max() else {
             return .not(.scattered)
         }
-        // Whole days, wherever the person was.
+        // The start is early enough for whole days in every time zone.
         let since = newest - (settings.days + 1) * 86_400
         let found = stretches
         stretches = []
@@ -84,14 +84,14 @@ struct NewestRecords {
         }
         let ranges = joined(since)
         let bytes = ranges.reduce(0) { $0 + $1.upperBound - $1.lowerBound }
-        // To read most of the file twice would help nobody.
+        // A second read of most of the file would not help.
         guard bytes <= settings.most, bytes <= file.size / 2, looks < Self.maxLooks else {
             return .not(.scattered)
         }
         return .found(ranges, since: since)
     }
 
-    /// Halves what may hold an edge, until it is small.
+    /// Divides a stretch that can contain an edge into halves, until it is small.
     private mutating func divide(
         _ from: Look, _ to: Look, where mayHoldEdge: (Look, Look) -> Bool
     ) throws {
@@ -107,7 +107,7 @@ struct NewestRecords {
         stretches.append((from, to))
     }
 
-    /// Those that may hold something new, side by side as one.
+    /// Returns the stretches that can contain new records; adjacent stretches are joined.
     private func joined(_ since: Int64) -> [Range<Int64>] {
         var ranges: [Range<Int64>] = []
         for (from, to) in stretches {
@@ -124,7 +124,7 @@ struct NewestRecords {
         return ranges
     }
 
-    /// The first record at an offset or behind it.
+    /// Returns the first record at or behind an offset.
     private mutating func look(at offset: Int64) throws -> Look {
         looks += 1
         var count = Self.window
@@ -166,7 +166,8 @@ struct NewestRecords {
         return UnsafeRawBufferPointer(rebasing: bytes[start..<(start + Int(field.count))])
     }
 
-    /// Where the document begins, and when it was exported, if it says so; nil for another file.
+    /// Returns the offset of the document's body, and the time of the export if the document states
+    /// it; nil for another file.
     private func header() throws -> (body: Int64, exported: Int64?)? {
         let bytes = try file.bytes(at: 0, count: Int(min(file.size, 262_144)))
         return bytes.withUnsafeBytes { bytes in
@@ -192,7 +193,7 @@ struct NewestRecords {
         }
     }
 
-    /// The new samples of one part of the file.
+    /// Returns the new samples of a part of the file.
     static func samples(
         in range: Range<Int64>, of file: ReadOnlyFile, _ names: inout NameTables, since: Int64
     ) throws -> [PackedSample] {

@@ -1,6 +1,6 @@
 /// Sorts more samples than there is memory for: sorted runs in a file, then one merge of them all.
 final class SampleRuns {
-    /// Of each kind, the seconds its samples lie in, by the kind's number.
+    /// The range of the samples of each kind in seconds, by the kind's number.
     private(set) var extents: [UInt8: Range<Int64>] = [:]
     private(set) var count = 0
 
@@ -8,7 +8,7 @@ final class SampleRuns {
     private let capacity: Int
     private var buffer: [PackedSample] = []
     private var file: SpillFile?
-    /// In samples, from the start of the file.
+    /// The runs, as ranges of samples from the start of the file.
     private var runs: [Range<Int>] = []
 
     /// 5 MB of samples, of which a merge can hold 128 runs: 16 million of them before two runs are
@@ -16,7 +16,7 @@ final class SampleRuns {
     static let defaultCapacity = 131_072
     static let maxRuns = 128
 
-    /// - Parameter folder: Where there is space for 40 bytes a sample.
+    /// - Parameter folder: A folder with space for 40 bytes per sample.
     init(folder: String, capacity: Int = SampleRuns.defaultCapacity) {
         precondition(capacity > 0)
         self.folder = folder
@@ -50,7 +50,7 @@ final class SampleRuns {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// One run of all, so that a merge never needs more than its share of memory.
+    /// Merges all runs into one, so a merge never needs more than its share of memory.
     private func merged(_ file: SpillFile) throws(HealthExportError) -> SpillFile {
         let merged = try SpillFile(in: folder)
         let samples = try SortedSamples(file: file, runs: runs, last: [])
@@ -67,10 +67,10 @@ final class SampleRuns {
         return merged
     }
 
-    /// Found before the last merge.
+    /// The number of duplicates that were found before the last merge.
     private(set) var duplicates = 0
 
-    /// All of them, each measurement once. The runs are used up.
+    /// Returns all samples in order, each measurement once. This uses up the runs.
     func sorted() throws(HealthExportError) -> SortedSamples {
         buffer.sort(by: PackedSample.isBefore)
         let last = buffer
@@ -79,7 +79,7 @@ final class SampleRuns {
     }
 }
 
-/// The merge of sorted runs, in order and without what is there twice.
+/// The merge of sorted runs, in order and without duplicates.
 final class SortedSamples {
     private struct Head {
         var sample: PackedSample
@@ -90,7 +90,7 @@ final class SortedSamples {
     /// A heap, the first sample on top.
     private var heads: [Head] = []
     private var previous: PackedSample?
-    /// How many were left out because they were there already.
+    /// The number of duplicates that were left out.
     private(set) var duplicates = 0
 
     init(
@@ -149,7 +149,7 @@ final class SortedSamples {
     }
 }
 
-/// One run, read a few hundred samples at a time.
+/// A run, read a few hundred samples at a time.
 private struct RunReader {
     let file: SpillFile?
     var range: Range<Int>

@@ -1,6 +1,6 @@
 import TidemarkSystem
 
-/// Samples in a file without a name: it is gone with the process, however that ends.
+/// Samples in a file without a name: the file disappears with the process in every case.
 final class SpillFile {
     private(set) var count = 0
     private let descriptor: CInt

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// Brings the samples of a source into a ``HealthStore``: first what a screen shows, then everything, then
-/// what comes.
+/// Stores the samples of a source in a ``HealthStore``: first the samples for a screen, then all
+/// others, then new samples.
 ///
 /// ```swift
 /// let intake = HealthIntake(from: source, into: store)
@@ -10,8 +10,8 @@ public import Foundation
 /// try await intake.follow()
 /// ```
 ///
-/// Each page is stored with its anchor in one transaction. Killed or failed at any point, the next call
-/// goes on behind the last page that was stored. One at a time for a store.
+/// Each page is stored with its anchor in one transaction. After a kill or a failure at any point,
+/// the next call continues behind the last stored page. Use a single intake at a time for a store.
 public struct HealthIntake: Sendable {
     private let source: any HealthSampleSource
     private let store: HealthStore
@@ -19,14 +19,15 @@ public struct HealthIntake: Sendable {
     private let priority: SourcePriority
     private let pageSize: Int
 
-    /// In a first look at a kind: a week of a watch has some 20,000 of the busiest.
+    /// The maximum number of samples in the first read of a kind: a week of a watch has about
+    /// 20,000 samples of its busiest kind.
     private static let mostOfFirstDays = 50_000
 
     /// - Parameters:
-    ///   - source: Where samples come from.
-    ///   - store: Where they go.
-    ///   - kinds: Of what; those that the person is asked about.
-    ///   - priority: The same for all that the store is given.
+    ///   - source: The source of the samples.
+    ///   - store: The store that receives the samples.
+    ///   - kinds: The kinds of samples, which are the kinds for which the user is asked.
+    ///   - priority: The order of trusted sources, which must be the same for all calls of a store.
     ///   - pageSize: Samples and deletions in one transaction, 1 to 10,000.
     public init(
         from source: some HealthSampleSource, into store: HealthStore,
@@ -43,14 +44,15 @@ public struct HealthIntake: Sendable {
 
     /// Stores the newest days of all kinds, for the screen to show before anything older is read.
     ///
-    /// Does nothing for kinds of which pages were stored before. What is stored here comes again by
-    /// ``catchUp()``, without harm.
+    /// Does nothing for kinds of which pages were stored before. ``catchUp()`` reads these samples
+    /// again, without harm.
     ///
     /// - Parameters:
     ///   - count: Days, 1 to 31.
-    ///   - now: Where they end.
-    /// - Returns: What was stored.
-    /// - Throws: ``HealthIntakeError`` or `CancellationError`; what was stored before it stays.
+    ///   - now: The end of the days.
+    /// - Returns: The stored samples, as counts.
+    /// - Throws: ``HealthIntakeError`` or `CancellationError`; samples that were stored before
+    ///   stay.
     @discardableResult
     public func firstDays(
         _ count: Int = 7, until now: Date
@@ -72,9 +74,9 @@ public struct HealthIntake: Sendable {
         return report
     }
 
-    /// Reads on from where the last page ended, of all kinds, until nothing follows.
+    /// Reads the next pages of all kinds, until nothing follows.
     ///
-    /// - Returns: What was stored.
+    /// - Returns: The stored samples, as counts.
     /// - Throws: ``HealthIntakeError`` or `CancellationError`; the pages before it stay.
     @discardableResult
     public func catchUp() async throws -> HealthStoreReport {
@@ -83,12 +85,13 @@ public struct HealthIntake: Sendable {
         return report
     }
 
-    /// Reads on whenever the source has something new, until the task is cancelled.
+    /// Reads the next pages each time the source has new samples, until the task is cancelled.
     ///
-    /// - Throws: ``HealthIntakeError``: call it again, later. What came meanwhile is not lost.
+    /// - Throws: ``HealthIntakeError``: call this function again later. Samples that arrive in the
+    ///   meantime are not lost.
     public func follow() async throws {
         let updates = source.updates()
-        // What was recorded before the source was listened to.
+        // Stores the samples that were recorded before the source's updates began.
         try await catchUp()
         for await kind in updates where kinds.contains(kind) {
             _ = try await catchUp(kind)
@@ -104,7 +107,7 @@ public struct HealthIntake: Sendable {
             let page = try await asking { () async throws(HealthSourceError) in
                 try await source.page(kind, after: before, limit: pageSize)
             }
-            // Else it would be asked for ever.
+            // Without this check, the same page would be requested forever.
             if !page.isLast, page.anchor == before { throw HealthIntakeError.source(.stalled) }
             let stored = try await storing { () async throws(HealthExportError) in
                 try await store.take(page, of: kind, priority: priority)

@@ -1,6 +1,6 @@
 public import TidemarkWords
 
-/// Why an intake ended.
+/// The reason why an intake ended.
 public enum HealthIntakeError: Error, Hashable, Sendable {
     case source(HealthSourceError)
     case store(HealthExportError)
@@ -8,7 +8,7 @@ public enum HealthIntakeError: Error, Hashable, Sendable {
     /// The sentence in the language of the app.
     public var message: String { sentence.localized() }
 
-    /// One sentence for a person.
+    /// A sentence for the user.
     public var sentence: Sentence {
         switch self {
         case .source(let error): error.sentence

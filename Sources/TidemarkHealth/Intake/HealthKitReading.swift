@@ -1,9 +1,9 @@
 import Foundation
 
-/// How HealthKit's samples are read: units, metadata and errors as values, without HealthKit.
+/// Converts HealthKit's samples: units, metadata and errors as values, without HealthKit.
 enum HealthKitReading {
-    /// The unit in which a kind's quantity is asked for, as `HKUnit(from:)` reads it; nil for what is no
-    /// quantity.
+    /// Returns the unit of a kind's quantity, in the form of `HKUnit(from:)`; nil for a kind
+    /// without a quantity.
     static func unit(of kind: HealthKind) -> String? {
         switch kind {
         case .sleep, .mood: nil
@@ -11,10 +11,10 @@ enum HealthKitReading {
         }
     }
 
-    /// HealthKit's keys for metadata that are of use.
+    /// HealthKit's keys of the metadata that the import uses.
     private static let keys = ["HKTimeZone", "HKWasUserEntered"]
 
-    /// As an export writes them: texts as they are, truth as `1` or `0`.
+    /// Returns the metadata as an export writes them: texts unchanged, Booleans as `1` or `0`.
     static func texts(of metadata: [String: Any]?) -> [String: String] {
         var texts: [String: String] = [:]
         for key in keys {
@@ -28,19 +28,19 @@ enum HealthKitReading {
         return texts
     }
 
-    /// Whether a page of a query with a limit was the last one for now.
+    /// Returns true if a page of a query with a limit was the last page for now.
     static func isLast(samples: Int, deleted: Int, limit: Int) -> Bool {
         samples + deleted < limit
     }
 
     static let errorDomain = "com.apple.healthkit"
 
-    /// What an error of HealthKit means. Source: HealthKit, "HKError.Code".
+    /// Returns the meaning of an error of HealthKit. Source: HealthKit, "HKError.Code".
     ///
     /// - Parameters:
-    ///   - domain: Of the `NSError`.
-    ///   - code: Of the `NSError`.
-    ///   - detail: Its own words.
+    ///   - domain: The domain of the `NSError`.
+    ///   - code: The code of the `NSError`.
+    ///   - detail: The error's own description.
     static func error(
         domain: String, code: Int, detail: String
     ) -> HealthSourceError {

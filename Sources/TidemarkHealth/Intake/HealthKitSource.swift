@@ -4,17 +4,17 @@
 
     /// Health data of this device, for a ``HealthIntake``.
     ///
-    /// The app needs HealthKit's entitlement and `NSHealthShareUsageDescription`. HealthKit does not say
-    /// whether a person refused to let a kind be read: there are no samples of it then.
+    /// The app needs HealthKit's entitlement and `NSHealthShareUsageDescription`. HealthKit does
+    /// not report that the user refused access to a kind: there are no samples of that kind then.
     public struct HealthKitSource: HealthSampleSource {
         private let store: HKHealthStore
 
         /// - Parameter store: The app's one store.
         public init(_ store: HKHealthStore = HKHealthStore()) { self.store = store }
 
-        /// Asks the person, once, for what was not asked for before.
+        /// Asks the user, once, for access to the kinds that were not requested before.
         ///
-        /// - Parameter kinds: What the app will read.
+        /// - Parameter kinds: The kinds that the app will read.
         public func requestAuthorization(
             for kinds: Set<HealthKind> = Set(HealthKind.allCases)
         ) async throws(HealthSourceError) {
@@ -25,9 +25,9 @@
             }
         }
 
-        /// Has the system wake the app when there is something new, at most once an hour for most kinds.
+        /// Asks the system to wake the app for new samples, at most once an hour for most kinds.
         ///
-        /// - Parameter kinds: Of what. Needs the entitlement for background delivery.
+        /// - Parameter kinds: The kinds. Needs the entitlement for background delivery.
         public func enableBackgroundDelivery(
             for kinds: Set<HealthKind> = Set(HealthKind.allCases)
         ) async throws(HealthSourceError) {
@@ -89,7 +89,7 @@
         }
 
         public func updates() -> AsyncStream<HealthKind> {
-            // Of each kind one word is enough.
+            // A single pending update of each kind is enough.
             let most = HealthKind.allCases.count
             return AsyncStream(bufferingPolicy: .bufferingNewest(most)) { input in
                 let queries = HealthKind.allCases.map { kind in
@@ -118,7 +118,7 @@
             }
         }
 
-        /// Nil for a sample of another class than its type has.
+        /// Returns nil for a sample of another class than its type has.
         static func sample(_ sample: HKSample, _ kind: HealthKind) -> HealthSample? {
             let value: HealthSample.Value
             switch sample {

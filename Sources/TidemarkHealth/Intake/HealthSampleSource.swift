@@ -1,56 +1,57 @@
 public import Foundation
 public import TidemarkWords
 
-/// Where samples come from as they are measured: HealthKit, or a ``ScriptedHealthSource``.
+/// A source of samples as they are measured: HealthKit, or a ``ScriptedHealthSource``.
 ///
-/// Shaped like HealthKit's anchored and observer queries. Samples come in the order in which they were
-/// recorded, which is not that of their times, and each page tells what was deleted too.
+/// The protocol has the form of HealthKit's anchored and observer queries. Samples arrive in the
+/// order in which they were recorded, which differs from the order of their times, and each page
+/// lists deleted samples too.
 public protocol HealthSampleSource: Sendable {
-    /// What was recorded and deleted since a page.
+    /// Returns the samples that were recorded and deleted since a page.
     ///
     /// - Parameters:
-    ///   - kind: Of one kind: each has an anchor of its own.
-    ///   - anchor: Of the page before; nil for everything there is.
-    ///   - limit: How many samples and deletions at most.
+    ///   - kind: The kind of the samples. Each kind has a separate anchor.
+    ///   - anchor: The anchor of the previous page; nil to begin with the first sample.
+    ///   - limit: The maximum number of samples and deletions.
     func page(
         _ kind: HealthKind, after anchor: HealthAnchor?, limit: Int
     ) async throws(HealthSourceError) -> HealthSamplePage
 
-    /// The newest samples that begin in a stretch of time, for what a screen shows first.
+    /// Returns the newest samples that begin in a range of time, for the first view of a screen.
     ///
     /// - Parameters:
-    ///   - kind: Of one kind.
-    ///   - range: When they begin.
-    ///   - limit: How many at most.
+    ///   - kind: The kind of the samples.
+    ///   - range: The range of the starts of the samples.
+    ///   - limit: The maximum number of samples.
     func samples(
         _ kind: HealthKind, in range: Range<Date>, limit: Int
     ) async throws(HealthSourceError) -> [HealthSample]
 
-    /// Kinds of which there is something new, from now on, until the stream is dropped.
+    /// Returns the kinds with new samples, from now on, until the stream is dropped.
     func updates() -> AsyncStream<HealthKind>
 }
 
-/// Where a source's next page begins: the source's own bytes.
+/// The position of a source's next page, as the source's own bytes.
 public struct HealthAnchor: Hashable, Sendable {
     public let data: Data
 
     public init(_ data: Data) { self.data = data }
 }
 
-/// One page of a source.
+/// A page of a source.
 public struct HealthSamplePage: Hashable, Sendable {
     public var samples: [HealthSample]
     public var deleted: Set<UUID>
-    /// Behind this page.
+    /// The position behind this page.
     public var anchor: HealthAnchor
-    /// Whether nothing follows for now.
+    /// True if nothing follows for now.
     public var isLast: Bool
 
     /// - Parameters:
-    ///   - samples: In the order in which they were recorded.
-    ///   - deleted: The ids of samples that are gone.
-    ///   - anchor: Behind this page.
-    ///   - isLast: Whether nothing follows for now.
+    ///   - samples: The samples in the order in which they were recorded.
+    ///   - deleted: The ids of deleted samples.
+    ///   - anchor: The position behind this page.
+    ///   - isLast: True if nothing follows for now.
     public init(
         _ samples: [HealthSample], deleted: Set<UUID> = [], anchor: HealthAnchor, isLast: Bool
     ) {
@@ -61,20 +62,20 @@ public struct HealthSamplePage: Hashable, Sendable {
     }
 }
 
-/// Why a source gave nothing.
+/// The reason why a source returned no samples.
 public enum HealthSourceError: Error, Hashable, Sendable {
     /// The device is locked, and health data cannot be read.
     case locked
-    /// The person has not allowed it.
+    /// The user has not allowed access.
     case refused
-    /// It answered and came no further.
+    /// The source answered, but its position did not advance.
     case stalled
     case failed(detail: String)
 
     /// The sentence in the language of the app.
     public var message: String { sentence.localized() }
 
-    /// One sentence for a person.
+    /// A sentence for the user.
     public var sentence: Sentence {
         switch self {
         case .locked:

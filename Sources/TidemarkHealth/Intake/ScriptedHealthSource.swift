@@ -1,7 +1,7 @@
 public import Foundation
 import Synchronization
 
-/// A source for tests: what it is told to record, it gives as HealthKit does.
+/// A source for tests. It returns its recorded samples as HealthKit does.
 public final class ScriptedHealthSource: HealthSampleSource {
     private enum Entry {
         case recorded(HealthSample)
@@ -16,7 +16,7 @@ public final class ScriptedHealthSource: HealthSampleSource {
     }
 
     private struct State {
-        /// In the order in which it happened.
+        /// The recorded and deleted samples, in the order of the calls.
         var log: [Entry] = []
         var failures: [HealthSourceError] = []
         var pages = 0
@@ -28,19 +28,19 @@ public final class ScriptedHealthSource: HealthSampleSource {
 
     public init() {}
 
-    /// How often a page was asked for.
+    /// The number of requests for a page.
     public var pages: Int { state.withLock { $0.pages } }
 
-    /// Records samples, and tells those who listen.
+    /// Records samples, and notifies the listeners.
     public func record(_ samples: [HealthSample]) {
         append(samples.map { Entry.recorded($0) })
     }
 
-    /// Deletes samples, which may have been recorded or not, and tells those who listen.
+    /// Deletes samples, recorded or not, and notifies the listeners.
     ///
     /// - Parameters:
-    ///   - ids: Of the samples.
-    ///   - kind: Theirs.
+    ///   - ids: The ids of the samples.
+    ///   - kind: The kind of the samples.
     public func delete(_ ids: [UUID], of kind: HealthKind) {
         append(ids.map { Entry.deleted($0, kind) })
     }
@@ -60,7 +60,7 @@ public final class ScriptedHealthSource: HealthSampleSource {
         }
     }
 
-    /// Its anchor is the number of entries that were looked at.
+    /// Returns a page, whose anchor is the number of entries that were read.
     public func page(
         _ kind: HealthKind, after anchor: HealthAnchor?, limit: Int
     ) async throws(HealthSourceError) -> HealthSamplePage {
@@ -106,7 +106,7 @@ public final class ScriptedHealthSource: HealthSampleSource {
     }
 
     public func updates() -> AsyncStream<HealthKind> {
-        // One waiting word for each kind would do; a few more are cheap.
+        // A single waiting update of each kind would be enough; a few more are cheap.
         let (stream, input) = AsyncStream.makeStream(
             of: HealthKind.self, bufferingPolicy: .bufferingNewest(256))
         let number = state.withLock { state in

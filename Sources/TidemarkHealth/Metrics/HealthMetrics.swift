@@ -1,11 +1,11 @@
 import CoreMetrics
 
-/// What imports and samples come to, for swift-metrics: nothing is kept where no backend is set.
+/// The metrics of imports and samples, for swift-metrics. Without a backend, nothing is stored.
 ///
 /// - `tidemark_health_imports`, by `outcome` (`whole`, `cut_off`, `failed`, `cancelled`).
 /// - `tidemark_health_import_time`: how long each took, until its end.
-/// - `tidemark_health_samples`, by `outcome` (`added`, `known`, `removed`, `ignored`, `bad`), of imports,
-///   of rows of hours, and of samples as they come.
+/// - `tidemark_health_samples`, by `outcome` (`added`, `known`, `removed`, `ignored`, `bad`): the
+///   samples of imports, of rows of hours, and of a source.
 /// - `tidemark_health_days_received`: local days that came back from the server.
 enum HealthMetrics {
     static func imported(_ outcome: String, in time: Duration) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a row says, as it is written.
+/// The fields of a row, as texts.
 struct RowFields: Hashable {
     var kind: String?
     var start: String?
@@ -10,13 +10,13 @@ struct RowFields: Hashable {
     var source: String?
 }
 
-/// How rows are written: found in the first line.
+/// The format of rows, which the first line determines.
 enum RowFormat: Hashable {
     case jsonLines
     /// The place of each column.
     case csv([String: Int])
 
-    /// Nil for anything else.
+    /// Returns nil for another format.
     init?(firstLine: String) {
         let line = firstLine.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
         if line.first == "{" {
@@ -33,7 +33,7 @@ enum RowFormat: Hashable {
         self = .csv(places)
     }
 
-    /// Nil for a line that is none of this format.
+    /// Returns nil for a line that does not have this format.
     func fields(_ line: String) -> RowFields? {
         switch self {
         case .jsonLines: return Self.json(line)
@@ -50,8 +50,8 @@ enum RowFormat: Hashable {
         }
     }
 
-    /// RFC 4180, in one line: a cell in quotes may hold commas, and quotes twice. Nil when a quote is left
-    /// open.
+    /// Splits a line by RFC 4180: a cell in quotes can contain commas, and doubled quotes. Returns
+    /// nil if a quote is not closed.
     static func cells(_ line: String) -> [String]? {
         var cells: [String] = []
         var cell = ""
@@ -101,7 +101,7 @@ enum RowFormat: Hashable {
     }
 }
 
-/// The lines of a file, of which no more than one is in memory.
+/// The lines of a file, of which at most one is in memory.
 struct LineReader {
     private let file: ReadOnlyFile
     private var place: Int64 = 0
@@ -115,7 +115,8 @@ struct LineReader {
 
     init(_ file: ReadOnlyFile) { self.file = file }
 
-    /// The next line, without its end, and its number from 1; no text for one that is too long.
+    /// Returns the next line, without its end, and its number from 1. The text is nil for a line
+    /// that is too long.
     mutating func next() throws(HealthExportError) -> (number: Int, text: String?)? {
         while true {
             if let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n")) {

@@ -4,7 +4,8 @@ enum Decimal6 {
     /// No measurement is above a billion of anything, and a sum of nine billion such still fits.
     static let limit: Int64 = 1_000_000_000 * one
 
-    /// Rounded half away from zero at the sixth place; nil for what is no number or too large.
+    /// Parses a number, rounded half away from zero at the sixth place; nil for other texts and for
+    /// numbers that are too large.
     @inline(__always)
     static func parse(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         var place = 0
@@ -43,7 +44,7 @@ enum Decimal6 {
         return value > limit ? nil : isNegative ? -value : value
     }
 
-    /// With an exponent, as in `6.3e-05`, which is rare.
+    /// Parses a number with an exponent, such as `6.3e-05`, which is rare.
     private static func written(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         guard bytes.count <= 40 else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
@@ -51,7 +52,7 @@ enum Decimal6 {
         return of(value)
     }
 
-    /// Nil for what is too large or no number.
+    /// Returns nil for a number that is too large, and for NaN.
     static func of(_ value: Double) -> Int64? {
         guard abs(value) <= 1_000_000_000 else { return nil }
         return Int64((value * Double(one)).rounded())

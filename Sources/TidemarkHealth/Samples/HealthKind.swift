@@ -1,4 +1,4 @@
-/// What is measured. Raw values are stored and never reused.
+/// The kind of a measurement. Raw values are stored and never reused.
 public enum HealthKind: UInt8, CaseIterable, Codable, Sendable {
     case steps = 1
     case activeEnergy = 2
@@ -16,9 +16,10 @@ public enum HealthKind: UInt8, CaseIterable, Codable, Sendable {
     case sleep = 14
     case mood = 15
 
-    /// How samples of a kind become one number.
+    /// The way in which the samples of a kind become one number.
     public enum Aggregation: Sendable {
-        /// An amount that several devices measure at once: of what overlaps, one source counts.
+        /// An amount that several devices measure at the same time: of overlapping samples, one
+        /// source counts.
         case amount
         /// A reading at a time: every one counts, with smallest, largest and mean.
         case reading
@@ -57,7 +58,7 @@ public enum HealthKind: UInt8, CaseIterable, Codable, Sendable {
         self = kind
     }
 
-    /// Mood may be below zero, nothing else.
+    /// True if values can be below zero. That is only the case for mood.
     var mayBeNegative: Bool { self == .mood }
 }
 
@@ -92,8 +93,8 @@ extension HealthKind {
         self = known.1
     }
 
-    /// How many of the kind's unit one of the written unit is; nil for a unit it is not measured
-    /// in.
+    /// Returns the number of the kind's units in a written unit; nil for a unit that the kind does
+    /// not use.
     func factor(unit: String) -> Double? {
         switch (self, unit) {
         case (.steps, "count"), (.flights, "count"): 1
@@ -123,7 +124,7 @@ extension HealthKind {
         case (.weight, "g"): 0.001
         case (.weight, "lb"): 0.45359237
         case (.weight, "st"): 6.35029318
-        // Written without a unit, or with whatever the writer thought of.
+        // A mood is written without a unit, or with any unit that the writer chose.
         case (.mood, _): 1
         default: nil
         }

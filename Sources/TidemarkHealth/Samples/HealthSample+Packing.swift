@@ -8,7 +8,7 @@ extension HealthSample {
         case bad(BadRecord.Reason)
     }
 
-    /// As an export's record of the same measurement is read.
+    /// Packs the sample like an export's record of the same measurement.
     func packed(_ names: inout NameTables) -> Packing {
         guard let first = Self.seconds(start) else { return .bad(.outOfRange) }
         guard let last = Self.seconds(end) else { return .bad(.badDate(attribute: "endDate")) }
@@ -50,7 +50,8 @@ extension HealthSample {
         case .quantity(let number, let unit):
             guard kind != .sleep, number >= 0 || kind.mayBeNegative else { return .bad(.badValue) }
             guard let factor = kind.factor(unit: unit) else { return .bad(.badUnit) }
-            // In two steps, as an export's text is read: the same measurement is the same number.
+            // The value is computed in two steps, like the text of an export, so the same
+            // measurement gives the same number.
             guard let written = Decimal6.of(number) else { return .bad(.badValue) }
             if factor == 1 { return .value(written) }
             guard let value = Decimal6.of(Double(written) / 1_000_000 * factor) else {
@@ -60,7 +61,7 @@ extension HealthSample {
         }
     }
 
-    /// Whole seconds, rounded down as an export writes them; nil for what is no date of a person.
+    /// Returns whole seconds, rounded down as an export writes them; nil for an implausible date.
     private static func seconds(_ date: Date) -> Int64? {
         let seconds = date.timeIntervalSince1970.rounded(.down)
         guard seconds >= Double(PackedSample.starts.lowerBound),

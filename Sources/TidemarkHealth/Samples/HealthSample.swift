@@ -1,11 +1,12 @@
 public import Foundation
 
-/// One measurement as HealthKit gives it, for ``HealthStore/insert(_:priority:)``.
+/// A measurement in HealthKit's form, for ``HealthStore/insert(_:priority:)``.
 ///
-/// What makes two of them the same measurement is kind, source, times (in whole seconds) and value, as in
-/// an export: one that came by an import and comes again from HealthKit counts once.
+/// Two samples are the same measurement if kind, source, times (in whole seconds) and value are
+/// equal, as in an export: a measurement that an import brought and that arrives again from
+/// HealthKit counts once.
 public struct HealthSample: Hashable, Sendable, Identifiable {
-    /// What was measured.
+    /// The measured value.
     public enum Value: Hashable, Sendable {
         /// A number in a unit as HealthKit writes it, as in `count/min`; a mood's is its valence.
         case quantity(Double, unit: String)
@@ -13,29 +14,29 @@ public struct HealthSample: Hashable, Sendable, Identifiable {
         case category(Int)
     }
 
-    /// HealthKit's, which never means another sample.
+    /// HealthKit's id, which is never reused for another sample.
     public let id: UUID
     public let kind: HealthKind
     public let value: Value
     public let start: Date
-    /// At or after the start, and at most a week after it.
+    /// The end, which is at or after the start, and at most a week after it.
     public let end: Date
     public let source: HealthSource
-    /// HealthKit's keys. Of use are `HKTimeZone`, where it was measured, and `HKWasUserEntered`, which is
-    /// `1` when a person typed it.
+    /// The metadata by HealthKit's keys. The import uses `HKTimeZone`, the zone of the measurement,
+    /// and `HKWasUserEntered`, which is `1` if the user typed the value.
     public let metadata: [String: String]
-    /// Where it is taken to be measured when the metadata do not say it.
+    /// The time zone of the measurement if the metadata do not state it.
     public let timeZone: TimeZone
 
     /// - Parameters:
-    ///   - id: HealthKit's.
+    ///   - id: HealthKit's id.
     ///   - kind: See ``HealthKind/init(typeIdentifier:)``.
     ///   - value: A number with its unit, or a category.
-    ///   - start: When it began.
-    ///   - end: When it ended; nil for a reading at one time.
-    ///   - source: Who measured.
-    ///   - metadata: HealthKit's, as text.
-    ///   - timeZone: Where the device is.
+    ///   - start: The start of the measurement.
+    ///   - end: The end of the measurement; nil for a reading at a single time.
+    ///   - source: The source that measured.
+    ///   - metadata: HealthKit's metadata, as text.
+    ///   - timeZone: The time zone of the device.
     public init(
         id: UUID, kind: HealthKind, value: Value, start: Date, end: Date? = nil,
         source: HealthSource, metadata: [String: String] = [:], timeZone: TimeZone = .current

@@ -1,6 +1,6 @@
-/// The device or app that measured, by its name in the export.
+/// The device or app that measured, identified by its name in the export.
 public struct HealthSource: Hashable, Sendable {
-    /// What it runs on, from the most trusted with movement to the least.
+    /// The device of the source, from the most trusted with movement to the least.
     public enum Device: UInt8, CaseIterable, Sendable { case watch, phone, other }
 
     public let name: String
@@ -11,7 +11,7 @@ public struct HealthSource: Hashable, Sendable {
         self.device = device
     }
 
-    /// As an export names it, so that both are one source.
+    /// Creates the source as an export names it, so both are the same source.
     ///
     /// - Parameters:
     ///   - name: HealthKit's name of the source.
@@ -33,9 +33,9 @@ public struct HealthSource: Hashable, Sendable {
 
     var hash: UInt64 { Hash64.of(name, seed: UInt64(device.rawValue) + 1) }
 
-    /// What an export's attributes say. An `HKDevice` begins with the address of an object in the
-    /// memory of the phone, another one in every export, so only what stands behind it is looked
-    /// at.
+    /// Finds the device from an export's attributes. An `HKDevice` begins with the address of an
+    /// object in the memory of the phone, which differs in every export, so only the text behind it
+    /// counts.
     static func device(
         name: UnsafeRawBufferPointer, device: UnsafeRawBufferPointer
     ) -> Device {
@@ -63,14 +63,15 @@ public struct HealthSource: Hashable, Sendable {
 
 /// The order in which sources are trusted when several measured the same minutes.
 public struct SourcePriority: Hashable, Sendable {
-    /// Names of sources, the most trusted first. All others come after these.
+    /// The names of sources, the most trusted first. All others come after these.
     public var first: [String]
 
-    /// - Parameter first: As the person ordered them in the Health app, when that is known: an
-    ///   export does not say it. The others: watch, phone, anything else, and by name.
+    /// - Parameter first: The user's order from the Health app, if it is known: an export does not
+    ///   contain it. The others follow in this order: watch, phone, all others, and by name.
     public init(first: [String] = []) { self.first = first }
 
-    /// For every source, by its number, its place in the order: smaller is more believed.
+    /// Returns the place of every source in the order, by its number: a smaller place is more
+    /// trusted.
     func ranks(_ sources: [HealthSource]) -> [UInt32] {
         let places = sources.map { source in
             first.firstIndex { $0.utf8.elementsEqual(source.name.utf8) } ?? first.count

@@ -1,27 +1,29 @@
-/// One measurement, in 40 bytes, so that millions can be sorted in a few megabytes.
+/// A measurement in 40 bytes, so millions can be sorted in a few megabytes.
 struct PackedSample: Hashable, Sendable {
-    /// Kind, then start: what samples are sorted by. See ``kind`` and ``start``.
+    /// The sort key: kind, then start. See ``kind`` and ``start``.
     private(set) var key: UInt64
-    /// Millionths of the kind's unit: integers, so that the order of a sum changes nothing.
+    /// The value in millionths of the kind's unit. It is an integer, so the order of a sum has no
+    /// effect.
     let value: Int64
-    /// Of what makes it the same measurement: kind, source, start, end and value. Not of the
-    /// written offset, which is that of the phone when it exported.
+    /// The hash of the measurement: kind, source, start, end and value. It excludes the written
+    /// offset, which is the offset of the phone at the time of the export.
     let identity: UInt64
-    /// Seconds.
+    /// The duration in seconds.
     let duration: UInt32
     /// Number of a ``HealthSource``.
     var source: UInt16
     /// Number of a named time zone; 0 when the export does not say.
     var zone: UInt16
-    /// Minutes east of Greenwich, as written.
+    /// The UTC offset in minutes east of Greenwich, as written.
     let startOffset: Int16
     let endOffset: Int16
-    /// A person typed it, which counts for more than any device.
+    /// True if the user typed the value, which then counts more than any device.
     var isEntered: Bool
 
-    /// A longer sample is refused, so that an hour never depends on what is further away than this.
+    /// The maximum duration. A longer sample is refused, so an hour never depends on samples that
+    /// are further away.
     static let maxDuration: Int64 = 7 * 86_400
-    /// Starts from 1900 to 2200: what is stored as 56 bits.
+    /// The valid starts, from 1900 to 2200, which fit into 56 bits.
     static let starts: ClosedRange<Int64> = -2_208_988_800...7_258_118_400
     private static let bias: Int64 = 1 << 40
 
@@ -52,12 +54,13 @@ struct PackedSample: Hashable, Sendable {
 
     var kind: HealthKind { HealthKind(rawValue: UInt8(key >> 56))! }
     var kindNumber: UInt8 { UInt8(key >> 56) }
-    /// Seconds since 1970.
+    /// The start in seconds since 1970.
     var start: Int64 { Int64(key & 0x00FF_FFFF_FFFF_FFFF) - Self.bias }
-    /// Not part of it. Something that took no time is taken to have lasted a second.
+    /// The end, which is not a part of the sample. A sample without a duration counts as one
+    /// second.
     var end: Int64 { start + Int64(max(duration, 1)) }
 
-    /// By kind, start and identity; of two that are the same, the one to keep comes first.
+    /// Orders by kind, start and identity; of two equal measurements, the one to keep comes first.
     @inline(__always)
     static func isBefore(_ a: PackedSample, _ b: PackedSample) -> Bool {
         if a.key != b.key { return a.key < b.key }
@@ -65,8 +68,8 @@ struct PackedSample: Hashable, Sendable {
         return a.isPreferred(to: b)
     }
 
-    /// Of two writings of one measurement: with a zone before without, and else whatever does not
-    /// depend on the order in which they stand in the file.
+    /// Decides between two records of a measurement: a record with a zone wins. Other rules make
+    /// the result independent of the order in the file.
     @inline(__always)
     func isPreferred(to other: PackedSample) -> Bool {
         if (zone == 0) != (other.zone == 0) { return zone != 0 }

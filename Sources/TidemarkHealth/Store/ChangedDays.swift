@@ -4,12 +4,13 @@ import GRDB
 /// the transaction that changes the hours.
 public struct ChangedDays: Hashable, Sendable {
     public let days: Set<HealthDay>
-    /// Of the last change among them.
+    /// The number of the last change among them.
     let number: Int64
 }
 
 extension HealthStore {
-    /// The days that changed and were not settled yet. For one reader, which sends the days on.
+    /// Returns the days that changed and were not settled yet, for a single reader, which sends the
+    /// days.
     public func changedDays() throws(HealthExportError) -> ChangedDays {
         try read { snapshot in
             let days = try Int64.fetchSet(snapshot.db, sql: "SELECT day FROM changed")
@@ -18,7 +19,7 @@ extension HealthStore {
         }
     }
 
-    /// Removes these days from the list, except those that changed again since.
+    /// Removes these days from the list, except days that changed again since.
     public func settle(_ changed: ChangedDays) throws(HealthExportError) {
         try write { db in
             try db.execute(

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Which hours may be others than before.
+/// The hours that can differ from their earlier state.
 public struct HealthChange: Hashable, Sendable {
     /// The local days of each kind, with one more day at either end: as far as zones reach.
     public private(set) var days: [HealthKind: Set<HealthDay>] = [:]
@@ -20,14 +20,15 @@ public struct HealthChange: Hashable, Sendable {
 }
 
 extension HealthStore {
-    /// What changes from now on, until the stream is dropped: by imports, samples, deletions and hours that
-    /// come back.
+    /// The changes from now on, until the stream is dropped: by imports, samples, deletions and
+    /// received hours.
     ///
-    /// Changes are collected and told together, so that thousands of samples refresh a screen a few times.
-    /// A slow reader misses nothing: it gets all that has changed since. One loop for each call.
+    /// Changes are collected and delivered together, so thousands of samples refresh a screen a few
+    /// times. A slow reader misses nothing: it gets all changes since its last read. Use one loop
+    /// for each call.
     ///
     /// - Parameters:
-    ///   - pause: From the first of some changes until they are told.
+    ///   - pause: The time from the first change until the collected changes are delivered.
     ///   - clock: Measures the pause.
     public func changes(
         every pause: Duration = .milliseconds(500), clock: any Clock<Duration> = ContinuousClock()

@@ -20,13 +20,14 @@ public struct HealthSnapshot {
     /// The newest hours of one kind, newest first.
     ///
     /// - Parameters:
-    ///   - kind: What was measured.
-    ///   - limit: How many hours at most; at least 1.
-    ///   - since: Seconds since 1970; hours that begin before are left out.
+    ///   - kind: The kind of the hours.
+    ///   - limit: The maximum number of hours; at least 1.
+    ///   - since: The earliest start of an hour, in seconds since 1970.
     public func latest(_ kind: HealthKind, limit: Int, since: Int64 = .min) throws -> [HourEntry] {
         precondition(limit > 0)
-        // By the day too, which is what is sorted: no zone is a whole day from UTC. Without it, hours that
-        // are not there would be looked for back to the first day.
+        // The condition on the day limits the search, because rows are sorted by day: no zone is a
+        // whole day from UTC. Without it, the search for missing hours would go back to the first
+        // day.
         let day = HealthDay(seconds: since, offset: 0).number - 1
         return try rows(
             kind,
@@ -74,8 +75,8 @@ public struct HealthSnapshot {
         }
     }
 
-    /// Which of these local days have an hour that did not come from the server: those that this device
-    /// can send.
+    /// Returns the local days in the range with an hour that did not come from the server. This
+    /// device can send these days.
     public func ownDays(in days: ClosedRange<HealthDay>) throws -> Set<HealthDay> {
         var found: Set<HealthDay> = []
         for kind in HealthKind.allCases {
@@ -142,7 +143,7 @@ public struct DayTotal: Hashable, Sendable {
     package let minMillionths: Int64
     package let maxMillionths: Int64
 
-    /// In the kind's unit.
+    /// The sum in the kind's unit.
     public var sum: Double { Double(sumMillionths) / 1_000_000 }
     public var mean: Double? { count > 0 ? sum / Double(count) : nil }
     public var minimum: Double? { count > 0 ? Double(minMillionths) / 1_000_000 : nil }

@@ -2,16 +2,17 @@ public import Foundation
 import GRDB
 
 extension HealthStore {
-    /// Stores samples as HealthKit gives them, and makes the hours anew that they touch, as an import does.
+    /// Stores samples in HealthKit's form, and computes their hours again, like an import.
     ///
-    /// In any order, again, or when an import has brought the same measurement: nothing counts twice, and
-    /// what was deleted before it came stays away. A bad sample is left out and listed. One transaction.
+    /// Samples can come in any order and repeatedly, also after an import of the same measurement:
+    /// no measurement counts twice, and a sample that was deleted before it arrived is not stored.
+    /// A bad sample is left out and listed. One transaction.
     ///
     /// - Parameters:
     ///   - samples: Some thousands at most: they are in memory, and writers wait for one another.
     ///   - priority: The same for all that this store is given.
-    /// - Throws: ``HealthExportError/storage(detail:)``, and nothing was stored. A task that is cancelled
-    ///   stores its samples nevertheless.
+    /// - Throws: ``HealthExportError/storage(detail:)``, and nothing was stored. A cancelled task
+    ///   still stores its samples.
     @discardableResult
     public func insert(
         _ samples: [HealthSample], priority: SourcePriority = SourcePriority()
@@ -19,13 +20,13 @@ extension HealthStore {
         try apply(priority) { try $0.insert(samples) }
     }
 
-    /// Takes samples away that were deleted where they came from, now and for good.
+    /// Removes samples that their source has deleted, permanently.
     ///
-    /// Ids that are not known are remembered: such a sample may still come. A measurement that another
-    /// sample has brought too stays. One transaction.
+    /// Unknown ids are stored, because such a sample can still arrive. A measurement that another
+    /// sample contains too stays. One transaction.
     ///
     /// - Parameters:
-    ///   - ids: HealthKit's.
+    ///   - ids: HealthKit's ids.
     ///   - priority: The same for all that this store is given.
     /// - Throws: ``HealthExportError/storage(detail:)``, and nothing was taken away.
     @discardableResult
@@ -46,7 +47,7 @@ extension HealthStore {
         }
     }
 
-    /// Where the source's next page of a kind begins; nil before the first one.
+    /// Returns the position of the source's next page of a kind; nil before the first page.
     func anchor(of kind: HealthKind) throws(HealthExportError) -> HealthAnchor? {
         try read { snapshot in
             try Data.fetchOne(
@@ -71,15 +72,15 @@ extension HealthStore {
 
     // MARK: - Hours from elsewhere
 
-    /// Keeps hours that another device of the person measured, so that what is read here is full.
+    /// Stores hours that another device of the user measured, so reads on this device are complete.
     ///
-    /// Where this device has measured an hour itself, or brought it from an older store, its own counts.
-    /// What was received goes as soon as the hour is measured here. One transaction.
+    /// If this device has measured an hour itself, or took it from an older store, its own hour
+    /// counts. A received hour is removed when the hour is measured here. One transaction.
     ///
     /// - Parameters:
     ///   - hours: All hours of these days, as the other device read them.
-    ///   - days: What was received before for these days is replaced.
-    /// - Returns: What is another now; empty when all of it was known.
+    ///   - days: The days whose received hours are replaced.
+    /// - Returns: The changes; empty if all hours were known.
     /// - Throws: ``HealthExportError/storage(detail:)``, and nothing was kept.
     @discardableResult
     public func receive(

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// A person's health data on this device, in a database of its own.
+/// A user's health data on this device, in a separate database.
 ///
 /// Reads return hours. The store also keeps the measurements behind them, packed by day, because a
 /// later import may bring a second device's measurements of the same hour. Readers never wait for a
@@ -55,7 +55,7 @@ public final class HealthStore: Sendable {
         }
     }
 
-    /// One transaction, whole or not at all.
+    /// Runs a transaction, which is applied completely or not at all.
     func write<Value>(
         _ body: (Database) throws -> Value
     ) throws(HealthExportError) -> Value {
@@ -68,7 +68,8 @@ public final class HealthStore: Sendable {
         }
     }
 
-    /// Called after each commit with what changed, on the thread that wrote. What is returned ends it.
+    /// Calls `body` after each commit with the changes, on the writing thread. The observation ends
+    /// with the returned object.
     func observe(_ body: @escaping @Sendable (HealthChange) -> Void) -> Observation {
         let number = observers.withLock { observers in
             observers.next += 1
@@ -88,7 +89,7 @@ public final class HealthStore: Sendable {
 
     var isObserved: Bool { observers.withLock { !$0.all.isEmpty } }
 
-    /// Ends with its owner.
+    /// An observation, which ends when it is released.
     final class Observation: Sendable {
         private let end: @Sendable () -> Void
         init(_ end: @escaping @Sendable () -> Void) { self.end = end }

@@ -1,17 +1,17 @@
 import GRDB
 
-/// Where a row of the table `hour` comes from. Raw values are stored and never reused.
+/// The origin of a row of the table `hour`. Raw values are stored and never reused.
 enum HourOrigin: Int64 {
-    /// Made of this device's measurements.
+    /// The row was computed from this device's measurements.
     case measured = 0
-    /// From the server, where another device of the person has put it.
+    /// The row is from the server, where another device of the user has stored it.
     case received = 1
-    /// From the store that the app had before.
+    /// The row is from the store that the app had before.
     case brought = 2
 }
 
-/// Hours that were not made of measurements. They fill what this device did not measure: where an hour of
-/// measurements begins less than an hour before or after one of these, that one goes.
+/// Hours that were not computed from measurements. They fill gaps of this device: an hour of
+/// measurements that begins less than an hour before or after such an hour replaces it.
 enum OtherHours {
     static func exist(_ db: Database, _ kind: HealthKind, _ starts: Range<Int64>) throws -> Bool {
         try Bool.fetchOne(
@@ -36,14 +36,15 @@ enum OtherHours {
         try statement.run()
     }
 
-    /// Keeps an hour, unless one that counts for more is there.
+    /// Stores an hour, unless an hour of higher rank exists.
     ///
-    /// - Returns: Whether anything is another than before.
+    /// - Returns: True if a row changed.
     @discardableResult
     static func put(
         _ entry: HourEntry, _ origin: HourOrigin, zone: Int64, in db: Database
     ) throws -> Bool {
-        // What was received gives way to what the app had, and both to what was measured.
+        // Received hours rank below hours of the app's older store, and both rank below measured
+        // hours.
         let stronger = origin == .received ? "origin <> 1" : "origin = 0"
         let isTaken = try Bool.fetchOne(
             db.cachedStatement(
@@ -83,11 +84,11 @@ enum OtherHours {
     }
 }
 
-/// The measurements of one kind that were deleted where they came from, and are not there again.
+/// The measurements of a kind that their source has deleted, and that no other sample contains.
 struct DeletedMeasurements {
     private let db: Database
     private let kind: HealthKind
-    /// In order of start and identity; what lies before `place` is over.
+    /// A page in the order of start and identity; the entries before `place` are done.
     private var page: [(start: Int64, identity: Int64)] = []
     private var place = 0
     private var last: (start: Int64, identity: Int64)
@@ -101,7 +102,7 @@ struct DeletedMeasurements {
         last = (start - 1, .max)
     }
 
-    /// - Parameter sample: Each at or behind the one before it.
+    /// - Parameter sample: A sample whose start is at or after the start of the previous one.
     mutating func contains(_ sample: PackedSample) throws -> Bool {
         while true {
             if place == page.count {
@@ -117,7 +118,7 @@ struct DeletedMeasurements {
         while true {
             if next == page.count {
                 if isDone { return false }
-                // All of one start have to be at hand: their order is another one here.
+                // All entries of a start must be in memory, because their order here differs.
                 try fetch(keepingFrom: place)
                 next -= place
                 place = 0

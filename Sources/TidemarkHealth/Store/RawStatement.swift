@@ -1,8 +1,7 @@
 import GRDB
 import GRDBSQLite
 
-/// A statement of integers and blobs on GRDB's connection, for what is written by the hundred
-/// thousand.
+/// A statement of integers and blobs on GRDB's connection, for hundreds of thousands of rows.
 final class RawStatement {
     private let handle: OpaquePointer
     private let connection: OpaquePointer

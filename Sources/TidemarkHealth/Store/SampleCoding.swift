@@ -1,7 +1,7 @@
 /// Samples of one kind and day as a blob of a dozen bytes each: differences, as variable-length
 /// numbers.
 enum SampleCoding {
-    /// - Parameter samples: In order, of one kind.
+    /// - Parameter samples: The samples of a kind, in order.
     static func encode(_ samples: [PackedSample]) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(samples.count * 14)
@@ -21,7 +21,7 @@ enum SampleCoding {
         return bytes
     }
 
-    /// Nil when the bytes are no samples of these sources.
+    /// Returns nil if the bytes are not samples of these sources.
     static func decode(
         _ bytes: UnsafeRawBufferPointer, kind: HealthKind, sourceHashes: [UInt64]
     ) -> [PackedSample]? {

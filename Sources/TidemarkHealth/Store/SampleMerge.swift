@@ -1,15 +1,16 @@
 public import Foundation
 import GRDB
 
-/// What ``HealthStore/insert(_:priority:)`` and its like did.
+/// The result of ``HealthStore/insert(_:priority:)`` and of similar functions.
 public struct HealthStoreReport: Hashable, Sendable {
-    /// Measurements that were not there before.
+    /// The number of new measurements.
     public internal(set) var added = 0
-    /// Samples whose measurement was there already, or that were inserted before.
+    /// The number of samples whose measurement was present already, or that were inserted before.
     public internal(set) var known = 0
-    /// Measurements that went.
+    /// The number of removed measurements.
     public internal(set) var removed = 0
-    /// Time in bed, and samples that were deleted before they came.
+    /// The number of ignored samples: time in bed, and samples that were deleted before they
+    /// arrived.
     public internal(set) var ignored = 0
     public internal(set) var bad = 0
     /// The first hundred bad samples, and why each was left out.
@@ -31,14 +32,14 @@ public struct HealthStoreReport: Hashable, Sendable {
     }
 }
 
-/// One transaction that brings samples, or takes some away, by their ids.
+/// A transaction that adds or removes samples by their ids.
 struct SampleMerge {
     private let db: Database
     private let priority: SourcePriority
     private(set) var names: NameTables
     private(set) var report = HealthStoreReport()
 
-    /// Measurements that lie further apart are merged by themselves, so that two samples years apart do
+    /// The gap that separates measurements into independent merges, so two samples years apart do
     /// not cost the years between them.
     private static let gap: Int64 = 8 * 86_400
 
@@ -70,7 +71,7 @@ struct SampleMerge {
         }
     }
 
-    /// Keeps what the id means, from now on for ever.
+    /// Stores the meaning of the id permanently.
     private mutating func note(
         _ sample: PackedSample, _ id: UUID, _ packed: inout [PackedSample],
         _ gone: inout [PackedSample]
@@ -86,7 +87,7 @@ struct SampleMerge {
             packed.append(sample)
         case false?: report.known += 1
         case true?:
-            // It was deleted before it came; an import may have brought the measurement.
+            // The sample was deleted before it arrived; an import can have brought the measurement.
             report.ignored += 1
             try db.execute(
                 sql: "UPDATE sample SET identity = ?, kind = ?, start = ? WHERE id = ?",
@@ -136,7 +137,7 @@ struct SampleMerge {
             arguments: [kind.rawValue, anchor.data])
     }
 
-    /// Whether a sample that was not deleted is the same measurement.
+    /// Returns true if a sample that was not deleted is the same measurement.
     private func isHeld(_ identity: Int64) throws -> Bool {
         try Bool.fetchOne(
             db.cachedStatement(
@@ -182,7 +183,7 @@ struct SampleMerge {
     private mutating func remove(
         kind: HealthKind, start: Int64, last: Int64? = nil, identities: Set<UInt64>
     ) throws {
-        // How long it lasted is not known before it is found.
+        // The duration is unknown before the measurement is found.
         let length = kind.aggregation == .amount ? PackedSample.maxDuration : 1
         var merge = try MeasurementMerge(
             db, kind: kind, extent: start..<(max(start, last ?? start) + length), names: names,

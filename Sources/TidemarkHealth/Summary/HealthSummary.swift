@@ -1,8 +1,8 @@
 import Foundation
 
-/// The eight values of a summary screen. Values that are read together are of the same moment.
+/// The eight values of a summary screen. Values from the same read belong to the same moment.
 public struct HealthSummary: Hashable, Sendable {
-    /// One of the eight values.
+    /// A value of the summary.
     public enum Item: CaseIterable, Sendable {
         case stepsToday, body, lastWeights, mood, heartRate, heartRateHours, stepsHours, sleep
 
@@ -23,28 +23,28 @@ public struct HealthSummary: Hashable, Sendable {
         }
     }
 
-    /// What a view draws: a skeleton, a value, or a value with a note.
+    /// The state that a view draws: a skeleton, a value, or a value with a note.
     public enum Phase: Hashable, Sendable {
-        /// Not read yet.
+        /// The value was not read yet.
         case loading
         /// A kind that it shows has changed since it was read.
         case stale
         case fresh
-        /// Reading failed, with a sentence. The value is the last one that was read.
+        /// The read failed, with a sentence. The value is from the last successful read.
         case failed(String)
     }
 
     /// A value and its time.
     public struct Reading: Hashable, Sendable {
         public let value: Double
-        /// Seconds since 1970.
+        /// The time in seconds since 1970.
         public let time: Int64
-        /// Minutes east, where it was taken.
+        /// The UTC offset of the reading, in minutes east of Greenwich.
         public let offset: Int
     }
 
     public struct Sleep: Hashable, Sendable {
-        /// Seconds asleep, of the hours of one night.
+        /// The seconds asleep, from the hours of one night.
         public let asleep: Double
         /// The first and the last of its hours, in seconds since 1970.
         public let from: Int64
@@ -54,15 +54,15 @@ public struct HealthSummary: Hashable, Sendable {
     public internal(set) var phases: [Item: Phase] = Dictionary(
         uniqueKeysWithValues: Item.allCases.map { ($0, .loading) })
 
-    /// Of the local day.
+    /// The steps of the local day.
     public internal(set) var stepsToday: Double?
-    /// In kilograms.
+    /// The weight in kilograms.
     public internal(set) var weight: Reading?
-    /// In metres.
+    /// The height in metres.
     public internal(set) var height: Reading?
-    /// Newest first, one an hour.
+    /// The last weights, newest first, at most one per hour.
     public internal(set) var lastWeights: [Reading] = []
-    /// From -1, very unpleasant, to 1.
+    /// The mood, from -1, very unpleasant, to 1.
     public internal(set) var mood: Reading?
     public internal(set) var heartRate: Reading?
     /// Oldest first; hours without a reading are left out.
@@ -78,9 +78,9 @@ public struct HealthSummary: Hashable, Sendable {
 
 /// The time and place of a summary, where "today" and "the last eight hours" end.
 public struct HealthMoment: Hashable, Sendable {
-    /// Since 1970.
+    /// The time in seconds since 1970.
     public var seconds: Int64
-    /// Minutes east, where the person is.
+    /// Minutes east of Greenwich at the user's place.
     public var offset: Int
 
     public init(seconds: Int64, offset: Int) {
@@ -88,7 +88,7 @@ public struct HealthMoment: Hashable, Sendable {
         self.offset = offset
     }
 
-    /// By the device's clock, in its time zone.
+    /// The moment by the device's clock, in its time zone.
     public static var now: HealthMoment {
         let date = Date()
         return HealthMoment(
@@ -98,7 +98,7 @@ public struct HealthMoment: Hashable, Sendable {
 
     public var day: HealthDay { HealthDay(seconds: seconds, offset: offset) }
 
-    /// From 1 s to an hour.
+    /// The time until the next hour of the wall clock, from 1 s to an hour.
     var untilNextHour: Duration {
         let local = seconds + Int64(offset) * 60
         return .seconds(3_600 - (local - local.flooredDivision(by: 3_600) * 3_600))
@@ -106,7 +106,7 @@ public struct HealthMoment: Hashable, Sendable {
 }
 
 extension HealthSnapshot {
-    /// Reads some of the values. All eight take about 60 rows.
+    /// Reads some of the values. A read of all eight takes about 60 rows.
     public func read(
         _ items: Set<HealthSummary.Item>, of summary: inout HealthSummary, at moment: HealthMoment
     ) throws {
@@ -143,7 +143,7 @@ extension HealthSnapshot {
         }
     }
 
-    /// The hour that runs and the seven before it.
+    /// The current hour and the seven hours before it.
     private func hours(_ kind: HealthKind, _ moment: HealthMoment) throws -> [HourEntry] {
         let east = Int64(moment.offset) * 60
         let running = (moment.seconds + east).flooredDivision(by: 3_600) * 3_600 - east

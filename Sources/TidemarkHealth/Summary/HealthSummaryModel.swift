@@ -5,7 +5,7 @@ public import Observation
 @MainActor @Observable
 public final class HealthSummaryModel {
     public private(set) var summary = HealthSummary()
-    /// How often the summary was read.
+    /// The number of reads of the summary.
     public private(set) var refreshes = 0
 
     @ObservationIgnored private var machine = SummaryMachine()
@@ -17,8 +17,8 @@ public final class HealthSummaryModel {
     @ObservationIgnored private var timer: Task<Void, Never>?
     @ObservationIgnored private var hours: Task<Void, Never>?
 
-    /// It begins to read. Each hour of the clock on the wall it reads again what ends with the hour or the
-    /// day.
+    /// Creates a model, which starts to read. At each hour of the wall clock, the model reads the
+    /// values again that end with the hour or the day.
     ///
     /// - Parameters:
     ///   - store: The store to read.
@@ -51,7 +51,8 @@ public final class HealthSummaryModel {
         hours?.cancel()
     }
 
-    /// Call this when the time zone changed, or the clock was set. Hours and days begin by themselves.
+    /// Call this after the time zone changed, or the clock was set. New hours and days need no
+    /// call.
     public func momentMoved() { step(.momentMoved) }
 
     private func step(_ event: SummaryMachine.Event) {
@@ -105,7 +106,8 @@ public final class HealthSummaryModel {
         refreshes += 1
         switch result {
         case .success(var read):
-            // What has become out of date since stays so; what was not read keeps its phase.
+            // Values that became out of date during the read stay so; values that were not read
+            // keep their phase.
             for item in HealthSummary.Item.allCases where !items.contains(item) {
                 read.phases[item] = summary.phases[item]
             }

@@ -1,13 +1,13 @@
-/// Decides when a summary is read again: at once the first time, then only for what has changed,
-/// and at most once in half a second however many changes there are.
+/// Decides when a summary is read again: immediately the first time, then only for changed values,
+/// and at most once in half a second, independent of the number of changes.
 struct SummaryMachine: Equatable, Sendable {
     enum Event: Equatable, Sendable {
         case opened
-        /// Of the store, after a commit.
+        /// The store reports a change after a commit.
         case changed(Set<HealthKind>)
         case timerFired
         case readEnded
-        /// The moment has moved to another hour or day.
+        /// The moment is in another hour or on another day.
         case momentMoved
     }
 
@@ -18,7 +18,7 @@ struct SummaryMachine: Equatable, Sendable {
         case read(Set<HealthSummary.Item>)
     }
 
-    /// From the first of some changes until they are read.
+    /// The time from the first change until the changed values are read.
     static let pause = Duration.milliseconds(500)
 
     private var dirty: Set<HealthSummary.Item> = []
@@ -41,12 +41,12 @@ struct SummaryMachine: Equatable, Sendable {
         case .readEnded:
             precondition(isReading, "a read that was not asked for has ended")
             isReading = false
-            // What came while it was read waits for its timer, unless that has run out too.
+            // Changes during the read wait for their timer, unless it has fired already.
             return isTimerRunning ? [] : readDirty()
         }
     }
 
-    /// Whether it has changed since it was read last, or began to be read.
+    /// Returns true if the value has changed since its last read began.
     func isOutOfDate(_ item: HealthSummary.Item) -> Bool { dirty.contains(item) }
 
     private mutating func change(_ items: Set<HealthSummary.Item>) -> [Effect] {
