@@ -43,7 +43,7 @@ public struct HealthDayRecord: Hashable, Sendable {
         return ["day": time, "kinds": kinds]
     }
 
-    /// Midnight of the day in UTC, by which days are ordered.
+    /// Midnight of the day in UTC, which orders the days.
     public var time: Timestamp { Timestamp(seconds: day.number * 86_400, nanoseconds: 0) }
 }
 
@@ -65,7 +65,7 @@ extension HealthDayRecord {
         self.init(day: day, hours: hours)
     }
 
-    /// From 1900 to 2200, in seconds since 1970.
+    /// The valid times, from 1900 to 2200, in seconds since 1970.
     private static let times: ClosedRange<Int64> = -2_208_988_800...7_258_118_400
 
     private static func hours(_ kind: HealthKind, _ arrays: MapValue) -> [HourEntry]? {

@@ -58,7 +58,8 @@ public struct HealthDownload: BackfillSource, BackfillSink {
         Timestamp(seconds: day * 86_400, nanoseconds: 0)
     }
 
-    /// Days as they come another way, as by a feed of the same collection that listens.
+    /// Stores days that arrive another way, for example from a listening feed of the same
+    /// collection.
     ///
     /// - Parameter records: Whole days, which replace the days that were received earlier.
     /// - Throws: `HealthExportError`, and nothing was kept.

@@ -115,7 +115,7 @@ public struct HealthHistory: BackfillSource, BackfillSink {
                         of: Self.time(day.number))..<CoveragePosition.start(
                             of: Self.time(day.number + 1)))
             }
-            // In this order: killed between the two, they are taken out once more.
+            // The order matters: after a kill between the two, the days are removed once more.
             try await save(coverage)
             try health.settle(changed)
             return coverage
@@ -157,7 +157,7 @@ public struct HealthHistory: BackfillSource, BackfillSink {
 }
 
 extension Int64 {
-    /// Rounded down, also below zero.
+    /// Rounds down, also for negative values.
     fileprivate func quotient(of divisor: Int64) -> Int64 {
         self >= 0 ? self / divisor : -((-self + divisor - 1) / divisor)
     }

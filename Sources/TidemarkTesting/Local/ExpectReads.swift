@@ -2,7 +2,7 @@ public import Tidemark
 import TidemarkServer
 import TidemarkSync
 
-/// More was read than a test allows.
+/// The error of a test whose reads exceed the limit.
 public struct TooManyReads: Error, Sendable, CustomStringConvertible {
     public let limit: Int
     /// The reads by label, screen and cause.
@@ -54,7 +54,7 @@ extension LocalFirestore {
     }
 }
 
-/// A client counted other reads than the server billed.
+/// The error of clients whose counts differ from the server's bill.
 public struct MetersDiffer: Error, Sendable, CustomStringConvertible {
     /// The reads of all clients, by label.
     public let counted: [String: Int]

@@ -65,7 +65,7 @@ final class LocalClock: Sendable {
         state.withLock { $0.pass(until: end) }
     }
 
-    /// Makes the wall's clocks read `time`; if that is later, time passes until then.
+    /// Sets the wall clock to `time`; if that is later, time passes until then.
     func set(_ time: Timestamp) {
         let distance = time.duration(since: now)
         if distance > .zero { advance(by: distance) }
@@ -126,7 +126,7 @@ final class LocalQueue: ServerExecutor, EngineScheduler {
         }
     }
 
-    /// Its jobs run in the clock's time alone.
+    /// Returns false, because jobs run only in the clock's time.
     func runIfIdle(_ job: () -> Void) -> Bool { false }
 
     var uptime: Duration { clock.elapsed }

@@ -31,7 +31,7 @@ public final class VirtualScheduler: EngineScheduler {
 
     private let state = Mutex(State())
     private let start: Timestamp
-    /// More jobs than this without a pause are a loop that does not end.
+    /// The maximum number of jobs without a pause. More jobs mean a loop without an end.
     private static let jobLimit = 10_000_000
 
     /// - Parameter start: The wall clock's reading at the beginning.
@@ -124,7 +124,7 @@ public final class VirtualScheduler: EngineScheduler {
         }
     }
 
-    /// The names of the timers that wait, the one due first first.
+    /// The names of the waiting timers, in the order in which they are due.
     public var pendingTimers: [TimerID] {
         state.withLock { state in
             state.timers.sorted { ($0.due, $0.order) < ($1.due, $1.order) }.compactMap(\.id)
