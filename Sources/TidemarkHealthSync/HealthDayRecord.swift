@@ -32,7 +32,8 @@ public struct HealthDayRecord: Hashable, Sendable {
                 arrays["maximum"] = hours.map { $0.maxMillionths }
                 arrays["last"] = hours.map { $0.lastMillionths }
             }
-            // Zones are rare and the same all day long: by the number of the hour that has one.
+            // Zones are rare and mostly the same all day, so they are stored by the index of the
+            // hour that has a zone.
             let zones = hours.enumerated().filter { $0.element.zone != nil }
             if !zones.isEmpty {
                 arrays["zones"] = Dictionary(

@@ -62,7 +62,7 @@ public struct HealthDownload: BackfillSource, BackfillSink {
     /// collection.
     ///
     /// - Parameter records: Whole days, which replace the days that were received earlier.
-    /// - Throws: `HealthExportError`, and nothing was kept.
+    /// - Throws: `HealthExportError`; then nothing was stored.
     public func receive(_ records: [HealthDayRecord]) async throws(HealthExportError) {
         try await health.receive(
             records.flatMap(\.hours), of: Set(records.map(\.day)))

@@ -72,7 +72,7 @@ public struct HealthHistory: BackfillSource, BackfillSink {
     public func fetch(
         _ range: Range<CoveragePosition>
     ) async throws(BackfillFailure) -> BackfillPart<[HealthDayRecord]> {
-        // A day lies at its midnight in UTC; the edges of windows lie there too.
+        // A day is stored at its midnight in UTC, and the edges of windows are at midnight too.
         let first = (range.lowerBound.time.seconds + 86_399).quotient(of: 86_400)
         let end = (range.upperBound.time.seconds + 86_399).quotient(of: 86_400)
         let start = max(first, end - Int64(daysPerPart))

@@ -17,7 +17,7 @@ public enum PictureError: Error, Hashable, Sendable {
     case tooManyBytes(Int?)
     /// The header states more than ``PictureLimits/maximumPixels``. Nothing was decoded.
     case tooManyPixels(PictureSize)
-    /// Decoding would take more than ``PictureLimits/maximumDecodeBytes``: nothing was decoded.
+    /// The decode would need more than ``PictureLimits/maximumDecodeBytes``. Nothing was decoded.
     case tooMuchMemory(PictureSize)
     case notAPicture
     /// The file is damaged.

@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 
 /// The bytes of an `InputStream`, a chunk at a time. The stream is opened by the first.
-// @unchecked: the stream is handed over by its owner, and used one call at a time: in the order of
-// the calls where they wait, and on one queue where they do not.
+// @unchecked: the owner hands the stream over, and one call at a time uses it: calls that wait run
+// in their order, and the others run on one queue.
 final class StreamedBytes: @unchecked Sendable {
     private static let chunk = 64 * 1024
 

@@ -227,7 +227,7 @@ extension Firestore {
 // MARK: Users, storage
 
 extension Firestore {
-    /// Makes another user the client's, in one step.
+    /// Changes the client's user in a single step.
     ///
     /// Listeners continue with the new user's rows. Data that a user has read or written are not
     /// visible to another user. The pending writes of the previous user stay in that user's queue,

@@ -10,14 +10,14 @@ public final class Firestore: Sendable {
     private let setup: Mutex<Setup>
     private let client = AtomicLazyReference<Client>()
 
-    /// Opens the cache. A connection is made when there is something to ask the server.
+    /// Opens the cache. The first request to the server makes a connection.
     ///
     /// - Parameters:
     ///   - projectID: The project's id.
     ///   - databaseID: The database of the project.
     ///   - settings: The address of the server and the place of the cache. The settings are copied.
-    /// - Throws: ``FirestoreError`` when the settings name no host, or when the cache cannot be
-    ///   opened: ``FirestoreError/storageFault`` says why. A cache that another client has open is
+    /// - Throws: ``FirestoreError`` if the settings name no host, or if the cache cannot be opened:
+    ///   ``FirestoreError/storageFault`` states the reason. A cache that another client has open is
     ///   `locked`.
     public convenience init(
         projectID: String, databaseID: String = "(default)",
@@ -51,7 +51,7 @@ public final class Firestore: Sendable {
         if let fault = started.fault { throw fault }
     }
 
-    /// Opens nothing before its first use.
+    /// Creates a client, which opens nothing before its first use.
     init(_ databaseID: DatabaseID, _ setup: Setup) {
         self.databaseID = databaseID
         self.setup = Mutex(setup)

@@ -42,7 +42,7 @@ public final class FirestoreSettings: Sendable {
     public enum CacheRole: Hashable, Sendable {
         /// An app: requests the cache from a helper that holds it, and gets it within a second.
         case app
-        /// A widget or an extension: hands the cache over to an app that asks.
+        /// A widget or an extension: releases the cache when an app requests it.
         case helper
     }
 
@@ -178,14 +178,14 @@ extension FirestoreSettings {
         set { set(\.readDeadline, newValue) }
     }
 
-    /// A bearer token that is sent with every call, for a server that asks for one; nil for none.
+    /// A bearer token that is sent with every call, for a server that requires one; nil for none.
     public var token: String? {
         get { values.token }
         set { set(\.token, newValue) }
     }
 
-    /// Provides the bearer token of every call, instead of ``token``, for the account that is
-    /// signed in. A call that is refused for its token is made once more, with a new one.
+    /// Provides the bearer token of every call, instead of ``token``, for the signed-in account. A
+    /// call that is refused because of its token is sent once more, with a new token.
     public var tokenProvider: (any TokenProvider)? {
         get { values.tokenProvider }
         set { set(\.tokenProvider, newValue) }

@@ -43,7 +43,7 @@ public struct GoogleServiceInfo: Hashable, Sendable {
         storageBucket = file.STORAGE_BUCKET
     }
 
-    /// - Throws: `notFound` when there is no such file; and as ``init(_:)``.
+    /// - Throws: `notFound` if the file does not exist, or an error of ``init(_:)``.
     public init(contentsOf url: URL) throws(FirestoreError) {
         guard let data = try? Data(contentsOf: url) else {
             throw FirestoreError(.notFound, "There is no \(url.lastPathComponent) to be read.")

@@ -81,7 +81,8 @@ extension FirestoreSettings.Values {
         let implied = usesTLS ? 443 : 80
         var host = Substring(text)
         var port: Int? = implied
-        // A colon after the bracket of an IPv6 address, or the only one there is, begins the port.
+        // The port begins at a colon that follows the bracket of an IPv6 address, or at the only
+        // colon.
         if let colon = host.lastIndex(of: ":"),
             host.firstIndex(of: ":") == colon || host[..<colon].hasSuffix("]")
         {

@@ -15,7 +15,7 @@
 
         private let make: @Sendable () -> Base
 
-        /// - Parameter make: Makes the sequence, for each subscriber anew.
+        /// - Parameter make: Creates a sequence for each subscriber.
         public init(_ make: @escaping @Sendable () -> Base) { self.make = make }
 
         public func receive<S: Subscriber>(subscriber: S)

@@ -4,7 +4,7 @@ import Synchronization
 /// Collects which indexes an app's queries need in production, as they run.
 ///
 /// Set ``FirestoreSettings/indexAdvisor`` in the app's tests and run them against a local server.
-/// Then `tidemark indexes` makes `firestore.indexes.json` from the file, or checks the existing
+/// Then `tidemark indexes` creates `firestore.indexes.json` from the file, or checks the existing
 /// one:
 ///
 /// ```swift

@@ -1,16 +1,17 @@
 import TidemarkStore
 
-/// Manages the indexes on this device. Unlike FirebaseFirestore, Tidemark makes them by default,
-/// after a query that looked at far more documents than it returned.
+/// Manages the indexes on this device. Unlike FirebaseFirestore, Tidemark creates indexes by
+/// default, after a query that examined far more documents than it returned.
 public final class PersistentCacheIndexManager: Sendable {
     private let firestore: Firestore
 
     init(_ firestore: Firestore) { self.firestore = firestore }
 
-    /// Makes indexes when queries need them, as by default.
+    /// Creates indexes when queries need them, which is the default.
     public func enableIndexAutoCreation() { setMakesIndexes(true) }
 
-    /// Makes no more indexes until the client ends. Existing ones stay and are kept up to date.
+    /// Creates no more indexes until the client ends. Existing indexes stay and are kept up to
+    /// date.
     public func disableIndexAutoCreation() { setMakesIndexes(false) }
 
     /// Deletes all indexes, those of ``Firestore/setIndexConfiguration(_:)-(String)`` too.

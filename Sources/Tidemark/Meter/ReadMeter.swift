@@ -24,9 +24,9 @@ public struct ReadMeter: Sendable {
         }
     }
 
-    /// Every bill, used-up budget, stopped storm and failed attempt from now on. Ends when the loop
-    /// is left. A loop that is more than 1,000 events behind misses the oldest; ``report(days:)``
-    /// has them all.
+    /// Every bill, used-up budget, stopped storm and failed attempt from now on. The sequence ends
+    /// when the loop is left. A loop that is more than 1,000 events behind misses the oldest
+    /// events; ``report(days:)`` contains all of them.
     public var events: AsyncStream<ReadEvent> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1_000)) { input in
             let handle = firestore.engine.observeReads { input.yield($0) }

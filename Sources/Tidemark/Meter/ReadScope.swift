@@ -12,8 +12,8 @@ extension ReadTag {
     /// }
     /// ```
     ///
-    /// A listener is counted under the tag of the code that added it. A query's or document's own
-    /// ``Query/counted(for:screen:cause:)`` comes first.
+    /// A listener is counted under the tag of the code that added it. The tag of a query or a
+    /// document, from ``Query/counted(for:screen:cause:)``, comes first.
     public static func with<Value>(
         label: String? = nil, screen: String? = nil, cause: ReadCause? = nil,
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value

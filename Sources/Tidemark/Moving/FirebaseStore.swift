@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The store of FirebaseFirestore on this device, as it was when it was read: the writes that were
+/// The store of FirebaseFirestore on this device at the time of the read: the writes that were
 /// accepted and not sent.
 ///
 /// Tidemark reads the store and changes nothing in it. Read it in an app that no longer contains
@@ -61,9 +61,9 @@ public struct FirebaseStore: Sendable {
     }
 }
 
-/// The batches that FirebaseFirestore's first versions kept although they were acknowledged: those
-/// up to a number. Later versions removed them when they first opened such a store, and give the
-/// numbers again.
+/// The batches that FirebaseFirestore's first versions kept after their acknowledgement: all
+/// batches up to a number. Later versions removed them when they first opened such a store, and
+/// reuse the numbers.
 private struct Acknowledged {
     /// The form of the store since which none is left.
     private static let firstWithout = 5

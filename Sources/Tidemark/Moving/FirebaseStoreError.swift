@@ -1,7 +1,7 @@
 /// The reason why the store of FirebaseFirestore cannot be read. Nothing was changed in the store,
 /// and nothing was sent.
 public enum FirebaseStoreError: Error, Hashable, Sendable {
-    /// There is no store in that folder: nothing was ever written offline, or it was removed.
+    /// There is no store in that folder: no write was ever made offline, or the store was removed.
     case notAStore(folder: String)
     /// A file cannot be opened or read; `reason` is the system's. A locked device keeps files from
     /// the app: try again later.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A LevelDB folder, read as it lies there: nothing in it is locked, opened for writing or changed.
+/// A LevelDB folder, which is read without a lock: no file in it is opened for writing or changed.
 /// Its owner must not have it open.
 struct StoreFolder {
     private let url: URL

@@ -6,7 +6,7 @@ struct StoreLog {
 
     init(_ file: StoreFile) { self.file = file }
 
-    /// Hands over the entries whose keys are wanted.
+    /// Passes the entries with wanted keys to `rows`.
     ///
     /// - Returns: True if the last record is incomplete, for example after a kill during a write.
     ///   LevelDB ignores such a record too.

@@ -1,5 +1,6 @@
-/// The newest value of each key under some prefixes, gathered from all files of a LevelDB folder:
-/// of several entries of a key the one with the highest number counts, and a deletion is an entry.
+/// The newest value of each key under some prefixes, gathered from all files of a LevelDB folder.
+/// Of several entries of a key, the entry with the highest number counts. A deletion is an entry
+/// too.
 struct StoreRows {
     /// The maximum size of keys and values in bytes. FirebaseFirestore keeps all pending writes in
     /// memory too.
@@ -24,8 +25,8 @@ struct StoreRows {
     ///   - last: The highest one.
     func mayBe(from first: [UInt8]?, through last: [UInt8]) -> Bool {
         prefixes.contains { prefix in
-            // The highest key is not below the prefix, and the lowest one not above all that have
-            // it.
+            // The highest key is not below the prefix, and the lowest key is not above all keys
+            // with the prefix.
             !last.lexicographicallyPrecedes(prefix)
                 && first.map { $0.starts(with: prefix) || $0.lexicographicallyPrecedes(prefix) }
                     ?? true

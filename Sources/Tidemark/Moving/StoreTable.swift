@@ -25,7 +25,7 @@ struct StoreTable {
 
     init(_ file: StoreFile) { self.file = file }
 
-    /// Hands over the entries whose keys are wanted.
+    /// Passes the entries with wanted keys to `rows`.
     func read(into rows: inout StoreRows) throws(FirebaseStoreError) {
         guard file.size >= Self.footerSize else { throw file.corrupted("it has no end.") }
         let footer = try file.bytes(at: file.size - Self.footerSize, count: Self.footerSize)
@@ -81,7 +81,7 @@ struct StoreTable {
         }
     }
 
-    /// A key as a table has it: the caller's, and behind it the entry's number and kind.
+    /// Splits a key of a table into the caller's key and, behind it, the entry's number and kind.
     private func internalKey(
         _ key: [UInt8]
     ) throws(FirebaseStoreError) -> (user: [UInt8], number: UInt64, isDeletion: Bool) {

@@ -52,7 +52,7 @@ public enum AggregateSource: Hashable, Sendable {
     case `default`
     case server
     /// The rows on this device, with pending writes; costs no reads and works offline.
-    /// ``AggregateQuerySnapshot/freshness`` says when the server last confirmed that they are
+    /// ``AggregateQuerySnapshot/freshness`` states when the server last confirmed that the rows are
     /// complete.
     case cache
 }

@@ -1,10 +1,10 @@
-/// A query: which documents, in which order. Making one reads nothing.
+/// A query: a selection of documents and their order. Its creation reads nothing.
 ///
 /// An invalid call creates a query whose every use throws `invalidArgument`, so queries can be
 /// built without `try`.
 public class Query: SnapshotSource, @unchecked Sendable {
-    // `@unchecked`: a class that can be inherited from cannot be checked; all its properties are
-    // constants of sendable types, and its one subclass is in this module.
+    // `@unchecked`: the compiler cannot check a class that allows subclasses. All properties are
+    // constants of sendable types, and the only subclass is in this module.
 
     public let firestore: Firestore
     /// The query as a value, or the reason why there is none.
@@ -26,7 +26,7 @@ public class Query: SnapshotSource, @unchecked Sendable {
         self.init(firestore, .success(value))
     }
 
-    /// The query that `change` makes of this one.
+    /// Returns the query after `change`.
     func changed(_ change: (inout QueryValue) throws(FirestoreError) -> Void) -> Query {
         guard case .success(var query) = value else { return Query(firestore, value, tag: tag) }
         do throws(FirestoreError) {
@@ -82,8 +82,8 @@ extension Query {
     /// Reads the rows once. Costs one read for each row that the server sends, at least one.
     ///
     /// - Parameters:
-    ///   - source: `.default` asks the server, and the cache when it does not answer in time;
-    ///     ``QuerySnapshot/freshness`` says which answered, how old it is and why.
+    ///   - source: `.default` asks the server, and the cache if the server does not answer in time;
+    ///     ``QuerySnapshot/freshness`` states the source of the answer, its age and the reason.
     ///   - deadline: The maximum total time for the server. Nil to wait as long as rows arrive,
     ///     with at most ``FirestoreSettings/readDeadline`` between two rows.
     /// - Throws: `unavailable` if only the server was asked and did not answer; `cancelled`

@@ -1,4 +1,4 @@
-/// A collection, and the query for all of its documents. Making one reads nothing.
+/// A collection, and the query for all of its documents. Its creation reads nothing.
 public final class CollectionReference: Query, @unchecked Sendable {
     // `@unchecked`: as ``Query``; the properties here are constants too.
 
@@ -15,7 +15,7 @@ public final class CollectionReference: Query, @unchecked Sendable {
     /// The last segment of ``path``.
     public var collectionID: String { (try? resolved.get().id) ?? "" }
 
-    /// The document that holds the collection; nil for one at the root.
+    /// The document that holds the collection; nil for a collection at the root.
     public var parent: DocumentReference? {
         guard case .success(let path) = resolved, let parent = path.parent else { return nil }
         return DocumentReference(firestore, .success(parent), text: parent.text)
@@ -35,7 +35,7 @@ public final class CollectionReference: Query, @unchecked Sendable {
         document(Self.newID(firestore.environment.random))
     }
 
-    /// Makes a document with a new id, and returns when the server has it.
+    /// Creates a document with a new id, and returns when the server has applied the write.
     @discardableResult
     public func addDocument(
         data: [String: Any], isolation: isolated (any Actor)? = #isolation
@@ -45,8 +45,8 @@ public final class CollectionReference: Query, @unchecked Sendable {
         return document
     }
 
-    /// Makes a document with a new id, queued before this returns. `completion` is called on the
-    /// listeners' queue once the server has it.
+    /// Creates a document with a new id. The write is queued before this function returns, and
+    /// `completion` is called on the listeners' queue after the server has applied it.
     @discardableResult
     public func addDocument(
         data: [String: Any], completion: (((any Error)?) -> Void)? = nil

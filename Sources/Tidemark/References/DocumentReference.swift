@@ -56,12 +56,12 @@ extension DocumentReference: Hashable, CustomStringConvertible {
 }
 
 extension DocumentReference {
-    /// Reads the document once. Costs one read when the server answers, also when it does not
+    /// Reads the document once. Costs one read if the server answers, even if the document does not
     /// exist.
     ///
     /// - Parameters:
-    ///   - source: `.default` asks the server, and the cache when it does not answer in time;
-    ///     ``DocumentSnapshot/freshness`` says which answered, how old it is and why.
+    ///   - source: `.default` asks the server, and the cache if the server does not answer in time;
+    ///     ``DocumentSnapshot/freshness`` states the source of the answer, its age and the reason.
     ///   - deadline: The maximum time for the server; nil for ``FirestoreSettings/readDeadline``.
     /// - Throws: `unavailable` if neither the server nor the cache answers; `cancelled` immediately
     ///   if the task is cancelled.
@@ -131,7 +131,7 @@ extension DocumentReference {
             self, SnapshotListenOptions(includeMetadataChanges: includeMetadataChanges))
     }
 
-    /// The engine listens to queries, so one document is the query for its name.
+    /// The query for the document's name, because the engine listens only to queries.
     var listenQuery: Result<QueryValue, FirestoreError> {
         resolved.map { path in
             var query = QueryValue(collection: path.parent)

@@ -34,7 +34,7 @@ public protocol ListenerRegistration: Sendable {
     func remove()
 }
 
-/// A listener or an observer of the engine, told nothing more once it is removed.
+/// A listener or an observer of the engine, which receives nothing after its removal.
 final class Registration: ListenerRegistration {
     private struct State {
         var isRemoved = false
@@ -53,7 +53,8 @@ final class Registration: ListenerRegistration {
 
     var isRemoved: Bool { state.withLock(\.isRemoved) }
 
-    /// Keeps the engine's handle, or cancels it when the listener was removed before it came.
+    /// Keeps the engine's handle, or cancels it if the listener was removed before the handle
+    /// arrived.
     func attach(_ handle: any CancellableCall) {
         let isLate = state.withLock { state in
             if !state.isRemoved { state.handle = handle }

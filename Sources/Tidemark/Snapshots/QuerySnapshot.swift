@@ -95,13 +95,13 @@ public enum DocumentChangeType: Hashable, Sendable { case added, modified, remov
 public struct DocumentChange: Hashable, Sendable {
     public let type: DocumentChangeType
     public let document: QueryDocumentSnapshot
-    /// The row's index before this change and after the ones before it; nil for an added row.
+    /// The row's index before this change and after the earlier changes; nil for an added row.
     public let oldRow: Int?
     /// The row's index after this change; nil for a removed row.
     public let newRow: Int?
 
-    /// ``oldRow`` as FirebaseFirestore says it: `NSNotFound` for none.
+    /// ``oldRow`` in FirebaseFirestore's form: `NSNotFound` for none.
     public var oldIndex: UInt { UInt(oldRow ?? NSNotFound) }
-    /// ``newRow`` as FirebaseFirestore says it: `NSNotFound` for none.
+    /// ``newRow`` in FirebaseFirestore's form: `NSNotFound` for none.
     public var newIndex: UInt { UInt(newRow ?? NSNotFound) }
 }

@@ -1,15 +1,17 @@
 import Dispatch
 import Synchronization
 
-/// Reads and writes that take effect together or not at all: reads first, from the server, then
-/// writes. Made by ``Firestore/runTransaction(maxAttempts:_:)``, and of use only inside it.
+/// Reads and writes that take effect together or not at all: first reads from the server, then
+/// writes. ``Firestore/runTransaction(maxAttempts:_:)`` creates a transaction, which is valid only
+/// inside its block.
 ///
-/// Optimistic: the commit says which version of each document was read, and the server refuses it
-/// when one has changed since; the whole is then tried again.
+/// A transaction is optimistic: the commit states the version of each document that was read, and
+/// the server refuses the commit if a document has changed since. The whole transaction is then
+/// tried again.
 public final class Transaction: Sendable {
     private struct State {
         var attempt: TransactionAttempt
-        /// The first call that made no sense: the commit throws it.
+        /// The error of the first invalid call, which the commit throws.
         var fault: FirestoreError?
     }
 
@@ -25,7 +27,7 @@ public final class Transaction: Sendable {
 
     var attempt: TransactionAttempt { state.withLock(\.attempt) }
 
-    /// Reads a document from the server. Costs one read, also when it does not exist.
+    /// Reads a document from the server. Costs one read, even if the document does not exist.
     ///
     /// - Throws: `invalidArgument` after a write; `aborted` if the document was read before in
     ///   another version; the server's error.
@@ -73,7 +75,7 @@ public final class Transaction: Sendable {
             found.withLock { $0 = result }
             arrived.signal()
         }
-        // The engine ends every call within its longest one.
+        // The wait is bounded, because the engine ends every call at its maximum duration.
         arrived.wait()
         let rows = found.withLock { $0 }!.mapError(FirestoreError.init)
         return try snapshot(document, path, try rows.get()[0])

@@ -1,8 +1,8 @@
 public import Foundation
 
 extension Timestamp {
-    /// The date as Firestore stores it, in microseconds; dates outside the years 1 to 9999 become
-    /// the nearest one inside.
+    /// Creates the time as Firestore stores it, in microseconds. A date outside the years 1 to 9999
+    /// becomes the nearest valid time.
     public init(date: Date) {
         self = Timestamp(checked: date) ?? (date.timeIntervalSince1970 < 0 ? .min : .max)
     }

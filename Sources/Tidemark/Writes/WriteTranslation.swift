@@ -12,7 +12,7 @@ enum WriteTranslation {
         return Mutation(path: path, .set(parsed.fields), transforms: parsed.transforms)
     }
 
-    /// Writes the fields given and leaves the others; makes the document where there is none.
+    /// Writes the given fields and leaves the others; creates the document if it does not exist.
     static func merge(
         _ path: DocumentPath, _ data: [String: Any]
     ) throws(FirestoreError) -> Mutation {
@@ -24,7 +24,7 @@ enum WriteTranslation {
 
     /// Writes only the listed fields, each of which must be in the data.
     ///
-    /// - Parameter names: Strings and field paths, as FirebaseFirestore takes them.
+    /// - Parameter names: Strings and field paths, in FirebaseFirestore's form.
     static func merge(
         _ path: DocumentPath, _ data: [String: Any], fields names: [Any]
     ) throws(FirestoreError) -> Mutation {
@@ -83,7 +83,8 @@ enum WriteTranslation {
             precondition: .exists(true))
     }
 
-    /// Two paths of which one holds the other would leave open which of them counts.
+    /// Refuses two paths of which one contains the other, because it would be undefined which path
+    /// counts.
     private static func refuseOverlap(_ fields: [FieldPath]) throws(FirestoreError) {
         let sorted = fields.sorted()
         for (a, b) in zip(sorted, sorted.dropFirst()) where a.isPrefix(of: b) {

@@ -36,7 +36,7 @@ public struct HealthChart: Hashable, Sendable {
         return HealthChart(title: "\(kind.name) on \(day)", unit: kind.unit, bars: bars)
     }
 
-    /// Seven local days, the last one given.
+    /// Returns the chart of seven local days, which end with the given day.
     public static func week(
         _ kind: HealthKind, to last: HealthDay, in snapshot: HealthSnapshot
     ) throws -> HealthChart {

@@ -17,7 +17,8 @@ enum ZipDirectory {
     /// Exports hold a few hundred entries (routes, electrocardiograms).
     static let maxSize: Int64 = 64 << 20
 
-    /// The entry with the records: `export.xml`, whose name is translated in some languages.
+    /// Returns the entry with the records: `export.xml`, whose name is translated in some
+    /// languages.
     static func export(in file: ReadOnlyFile) throws(HealthExportError) -> ZipEntry {
         let entries = try entries(in: file)
         let pages = entries.filter { entry in
@@ -90,7 +91,7 @@ enum ZipDirectory {
             checksum: bytes.number32(place + 16), packedSize: packed, size: size, offset: offset)
     }
 
-    /// The numbers of the 64-bit extension, as many as it has.
+    /// Returns the numbers of the 64-bit extension, as many as it has.
     private static func zip64(_ extra: [UInt8]) -> ArraySlice<Int64>? {
         var place = 0
         while place + 4 <= extra.count {

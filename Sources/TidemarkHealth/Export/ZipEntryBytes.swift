@@ -1,6 +1,6 @@
 import CTidemarkZlib
 
-/// The unpacked bytes of an entry of a zip, as they are asked for.
+/// The unpacked bytes of an entry of a zip, which are unpacked on request.
 struct ZipEntryBytes: ByteSource {
     private let entry: ZipEntry
     private let inflater: Inflater?

@@ -1,7 +1,7 @@
 import CTidemarkZlib
 
-/// Writes a zip of one entry as a stream: its sizes stand behind the data, as phones write them,
-/// and from 4 GB on in the 64-bit form.
+/// Writes a zip of one entry as a stream. The sizes follow the data, as phones write them, and have
+/// the 64-bit form from 4 GB on.
 public final class ZipWriter {
     private let name: [UInt8]
     private let write: ([UInt8]) throws -> Void

@@ -1,4 +1,4 @@
-/// An export's text, as it is made.
+/// A part of an export's text, which is filled and then written.
 struct ExportPage {
     private var bytes: [UInt8] = []
     private var rules = ZoneRules(GeneratedLife.zones)

@@ -1,5 +1,5 @@
-/// Reads an export to its end, in three tasks that hand over as they go: reading and unpacking,
-/// finding the records, and sorting them.
+/// Reads an export to its end, in three concurrent tasks: the first reads and unpacks, the second
+/// finds the records, and the third sorts them.
 struct ExportReading: Sendable {
     struct Result {
         let counts: ExportCounts
@@ -118,13 +118,13 @@ struct ExportReading: Sendable {
 }
 
 /// The sorted runs, which the sorting task passes to the merging task.
-// @unchecked: it has one owner at a time, and the task that made it has ended.
+// @unchecked: a single task at a time owns this value, and the task that created it has ended.
 private struct Sorted: @unchecked Sendable {
     let runs: SampleRuns
 }
 
 /// The bytes of an export, with room before them for the end of the previous block.
-// @unchecked: it has one owner at a time, the task that received it.
+// @unchecked: a single task at a time owns this block, which is the task that received it.
 private final class ByteBlock: @unchecked Sendable {
     private let memory: UnsafeMutableRawBufferPointer
     var count = 0

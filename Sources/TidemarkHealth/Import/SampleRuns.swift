@@ -1,4 +1,5 @@
-/// Sorts more samples than there is memory for: sorted runs in a file, then one merge of them all.
+/// Sorts more samples than the memory can hold: sorted runs are written to a file, and then merged
+/// in one pass.
 final class SampleRuns {
     /// The range of the samples of each kind in seconds, by the kind's number.
     private(set) var extents: [UInt8: Range<Int64>] = [:]
@@ -11,8 +12,8 @@ final class SampleRuns {
     /// The runs, as ranges of samples from the start of the file.
     private var runs: [Range<Int>] = []
 
-    /// 5 MB of samples, of which a merge can hold 128 runs: 16 million of them before two runs are
-    /// made one, which an export of 5 GB does not have.
+    /// A run has 5 MB of samples, and a merge can hold 128 runs. So two runs are merged early only
+    /// beyond 16 million samples, which an export of 5 GB does not have.
     static let defaultCapacity = 131_072
     static let maxRuns = 128
 

@@ -77,7 +77,7 @@ public struct HealthIntake: Sendable {
     /// Reads the next pages of all kinds, until nothing follows.
     ///
     /// - Returns: The stored samples, as counts.
-    /// - Throws: ``HealthIntakeError`` or `CancellationError`; the pages before it stay.
+    /// - Throws: ``HealthIntakeError`` or `CancellationError`; earlier pages stay stored.
     @discardableResult
     public func catchUp() async throws -> HealthStoreReport {
         var report = HealthStoreReport()

@@ -46,7 +46,8 @@ enum HealthKitReading {
     ) -> HealthSourceError {
         guard domain == errorDomain else { return .failed(detail: detail) }
         return switch code {
-        // No health data on this device, or they are restricted; not allowed; never asked.
+        // The device has no health data, access is restricted or not allowed, or the app has not
+        // requested access.
         case 1, 2, 4, 5: .refused
         // The database is protected until the device is unlocked.
         case 6: .locked

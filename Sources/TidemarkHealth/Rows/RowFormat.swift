@@ -125,7 +125,7 @@ struct LineReader {
                 return taken(line)
             }
             if buffer.count - start > Self.longest {
-                // The rest of it is not kept.
+                // The rest of a line that is too long is skipped.
                 isSkipping = true
                 start = buffer.count
             }

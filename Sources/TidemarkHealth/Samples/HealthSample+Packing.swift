@@ -3,7 +3,7 @@ import Foundation
 extension HealthSample {
     enum Packing: Hashable {
         case sample(PackedSample)
-        /// Time in bed, which says nothing about sleep.
+        /// The sample is time in bed, which does not state whether the user slept.
         case ignored
         case bad(BadRecord.Reason)
     }

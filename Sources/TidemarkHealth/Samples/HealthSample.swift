@@ -8,7 +8,8 @@ public import Foundation
 public struct HealthSample: Hashable, Sendable, Identifiable {
     /// The measured value.
     public enum Value: Hashable, Sendable {
-        /// A number in a unit as HealthKit writes it, as in `count/min`; a mood's is its valence.
+        /// A number in HealthKit's unit, such as `count/min`; for a mood, the number is its
+        /// valence.
         case quantity(Double, unit: String)
         /// The number of a category; of sleep, `HKCategoryValueSleepAnalysis`.
         case category(Int)

@@ -15,7 +15,7 @@ public struct HealthSource: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - name: HealthKit's name of the source.
-    ///   - model: The model of its device, as in `Watch` or `iPhone15,2`; nil when it is not known.
+    ///   - model: The model of the device, such as `Watch` or `iPhone15,2`; nil if it is unknown.
     public init(name: String, model: String?) {
         let device = Self.device(name: name, model: model ?? "")
         self.init(name: name, device: device)

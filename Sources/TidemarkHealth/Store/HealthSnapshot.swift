@@ -1,6 +1,6 @@
 import GRDB
 
-/// The store at one moment. Every read has a limit.
+/// The state of the store at one moment. Every read has a limit.
 public struct HealthSnapshot {
     let db: Database
 

@@ -9,7 +9,8 @@ extension HealthStore {
     /// A bad sample is left out and listed. One transaction.
     ///
     /// - Parameters:
-    ///   - samples: Some thousands at most: they are in memory, and writers wait for one another.
+    ///   - samples: At most some thousand samples, because they are in memory, and writers wait for
+    ///     one another.
     ///   - priority: The same for all that this store is given.
     /// - Throws: ``HealthExportError/storage(detail:)``, and nothing was stored. A cancelled task
     ///   still stores its samples.
@@ -28,7 +29,7 @@ extension HealthStore {
     /// - Parameters:
     ///   - ids: HealthKit's ids.
     ///   - priority: The same for all that this store is given.
-    /// - Throws: ``HealthExportError/storage(detail:)``, and nothing was taken away.
+    /// - Throws: ``HealthExportError/storage(detail:)``; then nothing was removed.
     @discardableResult
     public func delete(
         ids: Set<UUID>, priority: SourcePriority = SourcePriority()
@@ -36,7 +37,7 @@ extension HealthStore {
         try apply(priority) { try $0.delete(ids) }
     }
 
-    /// A page with its anchor, in one transaction.
+    /// Stores a page with its anchor, in one transaction.
     func take(
         _ page: HealthSamplePage, of kind: HealthKind, priority: SourcePriority
     ) async throws(HealthExportError) -> HealthStoreReport {
@@ -81,7 +82,7 @@ extension HealthStore {
     ///   - hours: All hours of these days, as the other device read them.
     ///   - days: The days whose received hours are replaced.
     /// - Returns: The changes; empty if all hours were known.
-    /// - Throws: ``HealthExportError/storage(detail:)``, and nothing was kept.
+    /// - Throws: ``HealthExportError/storage(detail:)``; then nothing was stored.
     @discardableResult
     public func receive(
         _ hours: [HourEntry], of days: Set<HealthDay>

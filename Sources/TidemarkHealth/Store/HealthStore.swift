@@ -15,13 +15,13 @@ public final class HealthStore: Sendable {
 
     /// Opens the database.
     ///
-    /// - Parameter path: The file, which is made if it is missing. `path-wal` and `path-shm` are
-    ///   beside it while it is open; an import sorts in a temporary file in the same folder.
+    /// - Parameter path: The file, which is created if it is missing. `path-wal` and `path-shm` are
+    ///   beside it while the store is open; an import sorts in a temporary file in the same folder.
     /// - Throws: ``HealthExportError/storage(detail:)``.
     public init(path: String) throws(HealthExportError) {
         var configuration = Configuration()
         configuration.label = "tidemark.health"
-        // Readers beside one writer, and each reader holds a cache.
+        // Several readers can run beside one writer, and each reader holds a cache.
         configuration.maximumReaderCount = 3
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000")

@@ -6,7 +6,7 @@ public struct HealthSummary: Hashable, Sendable {
     public enum Item: CaseIterable, Sendable {
         case stepsToday, body, lastWeights, mood, heartRate, heartRateHours, stepsHours, sleep
 
-        /// The kinds that it shows. It is read again when one of these changes.
+        /// The kinds that the value shows. The value is read again when one of these kinds changes.
         public var kinds: Set<HealthKind> {
             switch self {
             case .stepsToday, .stepsHours: [.steps]
@@ -27,7 +27,7 @@ public struct HealthSummary: Hashable, Sendable {
     public enum Phase: Hashable, Sendable {
         /// The value was not read yet.
         case loading
-        /// A kind that it shows has changed since it was read.
+        /// A kind of the value has changed since the last read.
         case stale
         case fresh
         /// The read failed, with a sentence. The value is from the last successful read.

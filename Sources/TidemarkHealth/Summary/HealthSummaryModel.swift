@@ -1,7 +1,7 @@
 public import Observation
 
-/// A ``HealthSummary`` for a view to bind to. It reads off the main actor, and only when something
-/// that it shows has changed.
+/// A ``HealthSummary`` for a view to bind to. The model reads off the main actor, and only when a
+/// shown value has changed.
 @MainActor @Observable
 public final class HealthSummaryModel {
     public private(set) var summary = HealthSummary()

@@ -16,7 +16,8 @@ final class DiskCache: Sendable {
     private let index: Mutex<DiskIndex>
     /// True if the index matches the folder. The lock is held while the folder is read.
     private let isLoaded = Mutex(false)
-    /// The time of a file says when it was last used, to the hour: it is written no more often.
+    /// The time of a file is the time of its last use, to the hour: the cache does not write it
+    /// more often.
     private static let touchAfter: Int64 = 3_600_000
 
     /// Creates the folder if it is missing, and reads nothing in it: an app that launches opens the

@@ -128,7 +128,7 @@ struct AreaSampler {
 }
 
 extension Picture {
-    /// Turned from how it was stored to how it is seen.
+    /// Returns the picture turned from its stored orientation to upright.
     func upright(_ orientation: PictureOrientation) -> Picture {
         if orientation == .up { return self }
         let turned = orientation.isTransposed ? size.transposed : size

@@ -1,8 +1,8 @@
 #if canImport(CTidemarkJPEG)
     import CTidemarkJPEG
 
-    /// JPEG by libjpeg-turbo, at eighths of its size: at one eighth it reads all coefficients and
-    /// transforms one of each 64.
+    /// Decodes JPEG with libjpeg-turbo, at eighths of its size. At one eighth, the decoder reads
+    /// all coefficients and transforms one of each 64.
     enum JPEGDecoder {
         static func decode(
             _ bytes: UnsafeRawBufferPointer, _ plan: DecodePlan

@@ -1,8 +1,9 @@
 /// A decoded picture: upright, in sRGB, four bytes a pixel.
 public struct Picture: Hashable, Sendable {
     public let size: PictureSize
-    /// Row by row from the top, red, green, blue and alpha; colours are premultiplied by alpha, as
-    /// CoreGraphics and most screens want them. No padding: `4 * width` bytes a row.
+    /// The pixels row by row from the top, as red, green, blue and alpha. Colours are premultiplied
+    /// by alpha, as CoreGraphics and most screens require. There is no padding: `4 * width` bytes
+    /// per row.
     public let pixels: [UInt8]
 
     public var width: Int { size.width }

@@ -1,7 +1,8 @@
 #if canImport(CTidemarkWebP)
     import CTidemarkWebP
 
-    /// WebP by libwebp, scaled while it is decoded: a lossy one never exists at its full size.
+    /// Decodes WebP with libwebp, and scales during the decode: a lossy picture never exists at its
+    /// full size.
     enum WebPDecoder {
         static func decode(
             _ bytes: UnsafeRawBufferPointer, _ plan: DecodePlan

@@ -69,7 +69,7 @@ package enum JPEGColours: Sendable, CaseIterable { case halved, full, grey, inks
             image.height = UInt32(size.height)
             image.format = PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA
             defer { png_image_free(&image) }
-            // Pixels that cannot be made smaller, and the chunks around them.
+            // The capacity has room for incompressible pixels, and for the chunks around them.
             var count = pixels.count + pixels.count / 100 + size.height + 4_096
             var file = [UInt8](repeating: 0, count: count)
             guard png_image_write_to_memory(&image, &file, &count, 0, pixels, 0, nil) != 0 else {

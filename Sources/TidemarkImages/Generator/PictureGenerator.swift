@@ -1,4 +1,4 @@
-/// Pictures of nothing, always the same ones from the same seed: for tests and demos.
+/// Generates pictures without a motif, which depend only on the seed: for tests and demos.
 package struct PictureGenerator: Sendable {
     private var state: UInt64
 

@@ -12,7 +12,7 @@ struct DownloadMachine: Hashable, Sendable {
         /// The number of bytes that arrived.
         case bytes(Int)
         case end
-        /// The connection broke, or nothing came for too long.
+        /// The connection broke, or was silent for too long.
         case broke
     }
 

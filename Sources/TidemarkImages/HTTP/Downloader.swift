@@ -10,7 +10,8 @@ final class Downloader: Sendable {
         case notModified(HTTPFields)
     }
 
-    /// Downloads that broke off and whose beginning is kept for the next who asks: the newest ones.
+    /// The maximum number of interrupted downloads whose beginning is kept for the next request.
+    /// The newest are kept.
     private static let keptBeginnings = 16
 
     private let environment: ImageEnvironment
@@ -63,7 +64,8 @@ final class Downloader: Sendable {
         _ address: String, _ id: PictureID, _ file: UnfinishedFile, clock: C
     ) async throws -> Outcome {
         var policy = settings.retry
-        // Counted from when it is sent: waiting for its turn is not the server's fault.
+        // The timeout begins when the request is sent, because the wait for its turn is not the
+        // server's fault.
         let timeout = policy.attemptTimeout
         (policy.attemptTimeout, policy.hedging) = (nil, nil)
         let retry = Retry(

@@ -6,7 +6,7 @@ import TidemarkResilience
 /// A download that is written to the disk. It consists of a machine that decides, a file, a digest
 /// that is updated with each part, and a header that is checked as soon as it has arrived.
 ///
-/// An attempt that was given up may still run: only the newest one writes.
+/// An abandoned attempt can still run, but only the newest attempt writes.
 final class UnfinishedFile: Sendable {
     /// The error with which the machine ended an attempt.
     struct Ended: Error {

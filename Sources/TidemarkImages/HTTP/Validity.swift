@@ -56,7 +56,8 @@ struct Validity: Hashable, Sendable, Codable {
         return min(longestGuess, (date - modified) / guessedShare) - age
     }
 
-    /// A clock that was set back makes nothing fresh.
+    /// Returns true if the answer is fresh. An answer from the future, after the clock was set
+    /// back, is not fresh.
     func isFresh(at now: Int64) -> Bool {
         now >= storedAt && now - storedAt < freshMilliseconds
     }

@@ -94,7 +94,7 @@ enum JPEGHeader {
 /// The one thing that is read of EXIF. Source: CIPA DC-008, TIFF 6.0.
 enum EXIF {
     private static let orientationTag = 0x0112
-    /// A directory has a few dozen entries; one with more is not looked at to its end.
+    /// A directory has a few dozen entries. The reader stops after this number.
     private static let maximumEntries = 512
 
     /// - Returns: Nil if the segment is not EXIF, has no orientation, or is damaged. The picture is

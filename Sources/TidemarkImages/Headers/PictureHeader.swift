@@ -45,8 +45,8 @@ public struct PictureHeader: Hashable, Sendable {
         self.wholeBytes = wholeBytes
     }
 
-    /// - Parameter bytes: A file, or its beginning: mostly a few hundred bytes are enough, behind
-    ///   large previews or colour profiles some hundred thousand.
+    /// - Parameter bytes: A file, or its beginning. A few hundred bytes are usually enough; large
+    ///   previews or colour profiles need some hundred thousand.
     public init(_ bytes: [UInt8]) throws(Problem) {
         let header = bytes.withUnsafeBytes { bytes in
             Result { () throws(Problem) in try PictureHeader(bytes) }

@@ -65,7 +65,7 @@ enum WebPHeader {
             if (try? bytes.has("VP8 ", at: offset)) == true { isLossy = true }
             if hasEXIF, (try? bytes.has("EXIF", at: offset)) == true {
                 let body = offset + 8
-                // Some writers keep JPEG's prefix.
+                // Some writers keep the prefix of JPEG's EXIF segment.
                 let orientation =
                     EXIF.orientation(bytes, inSegment: body, length)
                     ?? EXIF.orientation(bytes, inTIFF: body, length)

@@ -235,12 +235,12 @@ public final class ImagePipeline: PictureSource {
 
     // MARK: Prefetching
 
-    /// The most pictures that one call prefetches; further ones are ignored.
+    /// The maximum number of pictures in a prefetch; further pictures are ignored.
     public static let mostPrefetched = 1_000
     private static let prefetchedTogether = 4
 
     /// Loads pictures into the caches with the lowest priority, a few at a time. Failures are
-    /// ignored. A request for one of them raises its priority.
+    /// ignored. A request for a prefetched picture raises its priority.
     public func prefetch(_ requests: [PictureRequest]) -> Prefetch {
         let requests = Array(requests.prefix(Self.mostPrefetched))
         let task = Task { [weak self] in
@@ -257,7 +257,8 @@ public final class ImagePipeline: PictureSource {
 
     // MARK: Upkeep
 
-    /// Removes a picture at all sizes from memory and disk. Callers that wait for it still get it.
+    /// Removes a picture at all sizes from memory and disk. Callers that wait for the picture still
+    /// get it.
     public func remove(_ url: URL, version: String? = nil) async {
         let id = PictureID(address: url.absoluteString, version: version)
         files.forget(id)
@@ -272,13 +273,14 @@ public final class ImagePipeline: PictureSource {
         await store.removeAll()
     }
 
-    /// Removes the pictures that were not used for longest, until the rest has this size. Call it
-    /// when the system asks for memory.
+    /// Removes the least recently used pictures until the rest has this size. Call this when the
+    /// system requests memory.
     public func trimMemory(toBytes bytes: Int) { memory.trim(to: bytes) }
 
     public var figures: PictureFigures { tally.current }
     public var memoryUse: (bytes: Int, pictures: Int) { (memory.bytes, memory.count) }
-    /// Reads the folder when nothing else has used the disk before.
+    /// The size of the disk cache. The call reads the folder if no other call has used the disk
+    /// before.
     public var diskUse: (bytes: Int, pictures: Int) { store.use }
 
     /// The number of waiting and running jobs. Both are zero if no work is left.

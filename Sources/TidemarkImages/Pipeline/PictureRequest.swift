@@ -63,7 +63,7 @@ extension PictureRequest {
     }
 }
 
-/// A picture, and where it came from.
+/// A picture and its origin.
 public struct LoadedPicture: Hashable, Sendable {
     public enum Origin: String, Hashable, Sendable { case memory, disk, network }
 

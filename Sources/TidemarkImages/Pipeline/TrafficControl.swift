@@ -21,7 +21,7 @@ final class TrafficControl: Sendable {
     func join(_ id: PictureID, _ priority: PicturePriority) { step(.joined(id, priority)) }
     func leave(_ id: PictureID, _ priority: PicturePriority) { step(.left(id, priority)) }
 
-    /// Runs `body` when it is its turn.
+    /// Waits for the job's turn, and then runs `body`.
     ///
     /// - Throws: ``PictureError/tooManyRequests``, `CancellationError`, or the error of `body`.
     func run<Value: Sendable>(

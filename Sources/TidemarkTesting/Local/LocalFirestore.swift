@@ -64,7 +64,7 @@ public final class LocalFirestore: Sendable {
         } catch { throw RPCStatus(.unavailable, error.message) }
     }
 
-    /// A client of this server, as an app makes one; every call makes another device.
+    /// Creates a client of this server, as an app does; every call simulates another device.
     ///
     /// - Parameters:
     ///   - projectID: The client's project; nil for the server's.
@@ -75,7 +75,8 @@ public final class LocalFirestore: Sendable {
     ///   - readDeadline: The maximum time that a read waits for the server, in virtual time; nil
     ///     for no limit.
     ///   - readBudgets: The maximum number of reads per day.
-    ///   - indexAdvisor: Collects its queries' indexes; one may serve all clients of a test run.
+    ///   - indexAdvisor: Collects the indexes of the client's queries; all clients of a test run
+    ///     can share an advisor.
     ///   - token: The bearer token of the client's calls, as security rules see it: `owner` for an
     ///     administrator, nil for a client without a user. ``firestore(as:label:cache:)`` creates
     ///     the token of an account.
@@ -163,13 +164,13 @@ extension LocalFirestore {
 // MARK: - Snapshots
 
 extension LocalFirestore {
-    /// Documents, their history and the clock, as they were at one moment.
+    /// A copy of the documents, their history and the clock at one moment.
     public struct Snapshot: Sendable {
         fileprivate let server: ServerSnapshot
         fileprivate let now: Timestamp
     }
 
-    /// Everything the server holds, for ``restore(_:)``. Costs a copy of it in memory.
+    /// Returns a copy of the server's data, for ``restore(_:)``. The copy is in memory.
     ///
     /// - Throws: `RPCStatus` when there is no room for that.
     public func snapshot() throws(RPCStatus) -> Snapshot {
@@ -184,7 +185,7 @@ extension LocalFirestore {
     /// no longer exists. Sockets stay open, and their streams end with `unavailable`. The meter
     /// continues to count.
     ///
-    /// - Throws: `RPCStatus` when the data cannot be written; it is then as it was.
+    /// - Throws: `RPCStatus` if the data cannot be written; the server is then unchanged.
     public func restore(_ snapshot: Snapshot) async throws(RPCStatus) {
         await endClients()
         do throws(StoreError) { try server.restore(snapshot.server) } catch {

@@ -47,7 +47,7 @@ public struct LocalRules: Sendable {
     /// - Parameters:
     ///   - operation: A read, a query, or writes.
     ///   - person: The user who asks.
-    /// - Returns: False for a path that names no document, too; ``why`` says which it was.
+    /// - Returns: False for a path that names no document, too; ``why`` states the case.
     public func allows(_ operation: RulesOperation, as person: RulesPerson) async -> Bool {
         do throws(RPCStatus) { return try answer(operation, as: person).isAllowed } catch {
             last.text.withLock { $0 = error.message }
@@ -60,7 +60,7 @@ public struct LocalRules: Sendable {
     /// - Parameters:
     ///   - operation: A read, a query, or writes.
     ///   - person: The user who asks.
-    /// - Returns: False for a path that names no document, too; ``why`` says which it was.
+    /// - Returns: False for a path that names no document, too; ``why`` states the case.
     public func denies(_ operation: RulesOperation, as person: RulesPerson) async -> Bool {
         do throws(RPCStatus) { return try !answer(operation, as: person).isAllowed } catch {
             last.text.withLock { $0 = error.message }
@@ -74,7 +74,7 @@ public struct LocalRules: Sendable {
     /// - Parameters:
     ///   - query: A query of any client.
     ///   - person: The user who asks.
-    /// - Returns: False for a query that makes no sense, too; ``why`` says which it was.
+    /// - Returns: False for an invalid query, too; ``why`` states the case.
     public func allows(_ query: Tidemark.Query, as person: RulesPerson) async -> Bool {
         do throws(FirestoreError) {
             return await allows(.list(try query.runnable()), as: person)
@@ -89,7 +89,7 @@ public struct LocalRules: Sendable {
     /// - Parameters:
     ///   - query: A query of any client.
     ///   - person: The user who asks.
-    /// - Returns: False for a query that makes no sense, too; ``why`` says which it was.
+    /// - Returns: False for an invalid query, too; ``why`` states the case.
     public func denies(_ query: Tidemark.Query, as person: RulesPerson) async -> Bool {
         do throws(FirestoreError) {
             return await denies(.list(try query.runnable()), as: person)

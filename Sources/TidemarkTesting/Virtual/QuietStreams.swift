@@ -9,7 +9,7 @@ package final class QuietStream<Message: Sendable>: RequestStream {
     package func cancel() {}
 }
 
-/// A transport for tests of single calls: its streams are opened, and nothing is heard on them.
+/// A transport for tests of single calls: its streams open, and receive nothing.
 package protocol CallsOnlyTransport: Transport {}
 
 extension CallsOnlyTransport {

@@ -39,7 +39,7 @@ public final class VirtualScheduler: EngineScheduler {
         self.start = start
     }
 
-    /// Time that has passed, all of it virtual.
+    /// The elapsed virtual time.
     public var elapsed: Duration { state.withLock { $0.elapsed } }
     /// The wall clock: the start plus the elapsed time.
     public var now: Timestamp { start.advanced(by: elapsed) }
@@ -54,7 +54,7 @@ public final class VirtualScheduler: EngineScheduler {
         schedule(named: id, after: delay, job)
     }
 
-    /// Runs `job` once after `delay`. It has no name: ``advance(by:)`` fires it.
+    /// Runs `job` once after `delay`. The timer has no name: ``advance(by:)`` fires it.
     public func schedule(
         after delay: Duration, _ job: @escaping @Sendable () -> Void
     ) -> any CancellableCall {
@@ -88,7 +88,8 @@ public final class VirtualScheduler: EngineScheduler {
         fatalError("jobs queue jobs without an end")
     }
 
-    /// Lets time pass. Timers fire in the order they are due, each followed by the jobs it queued.
+    /// Lets time pass. Timers fire in the order in which they are due. After each timer, the jobs
+    /// that it queued run.
     public func advance(by duration: Duration) {
         precondition(duration >= .zero, "time does not go back")
         runUntilIdle()
@@ -113,7 +114,8 @@ public final class VirtualScheduler: EngineScheduler {
         return true
     }
 
-    /// Fires every timer up to and with the first one of this name, in the order they are due.
+    /// Fires every timer up to and including the first timer with this name, in the order in which
+    /// they are due.
     public func fireAll(upTo id: TimerID) {
         runUntilIdle()
         guard pendingTimers.contains(id) else { return }
