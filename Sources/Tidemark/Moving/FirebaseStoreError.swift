@@ -14,7 +14,7 @@ public enum FirebaseStoreError: Error, Hashable, Sendable {
     /// The sentence in the language of the app.
     public var message: String { sentence.localized() }
 
-    /// A sentence for the user of the app. It names no type, code or path.
+    /// A sentence for the person who uses the app. It names no type, code or path.
     public var sentence: Sentence {
         switch self {
         case .notAStore:

@@ -8,7 +8,7 @@ public enum HealthIntakeError: Error, Hashable, Sendable {
     /// The sentence in the language of the app.
     public var message: String { sentence.localized() }
 
-    /// A sentence for the user.
+    /// A sentence for the person who uses the app.
     public var sentence: Sentence {
         switch self {
         case .source(let error): error.sentence

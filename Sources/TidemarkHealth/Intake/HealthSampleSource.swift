@@ -75,7 +75,7 @@ public enum HealthSourceError: Error, Hashable, Sendable {
     /// The sentence in the language of the app.
     public var message: String { sentence.localized() }
 
-    /// A sentence for the user.
+    /// A sentence for the person who uses the app.
     public var sentence: Sentence {
         switch self {
         case .locked:

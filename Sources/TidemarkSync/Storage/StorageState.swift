@@ -41,7 +41,7 @@ public enum StorageFault: Hashable, Sendable {
     /// The sentence in the language of the app.
     public var message: String { sentence.localized() }
 
-    /// A sentence for the user of the app.
+    /// A sentence for the person who uses the app.
     public var sentence: Sentence {
         switch self {
         case .full: Sentence("storage.full", "There is no space left to store data.")
