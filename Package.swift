@@ -72,7 +72,8 @@ func library(
 func tests(
     _ name: String, _ dependencies: [Target.Dependency], _ extra: [SwiftSetting] = []
 ) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings + extra)
+    .testTarget(
+        name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: settings + extra)
 }
 
 /// The core of an example app, on the public API of the products alone: `Examples/Stamps/Core`.
@@ -368,8 +369,8 @@ let package = Package(
         tests(
             "TidemarkHTTPTests",
             [
-                "TidemarkHTTP", "TidemarkModel", "TidemarkRules", "TidemarkServer", nioCore,
-                nioPosix,
+                "TidemarkHTTP", "TidemarkModel", "TidemarkRules", "TidemarkServer",
+                "TidemarkTesting", "TidemarkWire", nioCore, nioPosix,
             ]),
         tests(
             "TidemarkRESTTests",
@@ -445,6 +446,8 @@ let package = Package(
         tests(
             "TidemarkImagesTests",
             ["TidemarkImages", "TidemarkTesting", nioCore, nioHTTP1, nioPosix]),
+        // What tests of all targets share: waits for facts, threads of their own.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         // What the tests of the examples have around a phone.
         .target(
             name: "ExampleTesting",
@@ -467,7 +470,9 @@ let package = Package(
             ]),
         .testTarget(
             name: "TidemarkLintTests",
-            dependencies: ["TidemarkLint", "TidemarkModel", "TidemarkRules", "TidemarkServer"],
+            dependencies: [
+                "TidemarkLint", "TidemarkModel", "TidemarkRules", "TidemarkServer", "TestSupport",
+            ],
             exclude: ["Cases"], swiftSettings: settings),
         tests(
             "ChatsCoreTests",

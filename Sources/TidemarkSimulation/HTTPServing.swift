@@ -1,7 +1,8 @@
 package import Hummingbird
 import Logging
+import TidemarkTesting
 
-/// Serves on a port of this machine while `body` runs.
+/// Serves on a port of this machine, on a thread of its own, while `body` runs.
 ///
 /// - Parameters:
 ///   - router: Answers the requests.
@@ -19,7 +20,9 @@ package func withServer(
         onServerRunning: { channel in input.yield(channel.localAddress?.port ?? 0) },
         logger: logger)
     try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await application.run() }
+        group.addTask(executorPreference: ServingThread("tidemark.test-server")) {
+            try await application.run()
+        }
         for await port in ports {
             try await body("127.0.0.1:\(port)")
             break

@@ -22,16 +22,20 @@ public final class GRPCServer: Sendable {
     private let access: (any CallerGate)?
     private let limits: CallLimits
     private let plain: PlainConnections?
+    private let executor: (any TaskExecutor)?
 
     /// - Parameters:
     ///   - host: An address of this machine, or `localhost`.
     ///   - port: The port; 0 for a free port.
     ///   - access: Decides who may call, from the bearer token: a shared ``AccessToken``, or the
     ///     tokens of accounts. Nil admits every caller.
+    ///   - executor: Runs the tasks of all its calls; nil for Swift's default one.
     public convenience init(
-        _ transport: any Transport, host: String, port: Int, access: (any CallerGate)? = nil
+        _ transport: any Transport, host: String, port: Int, access: (any CallerGate)? = nil,
+        executor: (any TaskExecutor)? = nil
     ) {
-        self.init(transport, host: host, port: port, access: access, CallLimits())
+        self.init(
+            transport, host: host, port: port, access: access, CallLimits(), executor: executor)
     }
 
     /// - Parameter plain: Handles connections that do not speak HTTP/2.
@@ -44,7 +48,8 @@ public final class GRPCServer: Sendable {
 
     init(
         _ transport: any Transport, host: String, port: Int, access: (any CallerGate)?,
-        _ limits: CallLimits, _ plain: PlainConnections? = nil
+        _ limits: CallLimits, _ plain: PlainConnections? = nil,
+        executor: (any TaskExecutor)? = nil
     ) {
         self.transport = transport
         self.host = host
@@ -52,6 +57,7 @@ public final class GRPCServer: Sendable {
         self.access = access
         self.limits = limits
         self.plain = plain
+        self.executor = executor
     }
 
     /// Serves until the task is cancelled. Then streams end with `UNAVAILABLE`, and calls have 2 s
@@ -64,15 +70,15 @@ public final class GRPCServer: Sendable {
         let listener = try Self.transport(host: host, port: port, connections, plain)
         let streams = OpenStreams()
         let desk = CallDesk(access, limits)
-        let calls = ServerCalls(transport, streams, desk)
-        let sweeping = Task { await desk.sweepAlways() }
+        let calls = ServerCalls(transport, streams, desk, executor)
+        let sweeping = Task(executorPreference: executor) { await desk.sweepAlways() }
         defer { sweeping.cancel() }
-        let serving = Task {
+        let serving = Task(executorPreference: executor) {
             try await listener.listen { stream, context in
                 await calls.handle(stream, context)
             }
         }
-        let announcing = Task {
+        let announcing = Task(executorPreference: executor) {
             guard let address = await listener.listeningAddress,
                 let port = address.ipv4?.port ?? address.ipv6?.port
             else { return }
@@ -85,7 +91,7 @@ public final class GRPCServer: Sendable {
             // reason then. Otherwise its client gets CANCELLED, as if the client had left.
             streams.endAll()
             listener.beginGracefulShutdown()
-            Task {
+            Task(executorPreference: executor) {
                 try? await Task.sleep(for: Self.grace)
                 serving.cancel()
                 try? await Task.sleep(for: Self.leaving)

@@ -1,6 +1,7 @@
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import TidemarkModel
+import TidemarkTesting
 
 @testable import TidemarkWire
 
@@ -18,8 +19,10 @@ struct Loopback: Sendable {
         limits: CallLimits = CallLimits()
     ) async throws {
         let ports = Facts<Int>()
-        let server = GRPCServer(transport, host: "127.0.0.1", port: port, access: access, limits)
-        self.server = Task { try await server.run { ports.add($0) } }
+        let thread = ServingThread("tidemark.test-server")
+        let server = GRPCServer(
+            transport, host: "127.0.0.1", port: port, access: access, limits, executor: thread)
+        self.server = Task(executorPreference: thread) { try await server.run { ports.add($0) } }
         self.port = await ports.wait()[0]
         client = GRPCTransport(.init(host: "127.0.0.1", port: self.port, usesTLS: false))
     }

@@ -16,7 +16,12 @@ extension RESTRequest {
 }
 
 extension Response {
-    init(_ answer: HTTPAnswer, toPageOf origin: String?) {
+    /// - Parameters:
+    ///   - origin: The page that is answered; nil for none.
+    ///   - executor: Makes the parts of a long answer.
+    init(
+        _ answer: HTTPAnswer, toPageOf origin: String?, partsOn executor: any TaskExecutor
+    ) {
         let isPlain = origin == nil && answer.contentType == HTTPAnswer.json
         var headers: HTTPFields =
             isPlain ? .plainAnswer : .firestoreAnswer(toPageOf: origin, answer.contentType)
@@ -26,7 +31,7 @@ extension Response {
         let body: ResponseBody =
             switch answer.body {
             case .data(let data): ResponseBody(byteBuffer: ByteBuffer(bytes: data))
-            case .parts(let parts): .parts(parts)
+            case .parts(let parts): .parts(parts, on: executor)
             }
         self.init(status: .init(code: answer.status), headers: headers, body: body)
     }
@@ -74,12 +79,14 @@ extension HTTPFields {
 }
 
 extension ResponseBody {
-    /// A part may be large: it is made on the default executor.
-    fileprivate static func parts(_ parts: any HTTPParts) -> ResponseBody {
+    /// A part may be large: it is made on an executor that is not the connection's event loop.
+    fileprivate static func parts(
+        _ parts: any HTTPParts, on executor: any TaskExecutor
+    ) -> ResponseBody {
         ResponseBody { writer in
             defer { parts.close() }
             while let data = await withTaskExecutorPreference(
-                globalConcurrentExecutor, operation: { await parts.next() })
+                executor, operation: { await parts.next() })
             { try await writer.write(ByteBuffer(bytes: data)) }
             try await writer.finish(nil)
         }

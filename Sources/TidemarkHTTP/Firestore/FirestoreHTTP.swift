@@ -43,13 +43,16 @@ public final class FirestoreHTTP: Sendable {
             transport, access: access, web: web, endpoints: endpoints, patience: RequestPatience())
     }
 
+    /// - Parameter executor: Runs what may not hold up a connection's event loop: calls that take longer
+    ///   than a document's read, large parts of an answer, and what tools ask for.
     package init(
         _ transport: any Transport, access: (any CallerGate)?, web: WebPolicy,
-        endpoints: [any WebPages], patience: RequestPatience
+        endpoints: [any WebPages], patience: RequestPatience,
+        executor: any TaskExecutor = globalConcurrentExecutor
     ) {
         self.patience = patience
         self.access = access
-        service = HTTPService(transport, access: access)
+        service = HTTPService(transport, access: access, executor: executor)
         channels = ChannelHub(service)
         self.web = web
         self.endpoints = endpoints
@@ -114,18 +117,21 @@ public final class FirestoreHTTP: Sendable {
         call.isAnyContentExpected = true
         switch web.verdict(on: call) {
         case .refused(let refusal):
-            return Response(.error(RPCStatus(.permissionDenied, refusal.message)), toPageOf: nil)
+            return Response(
+                .error(RPCStatus(.permissionDenied, refusal.message)), toPageOf: nil,
+                partsOn: service.executor)
         case .preflight(let origin): return .firestorePreflight(request, origin: origin)
         case .allowed(let origin):
             if request.method == .options { return Response(status: .ok) }
             guard let body = await body(of: request, channel) else {
-                var refused = Response(.error(.bodyTooLarge), toPageOf: origin)
+                var refused = Response(
+                    .error(.bodyTooLarge), toPageOf: origin, partsOn: service.executor)
                 // The rest of the body is not read.
                 refused.headers[.connection] = "close"
                 return refused
             }
             let answer = await answer(RESTRequest(request, body: body), request, channel)
-            var response = Response(answer, toPageOf: origin)
+            var response = Response(answer, toPageOf: origin, partsOn: service.executor)
             if request.method == .head { response.body = ResponseBody() }
             return response
         }
@@ -192,7 +198,7 @@ public final class FirestoreHTTP: Sendable {
         // What has no body is read at once, and the service knows what takes longer. A body may be large,
         // and what tools ask may read and write whole files: not on the connection's event loop.
         if isREST, request.body.isEmpty { return await service.answer(request) }
-        return await withTaskExecutorPreference(globalConcurrentExecutor) {
+        return await withTaskExecutorPreference(service.executor) {
             if !isREST, let answer = await endpoint(request, original) { return answer }
             if let answer = await channels.answer(request) { return answer }
             return await service.answer(request)

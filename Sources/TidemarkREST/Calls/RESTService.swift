@@ -9,13 +9,21 @@ package struct HTTPService: Sendable {
     /// Who may call, and for how long a call whose client set no deadline.
     let desk: CallDesk
     let budget: SendBudget
+    /// Runs what takes longer than a document's read.
+    package let executor: any TaskExecutor
 
     /// How much may wait to be sent on all answers and channels.
     private static let maxUnsentBytes = 64 << 20
 
-    /// - Parameter access: Who may call; nil for anybody.
-    package init(_ transport: any Transport, access: (any CallerGate)?) {
+    /// - Parameters:
+    ///   - access: Who may call; nil for anybody.
+    ///   - executor: Runs every call that is not a short read, and the pumps of channels.
+    package init(
+        _ transport: any Transport, access: (any CallerGate)?,
+        executor: any TaskExecutor = globalConcurrentExecutor
+    ) {
         self.transport = transport
+        self.executor = executor
         desk = CallDesk(access)
         budget = SendBudget(limit: Self.maxUnsentBytes)
     }
@@ -75,7 +83,7 @@ extension HTTPService {
     /// Performs a call. Cancelling the task cancels it.
     ///
     /// A document's read runs on the executor that the task prefers, such as its connection's event loop;
-    /// other calls, which may take longer, run on the default one.
+    /// other calls, which may take longer, run on ``executor``.
     package func answer(_ request: RESTRequest) async -> HTTPAnswer {
         do throws(RESTRefusal) {
             let call = try RESTCall(request)
@@ -88,7 +96,7 @@ extension HTTPService {
                 context.mayAnswerAtOnce = true
                 return await read(call, context)
             }
-            return await withTaskExecutorPreference(globalConcurrentExecutor) { [context] in
+            return await withTaskExecutorPreference(executor) { [context] in
                 await perform(call, context)
             }
         } catch { return .error(error.status, isList: error.isList) }

@@ -107,7 +107,7 @@ package final class ChannelHub: Sendable {
             request.rpc, origin: request.origin, stream, clock: clock)
         let sid = makeID()
         sessions.withLock { $0[sid] = session }
-        Task { await session.pump() }
+        Task(executorPreference: service.executor) { await session.pump() }
         _ = session.forward(request.maps, first: request.firstMap, acknowledged: nil)
         return Self.text(
             ChannelMachine.frame("[[0,[\"c\",\"\(sid)\",\"\",8,12,\(Self.keepalive)]]]"))

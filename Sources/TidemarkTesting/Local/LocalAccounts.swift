@@ -15,7 +15,8 @@
     /// ```
     ///
     /// It answers as `tidemark serve` does. Beside a ``LocalFirestore`` it lives in that one's time,
-    /// so that a test can let tokens run out. Thread-safe.
+    /// so that a test can let tokens run out. It answers on a thread of its own, also while tests keep
+    /// every thread of Swift's tasks busy. Thread-safe.
     ///
     /// In a package that depends on Tidemark it needs the trait `Server`:
     /// `.package(url: "…", from: "…", traits: ["Server"])`.
@@ -93,7 +94,8 @@
             -> LocalAccounts
         {
             let (events, sink) = AsyncStream.makeStream(of: Result<Int, RPCStatus>.self)
-            let serving = Task {
+            let thread = ServingThread("tidemark.local.accounts")
+            let serving = Task(executorPreference: thread) {
                 do {
                     try await server.run(host: "127.0.0.1", port: port) { sink.yield(.success($0)) }
                 } catch { sink.yield(.failure(RPCStatus(.unavailable, "\(error)"))) }

@@ -3,6 +3,8 @@ import TidemarkServer
 import TidemarkWire
 
 /// A ``LocalFirestore`` on a port of this machine, until ``close()``.
+///
+/// It answers on a thread of its own, also while tests keep every thread of Swift's tasks busy.
 public final class LocalSocket: Sendable {
     public let port: Int
     /// As `FIRESTORE_EMULATOR_HOST` and `FirestoreSettings.host` take it.
@@ -13,8 +15,10 @@ public final class LocalSocket: Sendable {
         _ server: FirestoreServer, port: Int, callers: (any CallerGate)?
     ) async throws(RPCStatus) {
         let (events, sink) = AsyncStream.makeStream(of: Result<Int, RPCStatus>.self)
-        let grpc = GRPCServer(server, host: "127.0.0.1", port: port, access: callers)
-        serving = Task {
+        let thread = ServingThread("tidemark.local.socket")
+        let grpc = GRPCServer(
+            server, host: "127.0.0.1", port: port, access: callers, executor: thread)
+        serving = Task(executorPreference: thread) {
             do {
                 try await grpc.run { sink.yield(.success($0)) }
                 return nil

@@ -15,14 +15,17 @@ struct ReplySending<Message: Sendable>: Sendable {
     private let encode: @Sendable (Message) -> [UInt8]
     private let writing = ServerCallHandle()
     private let budget: SendBudget
+    private let executor: (any TaskExecutor)?
     private let place: Int
 
     /// - Parameter call: Paused and resumed as the outbox fills and empties; cancelled if the
     ///   budget evicts it.
     init(
-        _ budget: SendBudget, _ call: ServerCallHandle, size: @escaping @Sendable (Message) -> Int,
+        _ shared: SharedLimits, _ call: ServerCallHandle,
+        size: @escaping @Sendable (Message) -> Int,
         encode: @escaping @Sendable (Message) -> [UInt8]
     ) {
+        let budget = shared.budget
         let outbox = Outbox<StreamEvent<Message>>(
             limit: GRPCServer.maxQueuedBytes, window: GRPCServer.window, budget: budget,
             onRoom: { call.set(isPaused: false) })
@@ -30,6 +33,7 @@ struct ReplySending<Message: Sendable>: Sendable {
         self.size = size
         self.encode = encode
         self.budget = budget
+        executor = shared.executor
         place = budget.register(
             SendBudget.Holder(
                 held: { outbox.held },
@@ -49,7 +53,7 @@ struct ReplySending<Message: Sendable>: Sendable {
     /// Sends headers and then the outbox's messages, until the outbox ends or the client
     /// disconnects.
     func run(_ stream: ServerRPCStream) async {
-        let write = Task { await self.write(stream) }
+        let write = Task(executorPreference: executor) { await self.write(stream) }
         writing.set(TaskCall(write))
         let isEnded = await withTaskCancellationHandler {
             await write.value

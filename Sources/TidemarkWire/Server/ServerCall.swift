@@ -27,7 +27,7 @@ struct ServerCall: Sendable {
         let context = incoming.metadata.context(incoming.request.database)
         let call = ServerCallHandle()
         let sending = ReplySending<Reply>(
-            shared.budget, call, size: \.wireSize, encode: ReplyCoder(names).encode)
+            shared, call, size: \.wireSize, encode: ReplyCoder(names).encode)
         defer { sending.close() }
         let outbox = sending.outbox
         call.set(transport.call(incoming.request.request, context, receive: sink(outbox, call)))
@@ -113,7 +113,7 @@ struct ServerCall: Sendable {
             let id = desk.watch(method.defaultTimeout, end: end)
             return { desk.unwatch(id) }
         }
-        let timer = Task {
+        let timer = Task(executorPreference: shared.executor) {
             if (try? await Task.sleep(for: timeout)) != nil { end() }
         }
         return { timer.cancel() }

@@ -11,11 +11,15 @@ struct ServerCalls: Sendable {
     let shared: SharedLimits
     var desk: CallDesk { shared.desk }
 
-    init(_ transport: any Transport, _ streams: OpenStreams, _ desk: CallDesk) {
+    /// - Parameter executor: Runs the tasks that belong to no call's own; nil for Swift's default one.
+    init(
+        _ transport: any Transport, _ streams: OpenStreams, _ desk: CallDesk,
+        _ executor: (any TaskExecutor)?
+    ) {
         self.transport = transport
         shared = SharedLimits(
             streams: streams, desk: desk, budget: SendBudget(limit: GRPCServer.maxUnsentBytes),
-            unpacking: Unpacking())
+            unpacking: Unpacking(), executor: executor)
     }
 
     func handle(_ stream: ServerRPCStream, _ context: ServerContext) async {
@@ -53,4 +57,6 @@ struct SharedLimits: Sendable {
     let desk: CallDesk
     let budget: SendBudget
     let unpacking: Unpacking
+    /// Runs the tasks that calls begin; nil for Swift's default one.
+    let executor: (any TaskExecutor)?
 }

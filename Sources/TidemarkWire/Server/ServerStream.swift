@@ -24,7 +24,7 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
         let handle = ServerCallHandle()
         let messages = StreamMessages(coding)
         let sending = ReplySending<Response>(
-            shared.budget, handle, size: coding.size, encode: { messages.bytes(of: $0) })
+            shared, handle, size: coding.size, encode: { messages.bytes(of: $0) })
         defer { sending.close() }
         let outbox = sending.outbox
         let end: @Sendable (RPCStatus) -> Void = { status in

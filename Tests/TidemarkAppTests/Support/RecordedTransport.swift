@@ -1,5 +1,6 @@
 import Synchronization
 import Tidemark
+import TidemarkTesting
 import TidemarkWire
 
 /// A transport that keeps what came with each call and each stream.
@@ -51,8 +52,9 @@ final class ServedTransport {
 
     init(_ transport: any Transport) async throws {
         let (ports, input) = AsyncStream.makeStream(of: Int.self)
-        let server = GRPCServer(transport, host: "127.0.0.1", port: 0)
-        serving = Task {
+        let thread = ServingThread("tidemark.test-server")
+        let server = GRPCServer(transport, host: "127.0.0.1", port: 0, executor: thread)
+        serving = Task(executorPreference: thread) {
             try? await server.run { input.yield($0) }
             input.finish()
         }

@@ -2,12 +2,13 @@ import Foundation
 import NIOCore
 import NIOPosix
 import Synchronization
+import TestSupport
 import TidemarkModel
 import TidemarkServer
 
 @testable import TidemarkHTTP
 
-/// A port with nothing but ``FirestoreHTTP`` behind it.
+/// A port with nothing but ``FirestoreHTTP`` behind it, which answers on threads of its own.
 final class Port: Sendable {
     private let listener: any Channel
     private let http: FirestoreHTTP
@@ -21,12 +22,14 @@ final class Port: Sendable {
         let server = try FirestoreServer(FirestoreServer.Configuration())
         let http = FirestoreHTTP(
             server, access: access, web: WebPolicy(listeningOn: "127.0.0.1"), endpoints: [],
-            patience: patience)
+            patience: patience, executor: OneThread("tidemark.test-server"))
         self.http = http
         listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { http.accept($0) }
             .bind(host: "127.0.0.1", port: 0).get()
     }
+
+    var number: Int { listener.localAddress!.port! }
 
     func close() async throws { try await listener.close() }
 
@@ -37,7 +40,7 @@ final class Port: Sendable {
                     try channel.pipeline.syncOperations.addHandler(Reader { self.take($0) })
                 }
             }
-            .connect(host: "127.0.0.1", port: listener.localAddress!.port!).get()
+            .connect(host: "127.0.0.1", port: number).get()
     }
 
     private func take(_ part: String) {

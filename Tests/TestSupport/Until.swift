@@ -1,0 +1,51 @@
+import Foundation
+
+/// A fact that did not become true in its time.
+public struct NeverTrue: Error, CustomStringConvertible {
+    public let description: String
+}
+
+/// Waits until a fact is true, and looks every millisecond.
+///
+/// The one way for a test to wait for what an app does in tasks of its own. It is bounded: a fact that never
+/// comes true fails the test after a minute, and the failure names the fact.
+///
+/// - Parameters:
+///   - what: Names the fact; nil names it by the code of the call.
+///   - limit: The longest wait, in real time.
+///   - isolation: The caller's actor, on which `fact` runs.
+///   - fact: Returns true once it is so.
+/// - Throws: ``NeverTrue`` after `limit`, and when the test is cancelled meanwhile, as its time limit does.
+///   An error of `fact` is thrown on.
+public func until(
+    _ what: String? = nil, within limit: Duration = .seconds(60), fileID: String = #fileID,
+    filePath: String = #filePath, line: Int = #line,
+    isolation: isolated (any Actor)? = #isolation,
+    _ fact: nonisolated(nonsending) () async throws -> Bool
+) async throws {
+    let began = ContinuousClock.now
+    while try await !fact() {
+        let waited = ContinuousClock.now - began
+        if waited < limit, (try? await Task.sleep(for: .milliseconds(1))) != nil { continue }
+        throw NeverTrue(
+            description: """
+                Waited \(waited.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))) for: \
+                \(what ?? code(at: line, of: filePath)) (\(fileID):\(line))\
+                \(Task.isCancelled ? ", until the test was cancelled" : "")
+                """)
+    }
+}
+
+/// Returns the code of a call that begins at a line, without its indentation; at most six lines of it.
+private func code(at line: Int, of path: String) -> String {
+    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+        return "what is in this line"
+    }
+    var code = ""
+    for line in text.components(separatedBy: "\n").dropFirst(line - 1).prefix(6) {
+        code += (code.isEmpty ? "" : " ") + line.trimmingCharacters(in: .whitespaces)
+        let open = code.count { $0 == "{" } - code.count { $0 == "}" }
+        if open <= 0 { break }
+    }
+    return code
+}
