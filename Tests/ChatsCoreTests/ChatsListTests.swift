@@ -1,5 +1,6 @@
 import ExampleTesting
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkApp
 import TidemarkTesting
@@ -46,7 +47,7 @@ struct SeldomList: CustomTestStringConvertible, Sendable {
     }
 }
 
-@MainActor @Suite(.timeLimit(.minutes(20))) struct `A list that is opened seldom` {
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `A list that is opened seldom` {
     private func isFresh(_ list: FeedModel<Entry>) -> Bool {
         if case .fresh = list.phase { true } else { false }
     }

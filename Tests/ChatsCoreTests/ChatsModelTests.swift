@@ -2,13 +2,14 @@ import ExampleKit
 import ExampleTesting
 import Foundation
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkApp
 import TidemarkTesting
 
 @testable import ChatsCore
 
-@MainActor @Suite(.timeLimit(.minutes(20))) struct `A chat list` {
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `A chat list` {
     private func isFresh(_ phase: FeedPhase) -> Bool {
         if case .fresh = phase { true } else { false }
     }
@@ -101,7 +102,7 @@ import TidemarkTesting
     }
 }
 
-@MainActor @Suite(.timeLimit(.minutes(20))) struct `A chat` {
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `A chat` {
     private func isFresh(_ phase: FeedPhase) -> Bool {
         if case .fresh = phase { true } else { false }
     }
@@ -218,9 +219,11 @@ import TidemarkTesting
             await client.disableNetwork()
             world.local.advance(by: .seconds(1))
             await chat.send("On my way")
-            // On its way, or already a row that waits: once.
-            let shown = chat.messages.items.map(\.value.text) + chat.outgoing.map(\.text)
-            #expect(shown.count { $0 == "On my way" } == 1)
+            // On its way, or already a row that waits: once, beside the four that were there.
+            let rows = chat.messages.items
+            let waiting = rows.filter(\.hasPendingWrites).map(\.value.text)
+            #expect(chat.outgoing.map(\.text) + waiting == ["On my way"])
+            #expect(rows.count + chat.outgoing.count == 5 && chat.problem == nil)
             await client.enableNetwork()
             try await until {
                 let items = chat.messages.items
@@ -232,7 +235,7 @@ import TidemarkTesting
     }
 }
 
-@MainActor @Suite(.timeLimit(.minutes(20))) struct `A chat that is read ahead` {
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `A chat that is read ahead` {
     private func isFresh(_ phase: FeedPhase) -> Bool {
         if case .fresh = phase { true } else { false }
     }
@@ -280,7 +283,7 @@ import TidemarkTesting
     }
 }
 
-@MainActor @Suite(.timeLimit(.minutes(20))) struct `Documents of which there is one` {
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `Documents of which there is one` {
     private func write(_ state: String, _ single: ChatsApp.Single, _ world: ChatsWorld) async throws
     {
         try await world.town.firestore.document("users/ada/state/\(single.rawValue)").setData([
@@ -325,7 +328,7 @@ import TidemarkTesting
     }
 }
 
-@MainActor @Suite(.timeLimit(.minutes(20))) struct `A message that is refused` {
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `A message that is refused` {
     @Test func `is undone, and the person is told`() async throws {
         try await ChatsWorld.run(isRefused: true) { world in
             try await world.town.seed()
@@ -338,7 +341,7 @@ import TidemarkTesting
     }
 }
 
-@MainActor @Suite(.timeLimit(.minutes(20))) struct `People` {
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `People` {
     @Test func `who are blocked are read once`() async throws {
         try await ChatsWorld.run { world in
             try await world.town.seed()

@@ -11,7 +11,7 @@ import TidemarkTesting
 
 @testable import ChatsCore
 
-@MainActor @Suite(.timeLimit(.minutes(20))) struct `Chats on a phone` {
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `Chats on a phone` {
     @Test(arguments: [true, false])
     func `show the chats of a full read with their badges`(isAfter: Bool) async throws {
         try await ChatsWorld.run { world in
@@ -120,7 +120,7 @@ import TidemarkTesting
 }
 
 /// The files that are deployed: `firestore.rules` and `firestore.indexes.json`.
-@MainActor @Suite(.timeLimit(.minutes(10))) struct `The files of Chats` {
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `The files of Chats` {
     @Test func `have the index of each query`() async throws {
         var configuration = FirestoreServer.Configuration()
         configuration.indexes = IndexSettings(

@@ -106,11 +106,6 @@ public enum ExampleWorldFault: Error, Equatable {
     case refused([String])
 }
 
-/// Returns once it is so. The suite's time limit ends what never comes.
-@MainActor public func until(_ isThere: () async throws -> Bool) async throws {
-    while try await !isThere() { try await Task.sleep(for: .milliseconds(1)) }
-}
-
 /// The first screen that is as it is sought.
 @MainActor public func screen(
     _ app: some PhoneApp, where isSought: (Screen) -> Bool

@@ -2,6 +2,7 @@ import ExampleKit
 import ExampleTesting
 import Foundation
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkApp
 import TidemarkHealth
@@ -76,7 +77,7 @@ extension HealthModel.Export {
     fileprivate var isImporting: Bool { if case .importing = self { true } else { false } }
 }
 
-@MainActor @Suite(.timeLimit(.minutes(20))) struct `An export that is shared with Health` {
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `An export that is shared with Health` {
     @Test func `is shown, and each of its days is sent once`() async throws {
         try await HealthWorld.run { world in
             let export = try SharedExport(world)

@@ -1,5 +1,6 @@
 import ExampleTesting
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkApp
 import TidemarkResilience
@@ -9,7 +10,7 @@ import TidemarkTesting
 
 @testable import MessagesCore
 
-@MainActor @Suite(.timeLimit(.minutes(20))) struct `A conversation` {
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `A conversation` {
     private func ids(_ model: ConversationModel) -> [String] {
         model.messages.items.compactMap(\.id)
     }

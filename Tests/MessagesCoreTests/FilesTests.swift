@@ -2,6 +2,7 @@ import ExampleKit
 import ExampleTesting
 import Foundation
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkApp
 import TidemarkModel
@@ -12,7 +13,7 @@ import TidemarkTesting
 @testable import MessagesCore
 
 /// The files that are deployed: `firestore.rules` and `firestore.indexes.json`.
-@MainActor @Suite(.timeLimit(.minutes(10))) struct `The files of Messages` {
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `The files of Messages` {
     @Test func `have the index of each query`() async throws {
         var configuration = FirestoreServer.Configuration()
         configuration.indexes = IndexSettings(

@@ -6,7 +6,7 @@ import TidemarkTesting
 
 @testable import MessagesCore
 
-@MainActor @Suite(.timeLimit(.minutes(20))) struct `Messages on a phone` {
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `Messages on a phone` {
     @Test(arguments: [true, false])
     func `shows the conversations of a full read, the latest first`(isAfter: Bool) async throws {
         try await MessagesWorld.run { world in

@@ -4,7 +4,7 @@ import TidemarkImages
 
 @testable import MessagesCore
 
-@Suite(.timeLimit(.minutes(10))) struct `A thumbnail` {
+@Suite(.timeLimit(.minutes(2))) struct `A thumbnail` {
     /// Serves one file, whatever is asked for.
     private struct OnePicture: PictureTransport {
         let file: [UInt8]

@@ -1,4 +1,5 @@
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkApp
 import TidemarkServer
@@ -9,7 +10,7 @@ import TidemarkTesting
 /// The examples print for their readers: a run of the tests shows results alone.
 private func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {}
 
-@MainActor @Suite(.timeLimit(.minutes(20))) struct `The articles' examples` {
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `The articles' examples` {
     private struct Message: Decodable, Sendable { var text: String }
     private struct Settings: Codable, Equatable, Sendable { var theme: String }
 
@@ -35,9 +36,7 @@ private func print(_ items: Any..., separator: String = " ", terminator: String 
                 pagesFromDisk: .keptRight(changeTime: "updatedAt", deletedField: "deletedAt"))
             let model = TypedPagerModel<Message>(pager)
             model.loadMore()  // as the oldest row appears: never twice at once
-            while model.items.isEmpty || model.hasMore {
-                try await Task.sleep(for: .milliseconds(1))
-            }
+            try await until("all items are there") { !model.items.isEmpty && !model.hasMore }
             #expect(model.items.map(\.text) == ["hello"])
             pager.close()
         }
@@ -79,7 +78,7 @@ private func print(_ items: Any..., separator: String = " ", terminator: String 
             budget: BackfillBudget(time: .seconds(25), reads: 5_000))
         let model = BackfillModel(backfill)
         try await backfill.start()
-        while model.progress.phase != .complete { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the backfill is complete") { model.progress.phase == .complete }
         // The fourth is older than a year.
         #expect(model.progress.samples == 3 && model.progress.hasFirstWindows)
         await backfill.stop()
@@ -100,8 +99,8 @@ private func print(_ items: Any..., separator: String = " ", terminator: String 
                 try await firestore.collection("rooms").getDocuments()
             }
             #expect(rooms.isEmpty)
-            while await backfill.current.phase != .held(.budget(.reads)) {
-                try await Task.sleep(for: .milliseconds(1))
+            try await until("the backfill has used its budget of reads") {
+                await backfill.current.phase == .held(.budget(.reads))
             }
             #expect(await backfill.current.reads == 1)
             while await backfill.current.phase != .complete {

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkApp
 import TidemarkTesting
@@ -9,7 +10,7 @@ import TidemarkTesting
 /// The examples print for their readers: a run of the tests shows results alone.
 private func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {}
 
-@MainActor @Suite(.timeLimit(.minutes(20))) struct `The doc comments' examples` {
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `The doc comments' examples` {
     private struct Message: Decodable, Sendable { var text: String }
 
     /// A list on a screen.
@@ -118,7 +119,7 @@ private func print(_ items: Any..., separator: String = " ", terminator: String 
             }
             let pager = try Pager.messages(of: firestore.document("rooms/blue"))
             let model = TypedPagerModel<Message>(pager)
-            while model.rows.count < 3 { try await Task.sleep(for: .milliseconds(1)) }
+            try await until("3 rows are there") { model.rows.count >= 3 }
             for row in model.rows {
                 show(row.value, isSending: row.isPending, hasFailed: row.isFailed)
                 model.loadMoreIfNeeded(at: row.id)  // as the row appears
@@ -261,7 +262,7 @@ private func print(_ items: Any..., separator: String = " ", terminator: String 
             changes: AsyncStream { $0.finish() }, news: AsyncStream { $0.finish() })
         let launch = LaunchModel(parts) { user in await feeds.openFromDisk(user) }
         launch.start()
-        while launch.content == nil { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the launch has its content") { launch.content != nil }
         switch launch.screen.content {
         case .nothing: showSplash()
         case .local: showFeed(launch.content)
@@ -323,7 +324,7 @@ private func print(_ items: Any..., separator: String = " ", terminator: String 
     }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct `The examples of tests` {
+@Suite(.timeLimit(.minutes(2))) struct `The examples of tests` {
     @Test func `count reads`() async throws {
         let firestore = try LocalFirestore.start().firestore()
         try await expectReads(atMost: 1, of: firestore) {

@@ -1,11 +1,12 @@
 import Foundation
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkTesting
 
 // The lines of the tutorial *Your first offline screen*, in its order: the tidy tests compare them.
 
-@MainActor @Suite(.timeLimit(.minutes(20))) struct `The first offline screen` {
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `The first offline screen` {
     private let place = TestFolder()
     private var folder: String { place.path }
 
@@ -47,8 +48,8 @@ import TidemarkTesting
         let receipt = try await firestore.collection("rooms/blue/messages").document()
             .enqueueSetData(from: Message(text: "hello"))
         let committed = try await receipt.acknowledged()
-        while room.messages.first?.sentAt == nil || !room.isCurrent {
-            try await Task.sleep(for: .milliseconds(1))
+        try await until("the room has its newest message") {
+            room.messages.first?.sentAt != nil && room.isCurrent
         }
         #expect(room.messages.map(\.text) == ["hello"])
         #expect(room.messages[0].sentAt?.seconds == committed.seconds)

@@ -14,7 +14,7 @@ import TidemarkTesting
 /// The examples print for their readers: a run of the tests shows results alone.
 private func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {}
 
-@Suite(.timeLimit(.minutes(20))) struct `The examples of the newer articles` {
+@Suite(.timeLimit(.minutes(2))) struct `The examples of the newer articles` {
     private struct Order: Encodable, Sendable { var price = Double.nan }
     private struct Profile: Codable, Sendable { var name: String }
 

@@ -63,7 +63,7 @@ struct NightlyServiceTests {
         try #require((response as? HTTPURLResponse)?.statusCode == 200)
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `at two in Zurich it finds both kinds, writes them down, and ends when it is told`()
         async throws
     {

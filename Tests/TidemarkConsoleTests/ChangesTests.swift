@@ -8,7 +8,7 @@ import TidemarkServer
 @testable import TidemarkConsole
 
 /// What pages send to be changed, over a server in process.
-@Suite(.timeLimit(.minutes(20))) struct ChangesTests {
+@Suite(.timeLimit(.minutes(2))) struct ChangesTests {
     private let server: FirestoreServer
     private let console: Console
     private let context: CallContext

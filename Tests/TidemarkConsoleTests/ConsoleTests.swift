@@ -8,7 +8,7 @@ import TidemarkServer
 @testable import TidemarkConsole
 
 /// The console over a server in process, without a socket.
-@Suite(.timeLimit(.minutes(20))) struct ConsoleTests {
+@Suite(.timeLimit(.minutes(2))) struct ConsoleTests {
     private let server: FirestoreServer
     private let console: Console
     private let context: CallContext

@@ -7,7 +7,7 @@ import TidemarkServer
 
 @testable import TidemarkConsole
 
-@Suite(.timeLimit(.minutes(10))) struct RulesPageTests {
+@Suite(.timeLimit(.minutes(2))) struct RulesPageTests {
     private let server: FirestoreServer
     private let console: Console
 

@@ -158,7 +158,7 @@ import TidemarkModel
 }
 
 /// Bells on real threads: who waits is woken once, and none is forgotten.
-@Suite(.timeLimit(.minutes(10))) struct TrafficBellTests {
+@Suite(.timeLimit(.minutes(2))) struct TrafficBellTests {
     @Test func `who waits is woken by a change, and one that has been before is no wait`() async {
         let bell = TrafficBell()
         let before = bell.versions

@@ -1,12 +1,13 @@
 import Foundation
 import Testing
+import TestSupport
 import TidemarkModel
 import TidemarkServer
 
 @testable import TidemarkExport
 
 /// Exports that are damaged, and exports that want more than an import may do.
-@Suite struct DamagedExportTests {
+@Suite(.ownThread) struct DamagedExportTests {
     private let folder: TestFolder
     private let world: ExportWorld
 

@@ -1,11 +1,12 @@
 import Foundation
 import Testing
+import TestSupport
 import TidemarkModel
 import TidemarkServer
 
 @testable import TidemarkExport
 
-@Suite struct ExportTests {
+@Suite(.ownThread) struct ExportTests {
     private let folder: TestFolder
     private let world: ExportWorld
 

@@ -1,10 +1,11 @@
 import Foundation
 import Testing
+import TestSupport
 import TidemarkModel
 
 @testable import TidemarkExport
 
-@Suite struct LogTests {
+@Suite(.ownThread) struct LogTests {
     private let folder: TestFolder
 
     init() throws { folder = try TestFolder() }

@@ -69,7 +69,7 @@ private final class TokenMaker: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct `Tokens of a service account` {
+@Suite(.timeLimit(.minutes(2))) struct `Tokens of a service account` {
     private static let secret = try? _RSA.Signing.PrivateKey(keySize: .bits2048)
     private let maker = TokenMaker()
 

@@ -57,6 +57,7 @@ struct AccountFuzzTests {
         return bytes
     }
 
+    // `make long` gives it a million.
     @Test(.timeLimit(.minutes(60)))
     func `damaged bodies are answered`() async throws {
         let server = try await server()
@@ -86,6 +87,7 @@ struct AccountFuzzTests {
         server.close()
     }
 
+    // `make long` gives it a million.
     @Test(.timeLimit(.minutes(60)))
     func `damaged tokens let nobody in`() async throws {
         let server = try await server()

@@ -11,7 +11,7 @@ import TidemarkServer
 /// The examples print for their readers: a run of the tests shows results alone.
 private func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {}
 
-@Suite(.timeLimit(.minutes(20))) struct `The article on health days` {
+@Suite(.timeLimit(.minutes(2))) struct `The article on health days` {
     @Test func `sends them`() async throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-article-\(UUID().uuidString)").path

@@ -103,7 +103,7 @@ private final class HealthWorld {
 }
 
 @Suite struct `Health days in Firestore` {
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `are all there, once, and come to what was lived`() async throws {
         let world = try await HealthWorld(days: 45)
         let progress = try await world.run(try world.history(), BackfillBudget())
@@ -121,7 +121,7 @@ private final class HealthWorld {
         await world.device.terminate()
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `are sent newest first, and on from there after a restart`() async throws {
         let world = try await HealthWorld(days: 30)
         let expected = try world.expected()
@@ -144,7 +144,7 @@ private final class HealthWorld {
         await world.device.terminate()
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `are sent again only when an import has changed them`() async throws {
         let world = try await HealthWorld(days: 12)
         let history = try world.history()
@@ -166,7 +166,7 @@ private final class HealthWorld {
         await world.device.terminate()
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `come back into another device's store, and are not sent again`() async throws {
         let world = try await HealthWorld(days: 20)
         _ = try await world.run(try world.history(), BackfillBudget())

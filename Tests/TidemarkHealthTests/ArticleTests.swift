@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 @testable import TidemarkHealth
 
@@ -8,7 +9,7 @@ import Testing
 /// The examples print for their readers: a run of the tests shows results alone.
 private func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {}
 
-@MainActor @Suite(.timeLimit(.minutes(20))) struct `The articles on health` {
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `The articles on health` {
     @Test func `import an export and show a summary`() async throws {
         let scratch = try Scratch()
         defer { withExtendedLifetime(scratch) {} }
@@ -27,7 +28,7 @@ private func print(_ items: Any..., separator: String = " ", terminator: String 
         #expect(report.added > 0)
 
         let summary = HealthSummaryModel(store) { HealthMoment(seconds: now, offset: 60) }
-        while summary.refreshes == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the summary is made") { summary.refreshes > 0 }
         #expect(summary.summary.stepsToday != nil)
     }
 
@@ -57,7 +58,7 @@ private func print(_ items: Any..., separator: String = " ", terminator: String 
             }
         }
         let watching = Task { await watch() }
-        while !store.isObserved { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the store is observed") { store.isObserved }
         let following = Task { try await follow() }
         await watching.value
         following.cancel()

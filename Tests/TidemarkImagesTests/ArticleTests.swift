@@ -4,7 +4,7 @@ import TidemarkImages
 
 // The examples of the articles and of doc comments, line by line: the tidy tests compare them.
 
-@Suite(.timeLimit(.minutes(20))) struct `The article on pictures` {
+@Suite(.timeLimit(.minutes(2))) struct `The article on pictures` {
     @Test func `loads, prefetches and finds people's pictures`() async throws {
         let server = SocketServer { _, _ in
             .init(fields: [("cache-control", "max-age=60")], body: Samples.photograph)

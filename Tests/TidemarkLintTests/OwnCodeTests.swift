@@ -1,11 +1,12 @@
 import Foundation
 import Testing
+import TestSupport
 
 @testable import TidemarkLint
 
 /// The project's own code, in which every finding is explained where it stands. Tests/Interop lints the
 /// whole repository; here are the files that speak to Firestore, which takes seconds.
-struct OwnCodeTests {
+@Suite(.ownThread) struct OwnCodeTests {
     private static let root = LintCase.folder.deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
     private static let names = [

@@ -122,7 +122,7 @@ import TidemarkTesting
     }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct `Retrying without a classifier` {
+@Suite(.timeLimit(.minutes(2))) struct `Retrying without a classifier` {
     private struct Strange: Error {}
 
     private let clock = ManualClock()
@@ -185,7 +185,7 @@ import TidemarkTesting
     }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct `A wait with a limit` {
+@Suite(.timeLimit(.minutes(2))) struct `A wait with a limit` {
     private let clock = ManualClock()
 
     /// Something that never answers, and does not mind being cancelled.

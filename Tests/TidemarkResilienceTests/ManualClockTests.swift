@@ -8,7 +8,7 @@ import TidemarkTesting
         while !clock.advanceToNext() { await Task.yield() }
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `stands still until it is told, and then goes to the end of the wait`() async throws {
         let clock = ManualClock()
         #expect(!clock.advanceToNext() && clock.now.time == .zero)
@@ -22,7 +22,7 @@ import TidemarkTesting
         #expect(clock.now.time == .milliseconds(8_001))
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `lets go of who is cancelled, before and while it waits`() async {
         let clock = ManualClock()
         let waiting = Task { try await clock.wait(.seconds(1)) }
@@ -31,8 +31,20 @@ import TidemarkTesting
         #expect(!clock.advanceToNext() && clock.now.time == .zero)
     }
 
+    @Test(.timeLimit(.minutes(2)))
+    func `lets go of who waits for sleepers and is cancelled, and of nobody else`() async throws {
+        let clock = ManualClock()
+        let (given, stays) = (Task { await clock.sleepers(2) }, Task { await clock.sleepers(1) })
+        given.cancel()
+        await given.value
+        let sleeping = Task { try await clock.wait(.seconds(1)) }
+        await stays.value
+        clock.advance(by: .seconds(1))
+        try await sleeping.value
+    }
+
     /// What the retry's row measures: a policy with other waits comes out as one.
-    @Test(.timeLimit(.minutes(20)), arguments: [(1.0, 14), (0.5, 7), (2, 28)])
+    @Test(.timeLimit(.minutes(2)), arguments: [(1.0, 14), (0.5, 7), (2, 28)])
     func `measures what a policy waits, not what it is meant to`(scale: Double, seconds: Int)
         async throws
     {

@@ -1,6 +1,7 @@
 import Dispatch
 import Synchronization
 import Testing
+import TestSupport
 import TidemarkResilience
 import TidemarkTesting
 
@@ -22,7 +23,7 @@ private struct Expired: Error {}
     await withUnsafeContinuation { (_: UnsafeContinuation<Int, Never>) in }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct Retrying {
+@Suite(.timeLimit(.minutes(2))) struct Retrying {
     private let clock = ManualClock()
     private let events = Events()
 
@@ -150,7 +151,7 @@ private struct Expired: Error {}
                     }
                 }
             }
-            while flight.callers(for: "token") < 5 { try await Task.sleep(for: .milliseconds(1)) }
+            try await until("5 callers share the flight") { flight.callers(for: "token") == 5 }
             gate.open()
             return try await group.reduce(0, +)
         }
@@ -176,7 +177,7 @@ private struct Expired: Error {}
             if attempt < 10 { throw Broken() }
             return attempt
         }
-        while events.all != [.waitingForNetwork] { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the retry waits for a network") { events.all == [.waitingForNetwork] }
         gate.open()
         for delay in [2, 4, 8] {
             await clock.pass(.seconds(delay))
@@ -335,7 +336,7 @@ private actor Desk {
     }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct `A single flight` {
+@Suite(.timeLimit(.minutes(2))) struct `A single flight` {
     private let flight = SingleFlight<String, Int>()
 
     /// Starts callers one by one, each joined before the next.
@@ -355,7 +356,7 @@ private actor Desk {
             await gate.wait()
             return 5
         }
-        while flight.callers(for: "a") < 9 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("9 callers share the flight") { flight.callers(for: "a") == 9 }
         gate.open()
         var shared = 0
         for task in tasks {
@@ -375,7 +376,7 @@ private actor Desk {
             try Task.checkCancellation()
             return 5
         }
-        while flight.callers(for: "a") < 3 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("3 callers share the flight") { flight.callers(for: "a") == 3 }
         tasks[0].cancel()
         await #expect(throws: CancellationError.self) { try await tasks[0].value }
         gate.open()
@@ -393,7 +394,7 @@ private actor Desk {
             }
             return 0
         }
-        while flight.callers(for: "a") < 2 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("2 callers share the flight") { flight.callers(for: "a") == 2 }
         for task in tasks { task.cancel() }
         for await _ in ended { break }
         #expect(flight.count == 0)
@@ -405,7 +406,7 @@ private actor Desk {
             await gate.wait()
             throw Broken()
         }
-        while flight.callers(for: "a") < 2 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("2 callers share the flight") { flight.callers(for: "a") == 2 }
         gate.open()
         for task in tasks { await #expect(throws: Broken.self) { try await task.value } }
         #expect(try await flight.value(for: "a") { 1 } == 1)
@@ -417,7 +418,7 @@ private actor Desk {
             await gate.wait()
             return 1
         }
-        while flight.callers(for: "a") < 1 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the flight has a caller") { flight.callers(for: "a") == 1 }
         flight.forget("a")
         #expect(try await flight.value(for: "a") { 2 } == 2)
         gate.open()

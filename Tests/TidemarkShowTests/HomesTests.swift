@@ -7,7 +7,7 @@ import TidemarkTesting
 
 @testable import HomesCore
 
-@Suite(.timeLimit(.minutes(10))) struct HomesTests {
+@Suite(.timeLimit(.minutes(2))) struct HomesTests {
     private func has(_ id: String) -> (Screen) -> Bool {
         { screen in screen.controls.contains { $0.id == id } }
     }

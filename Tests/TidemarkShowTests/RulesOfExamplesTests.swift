@@ -10,7 +10,7 @@ import TidemarkTesting
 @testable import TidemarkShow
 
 /// The rules of the five apps on what is on their servers: who is let in, and who is not.
-@Suite(.timeLimit(.minutes(20))) struct `The rules of the examples` {
+@Suite(.timeLimit(.minutes(2))) struct `The rules of the examples` {
     private struct Question: Sendable {
         let operation: RulesOperation
         let person: RulesPerson

@@ -8,7 +8,7 @@ import TidemarkTesting
 
 @testable import StampsCore
 
-@Suite(.timeLimit(.minutes(10))) struct StampsTests {
+@Suite(.timeLimit(.minutes(2))) struct StampsTests {
     private func signIn(_ app: some PhoneApp) async throws {
         _ = try await app.screen("a sign-in") { $0.controls.contains { $0.id == "signIn" } }
         await app.tap("signIn", "")

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 import TidemarkSync
 
-@Suite(.timeLimit(.minutes(20))) struct `An app's executor` {
+@Suite(.timeLimit(.minutes(2))) struct `An app's executor` {
     /// What jobs do that nothing but the executor keeps apart.
     // @unchecked: that is what is tested.
     private final class Unguarded: @unchecked Sendable {

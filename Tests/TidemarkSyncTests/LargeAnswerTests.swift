@@ -1,12 +1,13 @@
 import Synchronization
 import Testing
+import TestSupport
 import TidemarkModel
 import TidemarkTesting
 
 @testable import TidemarkSync
 
 /// Reads that take longer than a call may be silent, in virtual time.
-@Suite struct `A large answer` {
+@Suite(.ownThread) struct `A large answer` {
     private func engine(_ line: SlowLine) throws -> SyncEngine {
         let scheduler = line.scheduler
         let engine = try SyncEngine(

@@ -1,4 +1,5 @@
 import Testing
+import TestSupport
 import TidemarkModel
 import TidemarkStore
 
@@ -6,7 +7,7 @@ import TidemarkStore
 
 /// Random documents, pending writes and queries, with changes between the slices: a read has at its end what
 /// filtering and sorting by code of its own makes of what is known then.
-@Suite struct SlicedReadTests {
+@Suite(.ownThread) struct SlicedReadTests {
     /// One document as a person would write it down.
     private struct Row: Equatable {
         var id: String

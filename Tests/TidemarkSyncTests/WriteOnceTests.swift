@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 import TidemarkModel
 import TidemarkServer
 import TidemarkSimulation
@@ -173,7 +174,7 @@ private struct SplitMix64: RandomNumberGenerator {
     }
 }
 
-@Suite struct WriteOnceTests {
+@Suite(.ownThread) struct WriteOnceTests {
     /// A batch that is committed, and its answer on the way.
     private func committed() throws -> World {
         let world = try World()

@@ -25,7 +25,7 @@ private final class SomebodyElsesAuth: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct `Tokens that somebody else has` {
+@Suite(.timeLimit(.minutes(2))) struct `Tokens that somebody else has` {
     private let auth = SomebodyElsesAuth()
 
     private func tokens() -> IDTokens {

@@ -72,7 +72,7 @@ struct AccountCallerTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `a token is good for its hour and a refresh for the next`() async throws {
         let world = try await World()
         let session = try await world.post("/v1/accounts:signUp", [:])
@@ -92,7 +92,7 @@ struct AccountCallerTests {
         await world.stop()
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `nobody, strangers and other projects are refused`() async throws {
         let world = try await World()
         let session = try await world.post("/v1/accounts:signUp", [:])
@@ -106,7 +106,7 @@ struct AccountCallerTests {
         await world.stop()
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `a token that was known is refused once its account is disabled`() async throws {
         let world = try await World()
         let session = try await world.post("/v1/accounts:signUp", [:])

@@ -3,7 +3,7 @@ import Testing
 import TidemarkModel
 import TidemarkWire
 
-@Suite(.timeLimit(.minutes(20))) struct CallTests {
+@Suite(.timeLimit(.minutes(2))) struct CallTests {
     @Test func `a query's rows arrive in order and end with ok`() async throws {
         let rows = (0..<1_000).map { row in
             Reply.runQuery(

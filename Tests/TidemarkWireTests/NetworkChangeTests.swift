@@ -4,7 +4,7 @@ import TidemarkServer
 
 @testable import TidemarkWire
 
-@Suite(.timeLimit(.minutes(20))) struct `Another network` {
+@Suite(.timeLimit(.minutes(2))) struct `Another network` {
     /// Of a long answer; a lost packet holds up what is behind it.
     @Test func `an answer to a ping is not behind more than 3G brings until it is due`() throws {
         guard case .open(let pacing) = NetworkProfile.threeG.link else {

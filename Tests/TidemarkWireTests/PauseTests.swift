@@ -3,7 +3,7 @@ import Testing
 import TidemarkModel
 import TidemarkWire
 
-@Suite(.timeLimit(.minutes(20))) struct PauseTests {
+@Suite(.timeLimit(.minutes(2))) struct PauseTests {
     /// What a call brought, by a sink that makes a pause once.
     private final class Sink: Sendable {
         private struct State {

@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 import TidemarkWire
 
-@Suite(.timeLimit(.minutes(20))) struct StreamTests {
+@Suite(.timeLimit(.minutes(2))) struct StreamTests {
     private let target = ListenTarget(
         id: 2, .query(Query(collectionID: "rooms")), resume: .token([1, 2]), expectedCount: 7)
 

@@ -1,4 +1,5 @@
 import Testing
+import TestSupport
 import TidemarkSync
 import TidemarkSimulation
 

@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 import TidemarkSimulation
 
 /// Two devices with feeds and pagers over one collection, played from a seed: after each sync, what

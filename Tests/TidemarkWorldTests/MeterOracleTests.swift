@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import TestSupport
 import TidemarkModel
 import TidemarkSync
 import TidemarkSimulation

@@ -10,7 +10,7 @@ import TidemarkTesting
 ///
 /// One at a time: hundreds of servers at once would keep each other past their limit.
 /// `TIDEMARK_PAGE_SEEDS=17` plays one seed again, `0..<1000` plays more.
-@Suite(.serialized, .timeLimit(.minutes(20))) struct PageHistoryTests {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct PageHistoryTests {
     @Test(arguments: SeedRange("TIDEMARK_PAGE_SEEDS", 0..<12).all)
     func `pages from disk show what a full read shows, and read no more than is new`(
         seed: UInt64

@@ -1,5 +1,6 @@
 #if TIDEMARK_DEFECTS
     import Testing
+    import TestSupport
     import TidemarkSync
     import TidemarkSimulation
 

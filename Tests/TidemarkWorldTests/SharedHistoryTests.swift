@@ -1,11 +1,12 @@
 import Synchronization
 import Testing
+import TestSupport
 import TidemarkSimulation
 
 /// An app and its helpers on one cache, played from a seed.
 ///
 /// `TIDEMARK_SHARED_SEEDS=17` plays one seed again and prints its whole log, `0..<20000` plays more.
-@Suite(.oneCore) struct SharedHistoryTests {
+@Suite(.ownThread) struct SharedHistoryTests {
     static let seeds = SeedRange("TIDEMARK_SHARED_SEEDS", 0..<2_000)
     private static let totals = Mutex((figures: SharedFigures(), shares: 0))
 

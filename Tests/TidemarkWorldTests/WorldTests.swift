@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import TestSupport
 import TidemarkSimulation
 
 /// Three clients, the server, and everything between them, played from a seed.

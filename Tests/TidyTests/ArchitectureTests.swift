@@ -1,4 +1,5 @@
 import Testing
+import TestSupport
 
 /// What ARCHITECTURE.md names, as far as a machine can look it up.
 struct ArchitectureRules {
@@ -99,7 +100,7 @@ struct ArchitectureRules {
     }
 }
 
-@Suite struct `The architecture` {
+@Suite(.ownThread) struct `The architecture` {
     private let rules = ArchitectureRules(
         paths: Repository.files.map(\.path),
         // The examples have a table of their own, in `Examples/README.md`.

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
+import TestSupport
 
-@Suite struct `The articles` {
+@Suite(.ownThread) struct `The articles` {
     private let articles = Repository.files.filter { file in
         file.path.hasSuffix(".md")
             && (file.path.contains(".docc/") || file.path.hasPrefix("Documentation/"))

@@ -1,8 +1,9 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// `Scripts/build` with a compiler of the test's own.
-@Suite(.timeLimit(.minutes(20))) struct `The build script` {
+@Suite(.ownThread, .timeLimit(.minutes(2))) struct `The build script` {
     private static let warning = "Sources/A/b.swift:3:1: warning: 'x' is not used"
     private static let error = "Sources/A/b.swift:4:1: error: no such thing"
 

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// The DocC catalogues: `Sources/MODULE/MODULE.docc`, one for each library that an app can import.
 enum Catalogues {
@@ -41,7 +42,7 @@ enum Catalogues {
     }
 }
 
-@Suite struct `The catalogues` {
+@Suite(.ownThread) struct `The catalogues` {
     private let pages = Repository.files.filter { Catalogues.module(of: $0) != nil }
 
     @Test func `are there for every library`() throws {

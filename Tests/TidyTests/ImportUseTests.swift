@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// Imports of which a file uses nothing, as far as its words tell: a file that uses a module has a word
 /// that the module declares. What is left over may still be unused; what is found is.
@@ -78,7 +79,7 @@ struct ImportUse {
     }
 }
 
-@Suite struct `Imports` {
+@Suite(.ownThread) struct `Imports` {
     @Test func `are of what is used`() {
         let use = ImportUse(Repository.swift)
         let found = Repository.swift.filter { !$0.isGenerated && !$0.isTidy }

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// The links of Markdown files to other files of the repository.
 enum Links {
@@ -44,7 +45,7 @@ enum Links {
     }
 }
 
-@Suite struct `Documents` {
+@Suite(.ownThread) struct `Documents` {
     /// Templates are read where their text is put.
     private let documents = Repository.files.filter { file in
         file.path.hasSuffix(".md") && !file.path.hasPrefix("Benchmarks/Results/Tables/")

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// Code that only some systems compile: `#if` with `canImport` or `os`.
 ///
@@ -101,7 +102,7 @@ struct PlatformBlocks {
     }
 }
 
-@Suite struct `Code for other systems` {
+@Suite(.ownThread) struct `Code for other systems` {
     private static let check = "Tools/AppleCheck"
 
     private func names(_ folder: String) throws -> [String] {

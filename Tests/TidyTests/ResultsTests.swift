@@ -1,9 +1,10 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// Compares the figures in the documents with the runs they are of. It finds and rounds them by code of its
 /// own, and not by that of `Scripts/tables`, which wrote them.
-@Suite struct `The figures` {
+@Suite(.ownThread) struct `The figures` {
     private static let results = Repository.root.appending(path: "Benchmarks/Results")
     private static let end = "<!-- end of results -->"
 

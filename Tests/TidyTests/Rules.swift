@@ -38,18 +38,26 @@ enum Rules {
         declaration + #"Tidemark\b"#, "a type named as its module breaks qualified names")
     private static let anySleep = LineRule(
         #"(Thread|Task|ContinuousClock\(\)|SuspendingClock\(\))\s*\.\s*sleep|\b(usleep|nanosleep)\s*\(|(^|[^\w.`])(?<!func )sleep\s*\("#,
-        "wait for a fact or use virtual time, a test must not sleep")
+        "wait for a fact by `until` or use virtual time, a test must not sleep")
 
-    /// A `while` that waits for a fact may pause for a millisecond: one that spins takes the thread that the
-    /// fact needs, and does not end when it is cancelled.
+    /// The one place where tests wait for a fact: it is bounded, and its failure names the fact.
+    static let waiting = "Tests/TestSupport/Until.swift"
+
     static func sleeping(in file: Repository.File) -> [Violation] {
-        anySleep.violations(in: file).filter { violation in
-            let index = violation.line - 1
-            let isPause = file.lines[index].contains("Task.sleep(for: .milliseconds(1))")
-            let isInLoop = file.lines[max(0, index - 1)...index].contains { $0.contains("while ") }
-            return !(isPause && isInLoop)
+        file.path == waiting ? [] : anySleep.violations(in: file)
+    }
+
+    /// A test may take 2 minutes: one that hangs says so while somebody still waits. Longer needs its reason
+    /// in a comment, on the line before.
+    static func longLimits(in file: Repository.File) -> [Violation] {
+        timeLimit.violations(in: file).filter { violation in
+            let before = violation.line > 1 ? file.lines[violation.line - 2] : ""
+            return !before.trimmingCharacters(in: .whitespaces).hasPrefix("//")
         }
     }
+
+    private static let timeLimit = LineRule(
+        #"\.timeLimit\(\.minutes\((?!2\)|1\))"#, "say on the line before why a test takes longer")
 
     static let unfinished = LineRule(
         #"\b(TODO|FIXME|XXX|HACK)\b"#, "finish it, or open an issue")

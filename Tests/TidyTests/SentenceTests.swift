@@ -1,8 +1,9 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// Sentences for people: each has a key of its own, and the article lists them all for translators.
-@Suite struct `Sentences for people` {
+@Suite(.ownThread) struct `Sentences for people` {
     private static let sources = Repository.swift.filter { file in
         file.path.hasPrefix("Sources/") && !file.path.hasPrefix("Sources/TidemarkWords/")
     }

@@ -1,8 +1,9 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// `Scripts/swift-tests` with tests of the test's own.
-@Suite(.timeLimit(.minutes(20))) struct `The script that runs the tests` {
+@Suite(.ownThread, .timeLimit(.minutes(2))) struct `The script that runs the tests` {
     /// As many as it may print beside its results.
     private static let most = 200
 

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
+import TestSupport
 
-@Suite struct `The repository` {
+@Suite(.ownThread) struct `The repository` {
     private func check(
         _ files: [Repository.File], _ violations: (Repository.File) -> [Violation]
     ) {
@@ -48,6 +49,10 @@ import Testing
 
     @Test func `does not sleep in tests`() {
         check(tests, Rules.sleeping)
+    }
+
+    @Test func `ends every test in time`() {
+        check(tests, Rules.longLimits)
     }
 
     @Test func `has nothing unfinished`() {
@@ -131,14 +136,19 @@ import Testing
         #expect(Rules.sleeping(in: file("func `does not sleep`() {")) == [])
     }
 
-    @Test func `allow a pause in a loop that waits for a fact, and nowhere else`() {
+    @Test func `allow a pause where all tests wait for a fact, and nowhere else`() {
         let pause = "try await Task.sleep(for: .milliseconds(1))"
-        #expect(Rules.sleeping(in: file("while !isThere { \(pause) }")) == [])
-        #expect(Rules.sleeping(in: file("while !isThere {", pause, "}")) == [])
-        #expect(Rules.sleeping(in: file(pause)).count == 1)
-        #expect(Rules.sleeping(in: file("while !isThere {}", "", pause)).count == 1)
-        let long = "while !isThere { try await Task.sleep(for: .milliseconds(10)) }"
-        #expect(Rules.sleeping(in: file(long)).count == 1)
+        let waiting = Repository.File(path: Rules.waiting, lines: [pause])
+        #expect(Rules.sleeping(in: waiting) == [])
+        #expect(Rules.sleeping(in: file("while !isThere { \(pause) }")).count == 1)
+        #expect(Rules.sleeping(in: file("while !isThere {", pause, "}")).count == 1)
+    }
+
+    @Test func `ask for the reason of a long limit`() {
+        let long = "@Test(.timeLimit(.minutes(20))) func f() {}"
+        #expect(Rules.longLimits(in: file("", long)).map(\.line) == [2])
+        #expect(Rules.longLimits(in: file("/// A million messages.", long)) == [])
+        #expect(Rules.longLimits(in: file("", "@Suite(.timeLimit(.minutes(2)))")) == [])
     }
 
     @Test func `refuse what is unfinished or of one machine`() {

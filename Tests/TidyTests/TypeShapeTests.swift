@@ -1,4 +1,5 @@
 import Testing
+import TestSupport
 
 /// How large a type may be, and over how many files it may be spread: state has one owner, and what may
 /// touch it fits on a screen.
@@ -67,7 +68,7 @@ struct TypeShapeRules {
     }
 }
 
-@Suite struct `Types` {
+@Suite(.ownThread) struct `Types` {
     private static let rules = TypeShapeRules(
         Repository.swift.filter { $0.path.hasPrefix("Sources/") && !$0.isGenerated })
 

@@ -1,9 +1,10 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// `Scripts/check-views` on a repository and with a compiler of the test's own, which says what it is given.
 @Suite(
-    .timeLimit(.minutes(20)),
+    .ownThread, .timeLimit(.minutes(2)),
     .enabled(if: ProcessInfo.processInfo.environment["TIDEMARK_WITHOUT_PYTHON"] == nil))
 struct `The check of the example apps' views` {
     private static let script = "Scripts/check-views"

@@ -42,6 +42,7 @@ public final class ManualClock: Clock {
     }
 
     private struct Watcher {
+        let id: Int
         let isAwaited: @Sendable (_ until: Instant) -> Bool
         let count: Int
         let wake: CheckedContinuation<Void, Never>
@@ -87,7 +88,8 @@ public final class ManualClock: Clock {
     /// How many tasks sleep.
     public var count: Int { state.withLock { $0.sleepers.count } }
 
-    /// Returns once so many tasks sleep, whatever for.
+    /// Returns once so many tasks sleep, whatever for; or at once when its task is cancelled, as a test's
+    /// time limit does.
     public func sleepers(_ count: Int = 1) async { await sleepers(count) { _ in true } }
 
     /// Returns once a task sleeps that is not due in exactly `duration`: the pause between attempts, where
@@ -110,13 +112,26 @@ public final class ManualClock: Clock {
     private func sleepers(
         _ count: Int, where isAwaited: @escaping @Sendable (_ until: Instant) -> Bool
     ) async {
-        await withCheckedContinuation { continuation in
-            let satisfied = state.withLock { state in
-                state.watchers.append(
-                    Watcher(isAwaited: isAwaited, count: count, wake: continuation))
-                return state.satisfiedWatchers()
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let satisfied = state.withLock { state in
+                    let watcher = Watcher(
+                        id: id, isAwaited: isAwaited, count: count, wake: continuation)
+                    if Task.isCancelled { return [watcher] }
+                    state.watchers.append(watcher)
+                    return state.satisfiedWatchers()
+                }
+                for watcher in satisfied { watcher.wake.resume() }
             }
-            for watcher in satisfied { watcher.wake.resume() }
+        } onCancel: {
+            let watcher = state.withLock { state in
+                state.watchers.firstIndex { $0.id == id }.map { state.watchers.remove(at: $0) }
+            }
+            watcher?.wake.resume()
         }
     }
 

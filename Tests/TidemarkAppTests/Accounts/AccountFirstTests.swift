@@ -68,7 +68,7 @@ private final class Device {
     }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct `An account before its onboarding` {
+@Suite(.timeLimit(.minutes(2))) struct `An account before its onboarding` {
     private let device: Device
     private let apple = AccountJobs.Way.provider(
         ProviderCredential(provider: "apple.com", idToken: "ada"))

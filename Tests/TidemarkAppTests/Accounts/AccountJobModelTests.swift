@@ -1,4 +1,5 @@
 import Testing
+import TestSupport
 
 @testable import TidemarkApp
 
@@ -228,7 +229,7 @@ extension JobWorld {
     }
 }
 
-@Suite struct `Every sign-up that can be` {
+@Suite(.ownThread) struct `Every sign-up that can be` {
     private func check(_ start: JobWorld, mayKill: Int = 2) throws -> (
         wrong: Set<String>, summary: String
     ) {

@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkServer
 
@@ -68,9 +69,7 @@ private final class UnsureProfiles: ProfileStore {
 
     /// Returns once a call hangs.
     func untilHanging(_ call: String) async throws {
-        while !hanging.withLock({ $0.contains(call) }) {
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await until("\(call) hangs") { hanging.withLock { $0.contains(call) } }
     }
 
     private func run<T: Sendable>(
@@ -126,13 +125,13 @@ private final class UnsureProfiles: ProfileStore {
         #expect(try device.accounts.store.read(.signUp) == nil)
     }
 
-    @Test(.timeLimit(.minutes(20))) func `make an account and its profile`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `make an account and its profile`() async throws {
         try await device.jobs.signUp(way, profile: profile)
         #expect(await device.news() == .finished(UserID("u1")!))
         try await expectComplete()
     }
 
-    @Test(.timeLimit(.minutes(20))) func `make one account, though its answers are lost`()
+    @Test(.timeLimit(.minutes(2))) func `make one account, though its answers are lost`()
         async throws
     {
         device.accountsServer.fail("accounts:signUp", .lostAnswer, .neverSent)
@@ -145,7 +144,7 @@ private final class UnsureProfiles: ProfileStore {
         try await expectComplete()
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `are known at a launch by the session that they have made`()
         async throws
     {
@@ -164,7 +163,7 @@ private final class UnsureProfiles: ProfileStore {
         #expect(facts.unfinished == UnfinishedJob(.signUp, user: UserID("u1"), step: 3))
     }
 
-    @Test(.timeLimit(.minutes(20)), arguments: ["create", "compare"])
+    @Test(.timeLimit(.minutes(2)), arguments: ["create", "compare"])
     func `go on after being killed in the middle of it`(call: String) async throws {
         device.profiles.fail(call, .hangs)
         try await device.jobs.signUp(way, profile: profile, step: 3)
@@ -177,7 +176,7 @@ private final class UnsureProfiles: ProfileStore {
         try await expectComplete()
     }
 
-    @Test(.timeLimit(.minutes(20))) func `wait for a network, and go on when it is there`()
+    @Test(.timeLimit(.minutes(2))) func `wait for a network, and go on when it is there`()
         async throws
     {
         device.profiles.fail("create", .neverSent, .neverSent, .neverSent, .neverSent)
@@ -188,7 +187,7 @@ private final class UnsureProfiles: ProfileStore {
         try await expectComplete()
     }
 
-    @Test(.timeLimit(.minutes(20))) func `ask the person about an address that is taken`()
+    @Test(.timeLimit(.minutes(2))) func `ask the person about an address that is taken`()
         async throws
     {
         let other = Accounts(device.accountsServer, store: ScriptedStore())
@@ -200,7 +199,7 @@ private final class UnsureProfiles: ProfileStore {
         #expect(await device.news() == .finished(UserID("u2")!))
     }
 
-    @Test(.timeLimit(.minutes(20))) func `undo what they made when they are given up`() async throws
+    @Test(.timeLimit(.minutes(2))) func `undo what they made when they are given up`() async throws
     {
         device.profiles.fail("compare", .neverSent, .neverSent, .neverSent, .neverSent)
         try await device.jobs.signUp(way, profile: profile)
@@ -211,7 +210,7 @@ private final class UnsureProfiles: ProfileStore {
         try await expectNothing()
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `undo an account whose answer never came, after a launch`() async throws {
         device.accountsServer.fail(
             "accounts:signUp", .lostAnswer, .neverSent, .neverSent, .neverSent)
@@ -224,7 +223,7 @@ private final class UnsureProfiles: ProfileStore {
         try await expectNothing()
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `undo the account of an address that is given up for another`() async throws {
         device.accountsServer.fail(
             "accounts:signUp", .lostAnswer, .neverSent, .neverSent, .neverSent)
@@ -235,7 +234,7 @@ private final class UnsureProfiles: ProfileStore {
         try await expectComplete("u2")
     }
 
-    @Test(.timeLimit(.minutes(20))) func `keep a profile that was there before`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `keep a profile that was there before`() async throws {
         let other = Accounts(device.accountsServer, store: ScriptedStore())
         let user = try await other.signUp(email: "a@b.c", password: "secret")
         _ = await device.profiles.create(user, ["name": .string("Older")], id: "other")
@@ -244,7 +243,7 @@ private final class UnsureProfiles: ProfileStore {
         #expect(try await device.profile("u1")?["name"] == .string("Older"))
     }
 
-    @Test(.timeLimit(.minutes(20))) func `need no address of a person`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `need no address of a person`() async throws {
         device.accountsServer.fail("accounts:signUp", .lostAnswer)
         try await device.jobs.signUp(.installation, profile: profile)
         #expect(await device.news() == .finished(UserID("u1")!))
@@ -253,7 +252,7 @@ private final class UnsureProfiles: ProfileStore {
         #expect(device.accounts.user == UserID("u1"))
     }
 
-    @Test(.timeLimit(.minutes(20))) func `write the profile of an account that has none`()
+    @Test(.timeLimit(.minutes(2))) func `write the profile of an account that has none`()
         async throws
     {
         try await device.accounts.signUp(email: "a@b.c", password: "secret")

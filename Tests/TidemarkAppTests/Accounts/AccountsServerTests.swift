@@ -20,7 +20,7 @@ import TidemarkTesting
         return (accounts, files)
     }
 
-    @Test(.timeLimit(.minutes(20))) func `sign up, in by each way, link and renew`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `sign up, in by each way, link and renew`() async throws {
         let server = try await LocalAccounts.start()
         let (accounts, _) = try device(server, folder.path)
         let user = try await accounts.signUp(email: "a@b.c", password: "secret")
@@ -52,7 +52,7 @@ import TidemarkTesting
         await server.stop()
     }
 
-    @Test(.timeLimit(.minutes(20))) func `make an account with its profile, and delete both`()
+    @Test(.timeLimit(.minutes(2))) func `make an account with its profile, and delete both`()
         async throws
     {
         let local = try LocalFirestore.start()
@@ -82,7 +82,7 @@ import TidemarkTesting
         await local.stop()
     }
 
-    @Test(.timeLimit(.minutes(20))) func `say that nobody answers`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `say that nobody answers`() async throws {
         let server = try await LocalAccounts.start()
         let (accounts, _) = try device(server, folder.path)
         await server.stop()

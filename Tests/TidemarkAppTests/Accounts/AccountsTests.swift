@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkResilience
 
@@ -74,7 +75,7 @@ import TidemarkResilience
             for await token in group { all.insert(token) }
             return all
         }
-        while !server.requests.contains("token") { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("a token is asked for") { server.requests.contains("token") }
         server.release()
         #expect(await tokens == ["id-u1-2"])
         #expect(server.requests.filter { $0 == "token" }.count == 1)

@@ -24,7 +24,7 @@ import TidemarkResilience
 }
 
 /// What a session that was begun with Apple hears from the system.
-@Suite(.timeLimit(.minutes(20))) struct `A session of Apple's` {
+@Suite(.timeLimit(.minutes(2))) struct `A session of Apple's` {
     private final class System: AppleCredentials {
         private let known = Mutex<[String: AppleCredentialState]>([:])
         private let asked = Mutex<[String]>([])

@@ -10,7 +10,7 @@ import TidemarkWire
 @testable import TidemarkCLI
 
 /// `tidemark audit orphans` without a host, where Google's services are a test's own.
-@Suite(.timeLimit(.minutes(20))) struct `The command that audits` {
+@Suite(.timeLimit(.minutes(2))) struct `The command that audits` {
     private static let secret = try? _RSA.Signing.PrivateKey(keySize: .bits2048)
     private let folder = TestFolder()
 

@@ -25,7 +25,7 @@ import TidemarkServer
         return await backfill.current
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `comes into the cache, page by page, with equal times across a page's end`() async throws {
         let server = try FirestoreServer(FirestoreServer.Configuration())
         let author = try Self.client(server, "author")

@@ -65,7 +65,7 @@ import TidemarkTesting
 
     // MARK: Good ones
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `reads through TLS, and shows the certificate's dates`() async throws {
         let local = try LocalFirestore.start()
         let port = try await local.serve().port
@@ -84,7 +84,7 @@ import TidemarkTesting
 
     // MARK: Dates
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `says that a certificate has run out, by a clock that its server agrees with`()
         async throws
     {
@@ -97,7 +97,7 @@ import TidemarkTesting
         #expect(try #require(report.evidence.clockAhead).magnitude < 60)
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `says so too where the server tells no time, unless the app knows better`() async throws {
         let local = try LocalFirestore.start()
         let port = try await local.serve().port
@@ -112,7 +112,7 @@ import TidemarkTesting
 
     /// As it looks from a device whose clock is years ahead: everything has run out, and whoever
     /// answers says that it is 2020.
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `says that the clock is wrong where the server's says so`() async throws {
         let then = TestCertificate.day("2020-06-01")
         let report = try await diagnose(
@@ -124,7 +124,7 @@ import TidemarkTesting
     }
 
     /// A clock that was never set: no certificate is good yet.
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `says that the clock is wrong where no certificate holds yet`() async throws {
         let later = certificate(from: "2044-01-01")
         let silent = try await diagnose(page("404 Not Found"), later)
@@ -139,7 +139,7 @@ import TidemarkTesting
 
     // MARK: Impostors, proxies and portals
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `names whom a certificate is for when it is for others`() async throws {
         let others = certificate(["other.example", "www.other.example"])
         let report = try await diagnose(page("404 Not Found"), others)
@@ -150,7 +150,7 @@ import TidemarkTesting
                 "for other.example, www.other.example and not for localhost"))
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `tells a certificate of its own maker from a stranger's`() async throws {
         let own = TestCertificate(hosts: ["localhost"])
         let itself = try await diagnose(page("404 Not Found"), own)
@@ -161,7 +161,7 @@ import TidemarkTesting
         #expect(detail(.security, strangers).contains("signed by nobody who is known here"))
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `blames a proxy that is named for a certificate that is not known`() async throws {
         let report = try await diagnose(
             page("404 Not Found"), certificate(by: stranger), proxy: "proxy.example:3128")
@@ -169,7 +169,7 @@ import TidemarkTesting
         #expect(detail(.interface, report).hasSuffix("proxy proxy.example:3128"))
     }
 
-    @Test(.timeLimit(.minutes(20)), arguments: [true, false])
+    @Test(.timeLimit(.minutes(2)), arguments: [true, false])
     func `finds a portal behind a certificate`(isKnown: Bool) async throws {
         // Of its own name, signed as it should be, or for the name called, signed by nobody.
         let theirs = isKnown ? certificate(["login.example"]) : certificate(by: stranger)
@@ -179,7 +179,7 @@ import TidemarkTesting
         #expect(detail(.security, report).contains("HTTP status 302 to https://login.example/"))
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `finds a portal where TLS was expected`() async throws {
         let local = try LocalFirestore.start()
         let gate = NetworkGate(host: "127.0.0.1", port: 0)
@@ -191,7 +191,7 @@ import TidemarkTesting
         await local.stop()
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `says that a server without TLS is another one than was asked for`() async throws {
         let local = try LocalFirestore.start()
         let report = try await diagnose(port: try await local.serve().port)
@@ -203,7 +203,7 @@ import TidemarkTesting
     // MARK: Without TLS
 
     @Test(
-        .timeLimit(.minutes(20)),
+        .timeLimit(.minutes(2)),
         arguments: [
             ("407 Proxy Authentication Required", Verdict.proxy), ("503 Unavailable", .backendDown),
             ("504 Gateway Timeout", .backendDown), ("429 Too Many Requests", .quota),
@@ -221,7 +221,7 @@ import TidemarkTesting
 
     // MARK: What is left behind
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `leaves no connection and no thread to a server that never answers`() async throws {
         let server = try await PlacedServer.start(.nothing)
         let probe = NetworkProbe()

@@ -28,7 +28,7 @@ import TidemarkTesting
     }
 
     @Test(
-        .timeLimit(.minutes(20)),
+        .timeLimit(.minutes(2)),
         arguments: [
             ("healthy", Verdict.healthy), ("refuse", .backendDown), ("blackhole", .silence),
             ("captive", .captivePortal),
@@ -41,7 +41,7 @@ import TidemarkTesting
         #expect(report.steps.allSatisfy { !$0.detail.isEmpty })
     }
 
-    @Test(.timeLimit(.minutes(20))) func `ends at once when it is not wanted any more`()
+    @Test(.timeLimit(.minutes(2))) func `ends at once when it is not wanted any more`()
         async throws
     {
         let doctor = Doctor(
@@ -52,7 +52,7 @@ import TidemarkTesting
     }
 
     /// At whatever step it is. What it leaves behind finds that its thread is gone.
-    @Test(.timeLimit(.minutes(20))) func `ends at any moment`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `ends at any moment`() async throws {
         let local = try LocalFirestore.start()
         let port = try await local.serve().port
         let target = DiagnosisTarget(
@@ -70,7 +70,7 @@ import TidemarkTesting
 
     /// What an app's rules say of a document that is not the app's says nothing of the app.
     @Test(
-        .timeLimit(.minutes(20)),
+        .timeLimit(.minutes(2)),
         arguments: [
             (nil, Verdict.healthy), ("rooms/blue", .healthy), ("secrets/one", .forbidden),
         ])
@@ -104,7 +104,7 @@ import TidemarkTesting
         await #expect(throws: FirestoreError.self) { try await doctor.diagnose(after: .zero) }
     }
 
-    @Test(.timeLimit(.minutes(20))) func `knows no such name when there is none`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `knows no such name when there is none`() async throws {
         var doctor = Doctor(
             DiagnosisTarget(host: "nothing.invalid", port: 443, usesTLS: true, project: "p"))
         doctor.stepTime = .seconds(4)

@@ -1,8 +1,9 @@
 import Testing
+import TestSupport
 
 @testable import TidemarkApp
 
-@Suite struct `A verdict` {
+@Suite(.ownThread) struct `A verdict` {
     private func every(_ body: (Evidence) -> Void) -> Int {
         var count = 0
         var evidence = Evidence()

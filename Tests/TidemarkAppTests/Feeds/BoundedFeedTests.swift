@@ -1,9 +1,10 @@
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkApp
 
 /// Feeds that hold the newest items alone, as an app sees them, with the server's meter.
-@Suite(.timeLimit(.minutes(20))) struct `A bounded feed` {
+@Suite(.timeLimit(.minutes(2))) struct `A bounded feed` {
     private func world(
         _ items: Int, window: Int = 20, limit: Int? = 100,
         _ body: (FeedWorld) async throws -> Void
@@ -111,19 +112,19 @@ import TidemarkApp
         let world = try await FeedWorld()
         try await world.insert(id: "a")
         let model = FeedModel(try TypedFeed(of: Message.self, world.definition))
-        while model.items.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the model has items") { !model.items.isEmpty }
         #expect(model.unreadCount == 1, "it is off by default")
         model.consumesWhatIsShown = true
-        while model.unreadCount > 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("nothing is unread") { model.unreadCount == 0 }
         world.wait(10)
         try await world.insert(id: "b")
-        while model.items.count < 2 || model.unreadCount > 0 {
-            try await Task.sleep(for: .milliseconds(1))
+        try await until("2 items are there, and all are read") {
+            model.items.count >= 2 && model.unreadCount == 0
         }
         model.consumesWhatIsShown = false
         world.wait(10)
         try await world.insert(id: "c")
-        while model.items.count < 3 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("3 items are there") { model.items.count >= 3 }
         #expect(model.unreadCount == 1)
         await world.end()
     }

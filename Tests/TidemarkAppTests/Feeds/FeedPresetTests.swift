@@ -4,7 +4,7 @@ import TidemarkApp
 import TidemarkTesting
 
 /// Each preset reads what it is about, newest first, and nothing else.
-@Suite(.timeLimit(.minutes(20))) struct `Presets of feeds` {
+@Suite(.timeLimit(.minutes(2))) struct `Presets of feeds` {
     private func items(_ definition: FeedDefinition) async throws -> [String] {
         let feed = try Feed(definition)
         try await feed.sync()

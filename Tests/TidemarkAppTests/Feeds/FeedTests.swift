@@ -2,7 +2,7 @@ import Tidemark
 import TidemarkApp
 import Testing
 
-@Suite(.timeLimit(.minutes(20))) struct `A feed` {
+@Suite(.timeLimit(.minutes(2))) struct `A feed` {
     private func world(
         pageSize: Int = 500, _ body: (FeedWorld) async throws -> Void
     ) async throws {

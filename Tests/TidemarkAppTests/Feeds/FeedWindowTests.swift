@@ -2,7 +2,7 @@ import Tidemark
 import TidemarkApp
 import Testing
 
-@Suite(.timeLimit(.minutes(20))) struct `A feed's window` {
+@Suite(.timeLimit(.minutes(2))) struct `A feed's window` {
     private func world(
         window: Int, pageSize: Int = 500, _ body: (FeedWorld) async throws -> Void
     ) async throws {

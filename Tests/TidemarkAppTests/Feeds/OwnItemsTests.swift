@@ -1,11 +1,12 @@
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
 /// What a person writes on the device, with times that the server is still to set.
-@Suite(.timeLimit(.minutes(20))) struct `One's own items in a feed` {
+@Suite(.timeLimit(.minutes(2))) struct `One's own items in a feed` {
     private struct Way: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let way: FeedDefinition.Way
@@ -84,9 +85,7 @@ import TidemarkTesting
             batch.setData(message(), forDocument: own.document("bad"))
             batch.updateData(["count": 1], forDocument: device.document("rooms/none"))
             batch.commit(completion: nil)
-            while try await device.rejectedWrites().isEmpty {
-                try await Task.sleep(for: .milliseconds(1))
-            }
+            try await until("a write is rejected") { try await !device.rejectedWrites().isEmpty }
             await ids(feed) { state in !state.items.contains { $0.document.documentID == "bad" } }
             await feed.stopListening()
         }

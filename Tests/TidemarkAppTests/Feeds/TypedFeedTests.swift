@@ -1,11 +1,12 @@
 import Foundation
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkTesting
 
 @testable import TidemarkApp
 
-@Suite(.timeLimit(.minutes(20))) struct `A typed feed` {
+@Suite(.timeLimit(.minutes(2))) struct `A typed feed` {
     struct Message: Decodable, Sendable, Equatable { var text: String }
 
     private func world(_ body: (FeedWorld) async throws -> Void) async throws {
@@ -63,7 +64,7 @@ import TidemarkTesting
         }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(2)))
     func `is live for a read a change, also after more changes than a listener shows`() async throws
     {
         let world = try await FeedWorld(window: 1_000)
@@ -92,7 +93,7 @@ import TidemarkTesting
         try await world.insert(id: "a")
         let model = FeedModel(try TypedFeed(of: Message.self, world.definition))
         #expect(model.phase == .loading)
-        while model.items.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the model has items") { !model.items.isEmpty }
         #expect(model.items.map(\.value.text) == ["hello"])
         #expect(model.unreadCount == 1)
         try await model.clear()

@@ -1,9 +1,10 @@
 import Testing
+import TestSupport
 
 @testable import TidemarkApp
 
 /// Everything that a launch can come to, and what must hold there.
-@Suite struct `Every launch that can be` {
+@Suite(.ownThread) struct `Every launch that can be` {
     private static let a = UserID("a")!
     private static let b = UserID("b")!
 

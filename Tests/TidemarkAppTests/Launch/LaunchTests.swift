@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import TidemarkApp
 
@@ -62,7 +63,7 @@ import Testing
         if case .live = machine.state { true } else { false }
     }
 
-    @Test(.timeLimit(.minutes(20))) func `goes by its stages, and none before the content`()
+    @Test(.timeLimit(.minutes(2))) func `goes by its stages, and none before the content`()
         async throws
     {
         let script = Script()
@@ -70,15 +71,15 @@ import Testing
         let launch = Launch(script.parts(facts, .signedIn(Self.user)), budgets: Self.patient)
         launch.start()
         _ = await states(of: launch) { $0.state == .localReady }
-        while !script.asked.contains("content ada") { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the content is asked for") { script.asked.contains("content ada") }
         #expect(script.asked == ["local", "content ada"])
         launch.contentShown()
         _ = await states(of: launch, until: isLive)
-        while !script.asked.contains("background") { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the background work begins") { script.asked.contains("background") }
         #expect(script.asked == ["local", "content ada", "session", "feeds", "background"])
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `repairs a local flag that was lost, without a word`() async throws {
         let script = Script()
         let launch = Launch(
@@ -87,11 +88,11 @@ import Testing
         _ = await states(of: launch) { $0.state == .localReady }
         launch.contentShown()
         _ = await states(of: launch, until: isLive)
-        while !script.asked.contains("flag") { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the flag is asked for") { script.asked.contains("flag") }
         #expect(script.asked.contains("profile"))
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `goes on with onboarding where the profile is missing`() async throws {
         let script = Script()
         let entered = Mutex<[LaunchMachine.State]>([])
@@ -111,14 +112,14 @@ import Testing
         launch.perform(.goTo(step: 2))
         // Events are taken one after the other, by whoever is at it.
         _ = await states(of: launch) { $0.state == .onboarding(Self.user, step: 2) }
-        while entered.withLock({ $0.last }) != .onboarding(Self.user, step: 2) {
-            try await Task.sleep(for: .milliseconds(1))
+        try await until("the second step of the onboarding is shown") {
+            entered.withLock { $0.last } == .onboarding(Self.user, step: 2)
         }
         let steps = entered.withLock { $0.suffix(2) }
         #expect(Array(steps) == [1, 2].map { .onboarding(Self.user, step: $0) })
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `tells the person when a stage takes its whole time`() async {
         let script = Script()
         var parts = script.parts(LocalFacts(), .signedOut)
@@ -138,7 +139,7 @@ import Testing
         #expect(machine.screen.isUsable && machine.screen.actions.contains(.tryAgain))
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `keeps sign-in events until a sign-up is over`() async {
         let script = Script()
         let facts = LocalFacts(unfinished: UnfinishedJob(.signUp, user: Self.user, step: 1))
@@ -156,7 +157,7 @@ import Testing
         #expect(machine.held.isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(20))) func `times every state`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `times every state`() async throws {
         let script = Script()
         let seen = Mutex<[LaunchMachine.State]>([])
         let facts = LocalFacts(lastUser: Self.user, completeProfile: Self.user)
@@ -169,16 +170,14 @@ import Testing
         launch.contentShown()
         _ = await states(of: launch, until: isLive)
         // The state is there before its transition is told.
-        while seen.withLock({ $0.count }) < 4, !Task.isCancelled {
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await until("four transitions are told") { seen.withLock { $0.count } >= 4 }
         #expect(
             seen.withLock { $0 } == [
                 .cold, .localReady, .sessionUnknown, .profileReady(Self.user),
             ])
     }
 
-    @Test(.timeLimit(.minutes(20))) @MainActor
+    @Test(.timeLimit(.minutes(2))) @MainActor
     func `shows a model the first content, and then the rest`() async throws {
         let script = Script()
         let facts = LocalFacts(lastUser: Self.user, completeProfile: Self.user)
@@ -189,7 +188,7 @@ import Testing
         }
         #expect(model.isSkeleton && model.screen.content == .nothing)
         model.start()
-        while !model.isLive { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the model is live") { model.isLive }
         #expect(model.content == "content of ada" && !model.isSkeleton)
         #expect(model.firstContentAfter != nil)
     }

@@ -10,7 +10,7 @@ import TidemarkServer
 import TidemarkTesting
 
 /// Each test has a factory of its own, which the tasks that it begins inherit.
-@Suite(.timeLimit(.minutes(20))) struct `Metrics of audits` {
+@Suite(.timeLimit(.minutes(2))) struct `Metrics of audits` {
     private let metrics = TestMetrics()
 
     private func audits(_ outcome: String) -> Int64 {

@@ -8,7 +8,7 @@ import TidemarkTesting
 @testable import TidemarkApp
 
 /// Each test has a factory of its own, which the tasks that it begins inherit.
-@Suite(.timeLimit(.minutes(20))) struct `Metrics of launches and jobs` {
+@Suite(.timeLimit(.minutes(2))) struct `Metrics of launches and jobs` {
     private let metrics = TestMetrics()
     private let server = ScriptedAccounts()
     private let store = ScriptedStore()

@@ -7,7 +7,7 @@ import TidemarkServer
 import TidemarkTesting
 
 /// Each test has a factory of its own, which the tasks that it begins inherit.
-@Suite(.timeLimit(.minutes(20))) struct `Metrics` {
+@Suite(.timeLimit(.minutes(2))) struct `Metrics` {
     private func marks(_ metrics: TestMetrics, _ mark: String, _ outcome: String) -> Int64 {
         metrics.counterTotal(
             label: "tidemark_marks", dimensions: [("mark", mark), ("outcome", outcome)])

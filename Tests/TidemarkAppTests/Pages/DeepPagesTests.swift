@@ -5,7 +5,7 @@ import TidemarkServer
 import TidemarkTesting
 
 /// A list that is scrolled further than a pager's books have room for intervals.
-@Suite(.timeLimit(.minutes(20))) struct `A long scroll` {
+@Suite(.timeLimit(.minutes(2))) struct `A long scroll` {
     private static let rows = 250
     private static let pageSize = 2
 

@@ -5,7 +5,7 @@ import TidemarkServer
 import TidemarkTesting
 
 /// What a person writes on the device, with times that the server is still to set.
-@Suite(.timeLimit(.minutes(20))) struct `One's own rows in a pager` {
+@Suite(.timeLimit(.minutes(2))) struct `One's own rows in a pager` {
     private struct Kind: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let pages: PagesFromDisk

@@ -1,10 +1,11 @@
 import Testing
+import TestSupport
 import Tidemark
 
 @testable import TidemarkApp
 
 /// Pages over a collection in which rows come, go and move, with listeners that skip states.
-@Suite struct `Pages under changes anywhere` {
+@Suite(.ownThread) struct `Pages under changes anywhere` {
     @Test(arguments: 0..<60)
     func `have no gap and no row twice`(seed: UInt64) throws {
         var world = PageWorld(seed: seed)

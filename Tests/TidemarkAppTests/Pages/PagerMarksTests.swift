@@ -6,7 +6,7 @@ import TidemarkTesting
 @testable import TidemarkApp
 
 /// What was cleared does not come back in a pager.
-@Suite(.timeLimit(.minutes(20))) struct `A pager with marks` {
+@Suite(.timeLimit(.minutes(2))) struct `A pager with marks` {
     typealias Machine = PageMachine<Int>
 
     private func row(_ number: Int) -> PageRow<Int> {

@@ -6,7 +6,7 @@ import TidemarkServer
 import TidemarkTesting
 
 /// Plays `Specs/pager` on the real engine and the real server, in process and on virtual time.
-@Suite(.timeLimit(.minutes(20))) struct `Scripts of pagers` {
+@Suite(.timeLimit(.minutes(2))) struct `Scripts of pagers` {
     private static let folder = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Specs/pager")

@@ -1,10 +1,11 @@
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-@Suite(.timeLimit(.minutes(20))) struct `A pager` {
+@Suite(.timeLimit(.minutes(2))) struct `A pager` {
     /// Messages 1 to `count` of a conversation, and a device that reads them.
     private func world(
         _ count: Int,
@@ -76,10 +77,10 @@ import TidemarkTesting
             let pager = try Pager(reader, orderedBy: "sentAt")
             let model = await PagerModel(pager)
             _ = await wait(pager) { !$0.isLoadingMore }
-            while await model.items.count < 50 { try await Task.sleep(for: .milliseconds(1)) }
+            try await until("50 items are there") { await model.items.count >= 50 }
             #expect(await model.items.first?["sentAt"] as? Int == 11, "oldest first")
             await model.loadMore()
-            while await model.items.count < 60 { try await Task.sleep(for: .milliseconds(1)) }
+            try await until("60 items are there") { await model.items.count >= 60 }
             #expect(await model.hasMore == false)
         }
     }

@@ -1,10 +1,11 @@
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-@MainActor @Suite(.timeLimit(.minutes(20))) struct `A pager of values` {
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `A pager of values` {
     private struct Message: Decodable, Sendable, Equatable {
         @DocumentID var id: String?
         var text: String
@@ -25,15 +26,15 @@ import TidemarkTesting
         let device = try local.firestore(label: "device")
         let pager = try Pager.messages(of: device.document("rooms/blue"), pageSize: 4)
         let model = TypedPagerModel<Message>(pager)
-        while model.items.count < 3 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("3 items are there") { model.items.count >= 3 }
         #expect(model.items.compactMap(\.id) == ["m3", "m4", "m5"])
         #expect(model.undecodable.keys.map(\.text) == ["rooms/blue/messages/bad"])
         model.loadMore()
-        while model.items.count < 5 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("5 items are there") { model.items.count >= 5 }
         #expect(model.items.map(\.text) == (1...5).map { "text \($0)" })
         #expect(model.error == nil)
         try await room.collection("messages").document("bad").updateData(["text": "good"])
-        while !model.undecodable.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("all documents decode") { model.undecodable.isEmpty }
         #expect(model.items.count == 6)
         pager.close()
         await local.stop()
@@ -46,7 +47,7 @@ import TidemarkTesting
         try await messages.document("m0").setData(["sentAt": local.now, "text": "first"])
         let pager = try Pager.messages(of: device.document("rooms/blue"))
         let model = TypedPagerModel<Message>(pager)
-        while model.rows.count < 1 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("a row is there") { model.rows.count >= 1 }
         #expect(model.rows[0].delivery == .delivered)
         await device.disableNetwork()
         local.advance(by: .seconds(1))
@@ -56,11 +57,11 @@ import TidemarkTesting
             ["sentAt": local.now, "text": "second"], forDocument: messages.document("m1"))
         batch.updateData(["count": 1], forDocument: device.document("rooms/blue"))
         batch.commit(completion: nil)
-        while model.rows.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("2 rows are there") { model.rows.count >= 2 }
         #expect(model.rows[1].isPending && model.rows[1].value.text == "second")
         #expect(model.scroll == .toNewest(isOwn: true))
         await device.enableNetwork()
-        while !(model.rows.last?.isFailed ?? false) { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the last row has failed") { model.rows.last?.isFailed == true }
         #expect(model.items.map(\.text) == ["first", "second"], "it stays where it was")
         #expect(model.rows.map(\.id) == ["rooms/blue/messages/m0", "rooms/blue/messages/m1"])
         pager.close()
@@ -79,17 +80,15 @@ import TidemarkTesting
             forDocument: room.collection("messages").document("m1"))
         batch.updateData(["count": 1], forDocument: room)
         batch.commit(completion: nil)
-        while !(model.rows.last?.isFailed ?? false) { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the last row has failed") { model.rows.last?.isFailed == true }
         // Refused again: it is failed again.
         try await model.retry(model.rows[0])
         try await device.waitForPendingWrites()
-        while !(model.rows.last?.isFailed ?? false) { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the last row has failed") { model.rows.last?.isFailed == true }
         let author = try local.firestore(label: "author")
         try await author.document("rooms/blue").setData(["count": 0])
         try await model.retry(model.rows[0])
-        while model.rows.last?.delivery != .delivered {
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await until("the last row is delivered") { model.rows.last?.delivery == .delivered }
         #expect(model.items.map(\.text) == ["one"])
         #expect(try await device.rejectedWrites().isEmpty)
         pager.close()
@@ -106,9 +105,9 @@ import TidemarkTesting
         batch.setData(["sentAt": local.now, "text": "one"], forDocument: messages.document("m1"))
         batch.updateData(["count": 1], forDocument: device.document("rooms/blue"))
         batch.commit(completion: nil)
-        while !(model.rows.last?.isFailed ?? false) { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the last row has failed") { model.rows.last?.isFailed == true }
         try await model.discard(model.rows[0])
-        while !model.rows.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("no row is left") { model.rows.isEmpty }
         #expect(try await device.rejectedWrites().isEmpty)
         pager.close()
         await local.stop()
@@ -129,15 +128,15 @@ import TidemarkTesting
         try await batch.commit()
         let pager = try Pager.messages(of: device.document("rooms/blue"), pageSize: 10)
         let model = TypedPagerModel<Message>(pager)
-        while model.rows.count < 10 || model.isLoadingMore {
-            try await Task.sleep(for: .milliseconds(1))
+        try await until("10 rows are there, and no page is on its way") {
+            model.rows.count >= 10 && !model.isLoadingMore
         }
         #expect(model.scroll == .toNewest(isOwn: false))
         model.loadMoreIfNeeded(at: model.rows[9].id, within: 3)
         #expect(!pager.current.isLoadingMore, "that one is far from the oldest")
         let oldest = model.rows[0].id
         model.loadMoreIfNeeded(at: model.rows[2].id, within: 3)
-        while model.rows.count < 20 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("20 rows are there") { model.rows.count >= 20 }
         #expect(model.scroll == .keep(oldest))
         #expect(model.items.map(\.text) == (20...39).map { "\($0)" })
         pager.close()
@@ -156,7 +155,7 @@ import TidemarkTesting
         let device = try local.firestore(label: "device")
         let pager = try Pager.conversations(of: "ann", in: device.collection("chats"))
         let model = TypedPagerModel<Message>(pager)
-        while model.items.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("2 items are there") { model.items.count >= 2 }
         #expect(model.items.compactMap(\.id) == ["c1", "c3"], "the latest last")
         pager.close()
         await local.stop()

@@ -1,11 +1,12 @@
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkApp
 import TidemarkTesting
 
-@Suite(.timeLimit(.minutes(20))) struct `A prefetcher` {
+@Suite(.timeLimit(.minutes(2))) struct `A prefetcher` {
     /// Monday, 20 November 2023, 6:00 UTC.
     private static let start = Timestamp(seconds: 1_700_460_000, nanoseconds: 0)
 
@@ -47,17 +48,15 @@ import TidemarkTesting
         clock.advance(by: .seconds(7_799))
         #expect(log.contexts.withLock { $0 }.isEmpty)
         clock.advance(by: .seconds(1))
-        while log.contexts.withLock({ $0 }) != ["chats"] {
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await until("the chats are warmed") { log.contexts.withLock { $0 } == ["chats"] }
         #expect(await prefetcher.warmed.count == 1)
         await clock.sleepers()
         clock.advance(by: .seconds(86_400))
-        while log.contexts.withLock({ $0 }) != ["chats", "chats"] {
-            try await Task.sleep(for: .milliseconds(1))
+        try await until("the chats are warmed again") {
+            log.contexts.withLock { $0 } == ["chats", "chats"]
         }
         await prefetcher.setEnabled(false)
-        while clock.count > 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("nobody sleeps on the clock") { clock.count == 0 }
     }
 
     /// At 8:20 on each of the last five weekdays, so many contexts.
@@ -97,8 +96,8 @@ import TidemarkTesting
         await prefetcher.setEnabled(true)
         await clock.sleepers()
         clock.advance(by: .seconds(7_800))
-        while log.contexts.withLock({ $0 }) != ["c0"] {
-            try await Task.sleep(for: .milliseconds(1))
+        try await until("the first context is being read") {
+            log.contexts.withLock { $0 } == ["c0"]
         }
     }
 
@@ -112,42 +111,37 @@ import TidemarkTesting
             now: { Self.start.advanced(by: clock.now.time) },
             warm: { context in
                 log.contexts.withLock { $0.append(context) }
-                while !gate.withLock({ $0 }), !Task.isCancelled {
-                    try? await Task.sleep(for: .milliseconds(1))
-                }
+                try? await until("the gate is open") { gate.withLock { $0 } }
                 log.contexts.withLock { $0.append(Task.isCancelled ? "cancelled" : "done") }
             })
         try await begin(prefetcher, clock, log)
         clock.advance(by: .seconds(20))
         await prefetcher.opened("c7")
         gate.withLock { $0 = true }
-        while log.contexts.withLock({ $0.count }) < 4 {
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await until("both contexts are read") { log.contexts.withLock { $0.count } >= 4 }
         #expect(log.contexts.withLock { $0 } == ["c0", "done", "c1", "done"])
         await prefetcher.setEnabled(false)
     }
 
     @Test func `turned off and on while a context is read, goes on with the next`() async throws {
         let (clock, log) = (ManualClock(), Log())
-        let gate = Mutex(false)
+        let gate = AsyncStream.makeStream(of: Void.self)
         let prefetcher = Prefetcher(
             sameHour(2, apart: 60), clock: clock,
             now: { Self.start.advanced(by: clock.now.time) },
             warm: { context in
                 log.contexts.withLock { $0.append(context) }
-                while !gate.withLock({ $0 }) {
-                    try? await Task.sleep(for: .milliseconds(1))
-                }
+                // It goes on when it is cancelled, as a read may.
+                await Task.detached { for await _ in gate.stream {} }.value
             })
         try await begin(prefetcher, clock, log)
         await prefetcher.setEnabled(false)
         await prefetcher.setEnabled(true)
-        gate.withLock { $0 = true }
+        gate.continuation.finish()
         await clock.sleepers()
         clock.advance(by: .seconds(60))
-        while log.contexts.withLock({ $0 }) != ["c0", "c1"] {
-            try await Task.sleep(for: .milliseconds(1))
+        try await until("the second context is being read") {
+            log.contexts.withLock { $0 } == ["c0", "c1"]
         }
         await prefetcher.setEnabled(false)
     }

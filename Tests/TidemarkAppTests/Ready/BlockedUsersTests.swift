@@ -1,11 +1,12 @@
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkServer
 import TidemarkTesting
 
 @testable import TidemarkApp
 
-@Suite(.timeLimit(.minutes(20))) struct `Blocked users` {
+@Suite(.timeLimit(.minutes(2))) struct `Blocked users` {
     private func block(_ list: CollectionReference, _ id: String) async throws {
         try await list.document(id).setData([
             "blockedAt": FieldValue.serverTimestamp(), "updatedAt": FieldValue.serverTimestamp(),
@@ -140,12 +141,12 @@ import TidemarkTesting
             try BlockedUsers(
                 device.collection("users/me/blocked"), users: device.collection("users")))
         #expect(model.phase == .loading)
-        while model.phase != .empty { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the model says that it is empty") { model.phase == .empty }
         try await model.block("troll")
-        while model.phase != .fresh { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the model is fresh") { model.phase == .fresh }
         #expect(model.isBlocked("troll") && model.entries.count == 1)
         try await model.unblock("troll")
-        while model.isBlocked("troll") { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the troll is not blocked any more") { !model.isBlocked("troll") }
         await local.stop()
     }
 }

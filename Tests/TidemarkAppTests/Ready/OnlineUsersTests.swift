@@ -1,12 +1,13 @@
 import Foundation
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkServer
 import TidemarkTesting
 
 @testable import TidemarkApp
 
-@Suite(.timeLimit(.minutes(20))) struct `Users that are online` {
+@Suite(.timeLimit(.minutes(2))) struct `Users that are online` {
     private static let now = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
 
     /// 288 users seen in the last 24 hours, five minutes apart, and 1,000 before that.
@@ -166,14 +167,14 @@ import TidemarkTesting
         let model = OnlineUsersModel(
             try OnlineUsers(reader), isOnlineFor: .seconds(300), clock: clock)
         #expect(model.phase == .loading)
-        while model.phase != .empty { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the model says that it is empty") { model.phase == .empty }
         try await writer.document("ann").setData(["lastSeen": FieldValue.serverTimestamp()])
-        while model.online.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("somebody is online") { !model.online.isEmpty }
         #expect(model.phase == .fresh && model.users.count == 1)
         local.advance(by: .seconds(301))
         await clock.sleepers()
         clock.advance(by: .seconds(30))
-        while !model.online.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("nobody is online") { model.online.isEmpty }
         #expect(model.users.count == 1)
         await local.stop()
     }

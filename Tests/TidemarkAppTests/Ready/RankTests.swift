@@ -5,7 +5,7 @@ import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-@Suite(.timeLimit(.minutes(20))) struct `A rank` {
+@Suite(.timeLimit(.minutes(2))) struct `A rank` {
     private func world(
         _ body: (LocalFirestore, CollectionReference, CollectionReference) async throws -> Void
     ) async throws {
@@ -61,11 +61,10 @@ import TidemarkTesting
         try await world { _, _, users in
             _ = try await users.document("u3").getDocument()
             await users.firestore.disableNetwork()
-            let start = ContinuousClock.now
+            // No time passes here but what a test lets pass: an answer that waited for it would not come.
             await #expect(throws: FirestoreError.self) {
                 try await users.rank(of: "u3", by: "totalStamps", within: .milliseconds(200))
             }
-            #expect(ContinuousClock.now - start < .seconds(2))
         }
     }
 

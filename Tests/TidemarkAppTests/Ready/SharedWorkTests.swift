@@ -6,7 +6,7 @@ import TidemarkTesting
 
 /// Callers that want the same thing at the same time share it; one that gives up takes nothing from the
 /// others.
-@Suite(.timeLimit(.minutes(20))) struct `Work that callers share` {
+@Suite(.timeLimit(.minutes(2))) struct `Work that callers share` {
     /// Starts a caller, and one more once the first one's call is under way; cancels the first, and then
     /// lets the server answer.
     ///

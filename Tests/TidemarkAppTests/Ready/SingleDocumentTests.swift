@@ -1,10 +1,11 @@
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-@Suite(.timeLimit(.minutes(20))) struct `A single document` {
+@Suite(.timeLimit(.minutes(2))) struct `A single document` {
     private struct Settings: Codable, Equatable {
         var theme: String
         var size: Int
@@ -70,7 +71,7 @@ import TidemarkTesting
         try await world { _, writer, reader in
             try await writer.setData(["theme": 5])
             let model = await SingleDocumentModel<Settings>(reader)
-            while await model.error == nil { try await Task.sleep(for: .milliseconds(1)) }
+            try await until("the model has an error") { await model.error != nil }
             try await writer.setData(["theme": "light", "size": 1])
             while await model.value == nil {
                 // Again where it came before the server had told this device of the change.
@@ -79,9 +80,7 @@ import TidemarkTesting
             }
             #expect(await model.value == Settings(theme: "light", size: 1))
             #expect(await model.error == nil)
-            while await model.freshness?.isFresh != true {
-                try await Task.sleep(for: .milliseconds(1))
-            }
+            try await until("the model is fresh") { await model.freshness?.isFresh == true }
         }
     }
 
@@ -90,13 +89,9 @@ import TidemarkTesting
             try await writer.setData(["theme": "light", "size": 1])
             let model = await SingleDocumentModel<Settings>(reader)
             #expect(await model.freshness == nil)
-            while await model.freshness?.isFresh != true {
-                try await Task.sleep(for: .milliseconds(1))
-            }
+            try await until("the model is fresh") { await model.freshness?.isFresh == true }
             await reader.firestore.disableNetwork()
-            while await model.freshness?.isFresh != false {
-                try await Task.sleep(for: .milliseconds(1))
-            }
+            try await until("the model is stale") { await model.freshness?.isFresh == false }
             #expect(await model.value == Settings(theme: "light", size: 1))
         }
     }

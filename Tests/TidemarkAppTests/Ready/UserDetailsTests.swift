@@ -4,7 +4,7 @@ import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-@Suite(.timeLimit(.minutes(20))) struct `Details of users` {
+@Suite(.timeLimit(.minutes(2))) struct `Details of users` {
     private func world(
         _ body: (LocalFirestore, CollectionReference, Firestore) async throws -> Void
     ) async throws {

@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkServer
 import TidemarkTesting
@@ -7,14 +8,14 @@ import TidemarkTesting
 @testable import TidemarkApp
 
 /// What the parts of a stack do when the system says something.
-@Suite(.timeLimit(.minutes(20))) struct `A signal to a stack` {
+@Suite(.timeLimit(.minutes(2))) struct `A signal to a stack` {
     private let store = ScriptedStore()
     private let way = AccountJobs.Way.password(email: "ada@b.c", "correct horse")
     private let profile: MapValue = ["name": .string("Ada")]
 
     private var stages: StackSettings.Stages { StackSettings.Stages(beginSignUp: { _, _, _ in }) }
 
-    private func until(_ launch: Launch, _ isThere: (LaunchMachine.State) -> Bool) async {
+    private func reach(_ launch: Launch, _ isThere: (LaunchMachine.State) -> Bool) async {
         for await machine in launch.machines where isThere(machine.state) { return }
     }
 
@@ -36,7 +37,7 @@ import TidemarkTesting
         let launch = stack.launch(stages)
         launch.start()
         launch.contentShown()
-        await until(launch) { $0 == .locked }
+        await reach(launch) { $0 == .locked }
         #expect(stack.accounts.state == .locked)
         // It is told of what concerns others, and stays.
         await stack.signal(.networkIsBack)
@@ -45,7 +46,7 @@ import TidemarkTesting
         store.fail(nil)
         await stack.signal(.protectedDataIsReadable)
         #expect(stack.accounts.state == .signedIn(user), "by the signal, whatever a launch does")
-        await until(launch) { $0 == .live(user) }
+        await reach(launch) { $0 == .live(user) }
         #expect(launch.machine.problem == nil)
         launch.close()
         await stack.close()
@@ -100,7 +101,7 @@ import TidemarkTesting
         #expect(await rooms.next() == false)
         #expect(recorded.listens.count == 1)
         await stack.signal(signal)
-        while recorded.listens.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("a second stream listens") { recorded.listens.count >= 2 }
         // What it hears, it hears over the new one.
         try await world.local.firestore(label: "writer").document("rooms/blue").setData(["n": 1])
         while let exists = await rooms.next(), !exists {}

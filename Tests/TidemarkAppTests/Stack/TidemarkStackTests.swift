@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkServer
 import TidemarkTesting
@@ -7,7 +8,7 @@ import TidemarkTesting
 @testable import TidemarkApp
 
 /// An app on one entry, against servers over sockets.
-@Suite(.timeLimit(.minutes(20))) struct `An app's stack` {
+@Suite(.timeLimit(.minutes(2))) struct `An app's stack` {
     private func stages(
         _ shown: AsyncStream<Int>.Continuation? = nil
     ) -> StackSettings.Stages {
@@ -23,7 +24,7 @@ import TidemarkTesting
             })
     }
 
-    private func until(
+    private func reach(
         _ launch: Launch, _ isThere: (LaunchMachine) -> Bool
     ) async {
         for await machine in launch.machines where isThere(machine) { return }
@@ -45,10 +46,10 @@ import TidemarkTesting
         var launch = stack.launch(stages())
         launch.start()
         launch.contentShown()
-        await until(launch) { if case .signedOut = $0.state { true } else { false } }
+        await reach(launch) { if case .signedOut = $0.state { true } else { false } }
         launch.perform(.beginSignUp)
         launch.perform(.submit)
-        await until(launch, isLive)
+        await reach(launch, isLive)
         let user = try #require(stack.accounts.user)
         #expect(try await stack.firestore.document("users/\(user)").getDocument().exists)
         #expect(await stack.feeds.first?.items.count == 1)
@@ -64,7 +65,7 @@ import TidemarkTesting
             break
         }
         launch.contentShown()
-        await until(launch, isLive)
+        await reach(launch, isLive)
         launch.close()
         await stack.close()
         await world.stop()
@@ -132,7 +133,7 @@ import TidemarkTesting
 }
 
 /// A stack whose cache another process may open while the app is in the background.
-@Suite(.timeLimit(.minutes(20))) struct `A stack in an app group` {
+@Suite(.timeLimit(.minutes(2))) struct `A stack in an app group` {
     private func isRefused(_ stack: TidemarkStack) async -> Bool {
         do throws(FirestoreError) {
             _ = try await stack.firestore.collection("rooms").getDocuments(source: .cache)
@@ -147,7 +148,7 @@ import TidemarkTesting
         let stack = try world.stack { $0.suspendsAfter = .zero }
         #expect(await isRefused(stack) == false)
         await stack.signal(.wentBack)
-        while await !isRefused(stack) { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the stack is refused") { await isRefused(stack) }
         // What the system lets it do in between has the file, and lets go of it again.
         let report = await stack.backgroundWork().run(for: .seconds(600))
         #expect(report.done.contains(.outbox))

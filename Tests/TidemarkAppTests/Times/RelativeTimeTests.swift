@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkApp
 import TidemarkTesting
@@ -78,7 +79,7 @@ import TidemarkTesting
     }
 }
 
-@MainActor @Suite(.timeLimit(.minutes(20))) struct `A ticker` {
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `A ticker` {
     @Test func `runs one timer for all who look, and none for nobody`() async throws {
         let clock = ManualClock()
         let start = Timestamp(seconds: 1_000, nanoseconds: 0)
@@ -86,20 +87,20 @@ import TidemarkTesting
         clock.advance(by: .seconds(7))
         #expect(ticker.now == start, "nobody looks")
         let views = (0..<20).map { _ in Task { await ticker.watch() } }
-        while ticker.watchers < 20 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("20 views watch") { ticker.watchers == 20 }
         #expect(ticker.now == start.advanced(by: .seconds(7)))
         await clock.sleepers()
         #expect(clock.count == 1)
         clock.advance(by: .seconds(60))
-        while ticker.now < start.advanced(by: .seconds(67)) {
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await until("the ticker has ticked") { ticker.now >= start.advanced(by: .seconds(67)) }
         await clock.sleepers()
         for view in views.dropLast() { view.cancel() }
-        while ticker.watchers > 1 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("one view is left") { ticker.watchers <= 1 }
         #expect(clock.count == 1)
         views.last?.cancel()
-        while ticker.watchers > 0 || clock.count > 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("nobody watches, and nothing ticks") {
+            ticker.watchers == 0 && clock.count == 0
+        }
         clock.advance(by: .seconds(600))
         #expect(ticker.now == start.advanced(by: .seconds(67)))
     }

@@ -7,7 +7,7 @@ import TidemarkModel
 @testable import TidemarkHTTP
 
 /// What may take long is not done where connections are served.
-@Suite(.timeLimit(.minutes(20))) struct EventLoopTests {
+@Suite(.timeLimit(.minutes(2))) struct EventLoopTests {
     /// Notes which calls have come to it on an event loop. They have been read by then.
     private final class Gate: CallerGate {
         private let seen = Mutex<[String: Bool]>([:])

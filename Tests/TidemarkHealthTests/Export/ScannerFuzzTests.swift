@@ -1,9 +1,10 @@
 import Foundation
 import Testing
+import TestSupport
 
 @testable import TidemarkHealth
 
-@Suite struct `Damaged exports` {
+@Suite(.ownThread) struct `Damaged exports` {
     private static var rounds: Int {
         Int(ProcessInfo.processInfo.environment["TIDEMARK_FUZZ_EXPORTS"] ?? "") ?? 400
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkHealth
 
-@Suite(.timeLimit(.minutes(20))) struct `An intake` {
+@Suite(.timeLimit(.minutes(2))) struct `An intake` {
     private static let kinds: Set<HealthKind> = [.steps, .heartRate, .sleep, .distance]
 
     private static func hours(_ store: HealthStore) throws -> [HealthKind: [HourEntry]] {

@@ -7,7 +7,7 @@ import Testing
 @testable import TidemarkHealth
 
 /// Each test has a factory of its own, which the tasks that it begins inherit.
-@Suite(.timeLimit(.minutes(20))) struct `Metrics of health data` {
+@Suite(.timeLimit(.minutes(2))) struct `Metrics of health data` {
     private let metrics = TestMetrics()
 
     private func imports(_ outcome: String) -> Int64 {

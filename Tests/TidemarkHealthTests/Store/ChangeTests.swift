@@ -12,7 +12,7 @@ extension HealthChange {
     }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct `Changes of a health store` {
+@Suite(.timeLimit(.minutes(2))) struct `Changes of a health store` {
     @Test func `are told together, once in half a second, and none is missed`() async throws {
         let scratch = try Scratch()
         let store = try scratch.store()

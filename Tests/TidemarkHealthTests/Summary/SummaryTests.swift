@@ -4,6 +4,7 @@ import GRDBSQLite
 import Observation
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import TidemarkHealth
 
@@ -147,7 +148,7 @@ import Testing
     }
 
     @MainActor
-    @Test(.timeLimit(.minutes(15)))
+    @Test(.timeLimit(.minutes(2)))
     func `is refreshed once for all the changes of half a second`() async throws {
         let scratch = try Scratch()
         let store = try scratch.store()
@@ -169,7 +170,7 @@ import Testing
     }
 
     @MainActor
-    @Test(.timeLimit(.minutes(15)))
+    @Test(.timeLimit(.minutes(2)))
     func `keeps its values when reading fails, and says why`() async throws {
         let scratch = try Scratch()
         let store = try await store(scratch)
@@ -252,7 +253,7 @@ final class HeldClock: Clock, Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct `A summary's hours` {
+@Suite(.timeLimit(.minutes(2))) struct `A summary's hours` {
     @Test func `end with the hour of the clock on the wall`() {
         // 20:59:59 in Kathmandu, 5 h 45 min east.
         let last = HealthMoment(seconds: 1_778_339_699, offset: 345)
@@ -277,14 +278,14 @@ final class HeldClock: Clock, Sendable {
                     seconds: start + clock.now.offset.components.seconds, offset: 120)
             }, clock: clock)
         await clock.waitForSleepers(1)
-        while model.refreshes == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the summary is made") { model.refreshes > 0 }
         #expect(model.summary.stepsToday == 600)
         clock.advance(by: .seconds(1_200))
         // The next hour's, and the half second in which changes are collected.
         await clock.waitForSleepers(2)
         #expect(model.summary.phase(.stepsToday) == .stale)
         clock.advance(by: SummaryMachine.pause)
-        while model.refreshes == 1 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the summary is made again") { model.refreshes != 1 }
         #expect(model.summary.stepsToday == 0)
         #expect(model.summary.stepsHours.map(\.sum) == [600])
     }

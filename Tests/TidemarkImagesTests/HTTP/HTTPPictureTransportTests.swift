@@ -6,7 +6,7 @@ import TidemarkResilience
 @testable import TidemarkImages
 
 /// Over sockets of this machine.
-@Suite(.timeLimit(.minutes(20))) struct HTTPPictureTransportTests {
+@Suite(.timeLimit(.minutes(2))) struct HTTPPictureTransportTests {
     private let quick = RetryPolicy(
         maxRetries: 3, initialDelay: .milliseconds(1), maximumDelay: .milliseconds(1),
         attemptTimeout: .seconds(10))

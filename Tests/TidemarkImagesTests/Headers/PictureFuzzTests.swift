@@ -1,11 +1,12 @@
 import Foundation
 import Testing
+import TestSupport
 
 @testable import TidemarkImages
 
 /// Damaged headers and files: whatever they are, an answer or an error, and no trap. The seed is printed
 /// with what fails; `TIDEMARK_FUZZ_SEED` takes it back, `TIDEMARK_FUZZ_PICTURES` says how many.
-@Suite struct PictureFuzzTests {
+@Suite(.ownThread) struct PictureFuzzTests {
     private static func number(_ name: String) -> Int? {
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
     }

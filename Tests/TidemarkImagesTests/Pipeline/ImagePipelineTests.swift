@@ -1,11 +1,12 @@
 import Foundation
 import Testing
+import TestSupport
 import TidemarkResilience
 import TidemarkTesting
 
 @testable import TidemarkImages
 
-@Suite(.timeLimit(.minutes(20))) struct ImagePipelineTests {
+@Suite(.timeLimit(.minutes(2))) struct ImagePipelineTests {
     private typealias Reply = ScriptedPictures.Reply
 
     private func error(
@@ -61,8 +62,8 @@ import TidemarkTesting
         let pipeline = try place.pipeline()
         let views = (0..<9).map { _ in Task { try await pipeline.picture(Samples.request) } }
         await place.network.requests(1)
-        while pipeline.callers(for: Samples.request) < 9 {
-            try await Task.sleep(for: .milliseconds(1))
+        try await until("9 callers wait for the picture") {
+            pipeline.callers(for: Samples.request) == 9
         }
         for view in views[..<8] { view.cancel() }
         for view in views[..<8] {
@@ -82,7 +83,7 @@ import TidemarkTesting
         await place.network.cancellations(1)
         for view in views { _ = try? await view.value }
         // A view that leaves does not wait for its download to end.
-        while pipeline.load != (0, 0) { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the pipeline has nothing to do") { pipeline.load == (0, 0) }
         #expect(pipeline.figures.failures == 0, "nobody wanted it any more: nothing failed")
         #expect(pipeline.load == (0, 0))
     }
@@ -298,7 +299,7 @@ import TidemarkTesting
         let seen = Task { try await pipeline.picture(requests[0]) }
         // The third download is not prefetching's, which has two at the most.
         await place.network.requests(2)
-        while pipeline.figures.requests < 5 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("5 requests are made") { pipeline.figures.requests >= 5 }
         prefetch.cancel()
         await prefetch.finished()
         gate.open()

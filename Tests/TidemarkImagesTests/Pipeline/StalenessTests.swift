@@ -5,7 +5,7 @@ import TidemarkTesting
 
 @testable import TidemarkImages
 
-@Suite(.timeLimit(.minutes(20))) struct StalenessTests {
+@Suite(.timeLimit(.minutes(2))) struct StalenessTests {
     private typealias Reply = ScriptedPictures.Reply
 
     @Test func `a stale picture is shown at once, and the server asked beside it`() async throws {

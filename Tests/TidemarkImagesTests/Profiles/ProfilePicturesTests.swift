@@ -1,10 +1,11 @@
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import TidemarkImages
 
-@Suite(.timeLimit(.minutes(20))) struct ProfilePicturesTests {
+@Suite(.timeLimit(.minutes(2))) struct ProfilePicturesTests {
     private let size = Samples.box
     private let other = "http://pictures.test/b"
 
@@ -100,7 +101,7 @@ import Testing
         let profiles = Profiles(["ann": ProfilePicture(Samples.url, version: "1")])
         let pictures = ProfilePictures(try place.pipeline(), lookup: profiles.read)
         let view = Task { try await pictures.picture(of: "ann", size: size) }
-        while profiles.reads == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the profile is read") { profiles.reads > 0 }
         await pictures.changed("ann", to: ProfilePicture(URL(string: other)!, version: "2"))
         profiles.gate.open()
         _ = try await view.value

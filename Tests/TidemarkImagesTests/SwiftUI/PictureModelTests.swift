@@ -1,12 +1,13 @@
 import Synchronization
 import Testing
+import TestSupport
 import TidemarkResilience
 import TidemarkTesting
 
 @testable import TidemarkImages
 
 /// What `TidemarkImage` shows, on a real pipeline. The view itself runs in `Tools/AppleCheck`.
-@MainActor @Suite(.timeLimit(.minutes(20))) struct `A picture for views` {
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `A picture for views` {
     private func model(_ place: Place) -> PictureModel<PictureSize> {
         PictureModel(clock: place.clock) { $0.size }
     }
@@ -50,7 +51,7 @@ import TidemarkTesting
         let model = model(place)
         let loading = Task { await model.load(Samples.request, from: pipeline) }
         // Before it, the attempt's timeout sleeps, for as long.
-        while model.error == nil { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the model has an error") { model.error != nil }
         await place.clock.sleepers(1)
         #expect(model.error == .serverFailed(status: 503, retryAfter: nil))
         isBack.withLock { $0 = true }

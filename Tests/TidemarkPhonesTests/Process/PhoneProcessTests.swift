@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkPhones
 
-@Suite(.timeLimit(.minutes(20))) struct `A phone's process` {
+@Suite(.timeLimit(.minutes(2))) struct `A phone's process` {
     private func shell(_ script: String, in folder: URL) -> PhoneProcess {
         PhoneProcess(
             URL(fileURLWithPath: "/bin/sh"), ["-c", "cd '\(folder.path)'; \(script)"])

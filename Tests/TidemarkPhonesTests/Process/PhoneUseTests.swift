@@ -4,7 +4,7 @@ import Testing
 
 @testable import TidemarkPhones
 
-@Suite(.timeLimit(.minutes(10))) struct `A use of an app` {
+@Suite(.timeLimit(.minutes(2))) struct `A use of an app` {
     private let loading = Screen("Stamps")
     private let full = Screen(
         "Stamps", .fresh,

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 import TidemarkModel
 
 @testable import TidemarkREST
@@ -7,7 +8,7 @@ import TidemarkModel
 /// Damaged requests of both kinds: each is understood or refused with `INVALID_ARGUMENT`, and none traps.
 ///
 /// `TIDEMARK_FUZZ_MESSAGES=1000000`, `TIDEMARK_FUZZ_SEED=17`.
-@Suite struct HTTPFuzzTests {
+@Suite(.ownThread) struct HTTPFuzzTests {
     private let environment = ProcessInfo.processInfo.environment
     private var count: Int { environment["TIDEMARK_FUZZ_MESSAGES"].flatMap { Int($0) } ?? 10_000 }
     private var seed: UInt64 {

@@ -1,13 +1,14 @@
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 import TidemarkModel
 import TidemarkWire
 
 @testable import TidemarkREST
 
 /// A document's read, whenever its answer comes.
-@Suite(.timeLimit(.minutes(20))) struct ShortReadTests {
+@Suite(.timeLimit(.minutes(2))) struct ShortReadTests {
     private static let request = RESTRequest(
         method: "GET", path: "/v1/projects/p/databases/d/documents/rooms/blue", query: nil,
         headers: [:], body: [])
@@ -79,9 +80,9 @@ import TidemarkWire
         async let answer = service.answer(request)
         _ = try await transport.sink()
         // The wait may begin after the sink is there.
-        while transport.cancellations == 0 {
-            try await Task.sleep(for: .milliseconds(1))
+        try await until("the call is given up") {
             service.desk.sweep(later: .seconds(3_600))
+            return transport.cancellations > 0
         }
         #expect(await answer.status == 504)
     }
@@ -108,12 +109,8 @@ private final class HeldTransport: Transport {
 
     /// Waits for the call.
     func sink() async throws -> Sink {
-        var sink = state.withLock(\.sink)
-        while sink == nil {
-            try await Task.sleep(for: .milliseconds(1))
-            sink = state.withLock(\.sink)
-        }
-        return sink!
+        try await until("the call is made") { state.withLock { $0.sink != nil } }
+        return state.withLock(\.sink)!
     }
 
     func call(

@@ -1,11 +1,12 @@
 import Foundation
 import Testing
+import TestSupport
 import TidemarkModel
 
 @testable import TidemarkRules
 
 /// Random rules of the forms that apps write, random queries, random small databases.
-@Suite struct `Proofs of queries` {
+@Suite(.ownThread) struct `Proofs of queries` {
     private static let cases =
         ProcessInfo.processInfo.environment["TIDEMARK_RULES_PROOFS"].flatMap { Int($0) } ?? 2_000
     /// Always the same in `make test`; another one each time where more is asked for.

@@ -4,7 +4,7 @@ import TidemarkServer
 
 /// On the server's own queue, from many tasks at once.
 struct ConcurrencyTests {
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `commits that wait together are all done, once each, at times of their own`() async throws
     {
         let folder = try TemporaryFolder()
@@ -35,7 +35,7 @@ struct ConcurrencyTests {
         server.close()
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(2)))
     func `a batch that holds a refused commit does the others`() throws {
         let server = try TestServer()
         let heard = (0..<3).map { _ in Heard<Reply>() }

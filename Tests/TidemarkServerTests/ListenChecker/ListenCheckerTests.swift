@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 import TidemarkModel
 
 /// Random commits and random targets on streams that are cut and resumed at random, by token, by time
@@ -7,7 +8,7 @@ import TidemarkModel
 /// boundary.
 ///
 /// `TIDEMARK_LISTEN_SEEDS=17` runs one seed again, `0..<10000` more of them.
-struct ListenCheckerTests {
+@Suite(.ownThread) struct ListenCheckerTests {
     static let cases: [Range<UInt64>] = {
         let text = ProcessInfo.processInfo.environment["TIDEMARK_LISTEN_SEEDS"] ?? "0..<1000"
         let bounds = text.components(separatedBy: "..<").compactMap { UInt64($0) }

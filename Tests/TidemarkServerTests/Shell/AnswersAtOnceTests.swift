@@ -7,7 +7,7 @@ import TidemarkModel
 @testable import TidemarkServer
 
 /// A short read is answered on the thread that asks, where its caller says that this may be.
-@Suite(.timeLimit(.minutes(20))) struct AnswersAtOnceTests {
+@Suite(.timeLimit(.minutes(2))) struct AnswersAtOnceTests {
     private let server: FirestoreServer
     private let database: DatabaseID
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TidemarkServer
 
-@Suite(.timeLimit(.minutes(20))) struct `A server's executor` {
+@Suite(.timeLimit(.minutes(2))) struct `A server's executor` {
     /// What jobs do that nothing but the executor keeps apart.
     // @unchecked: that is what is tested.
     private final class Unguarded: @unchecked Sendable {

@@ -1,10 +1,11 @@
 import Testing
+import TestSupport
 import TidemarkModel
 
 @testable import TidemarkServer
 
 /// Random transactions against the lock table, and a plain account of who holds what beside it.
-struct LockPropertyTests {
+@Suite(.ownThread) struct LockPropertyTests {
     @Test(arguments: UInt64(0)..<200)
     func `no conflicting grants, no lost waiter, and every wait ends`(seed: UInt64) {
         var world = LockWorld(seed: seed)

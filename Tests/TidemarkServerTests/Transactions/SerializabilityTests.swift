@@ -1,11 +1,12 @@
 import Testing
+import TestSupport
 import TidemarkModel
 import TidemarkSimulation
 
 /// Clients that run transactions, plain writes and rollbacks against each other, in an order that a
 /// seed chooses. What was committed must be what the same commits make one after the other, each
 /// having read what it has read.
-struct SerializabilityTests {
+@Suite(.ownThread) struct SerializabilityTests {
     @Test(arguments: UInt64(0)..<60)
     func `whatever the order, it is as if they ran one after the other`(seed: UInt64) throws {
         let world = try SerialWorld(seed: seed)

@@ -1,11 +1,12 @@
 import Testing
+import TestSupport
 import TidemarkModel
 
 @testable import TidemarkStore
 
 /// Random documents, random queries, and changes in between: the store says what filter-and-sort
 /// says.
-@Suite struct QueryOracleTests {
+@Suite(.ownThread) struct QueryOracleTests {
     enum Indexes: CaseIterable { case none, declared, onDemand }
 
     @Test(arguments: Indexes.allCases, UInt64(0)..<5)

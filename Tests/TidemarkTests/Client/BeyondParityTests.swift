@@ -7,7 +7,7 @@ import TidemarkTesting
 @testable import Tidemark
 
 /// What the API has and FirebaseFirestore's has not.
-@Suite(.timeLimit(.minutes(20))) struct `Beyond parity` {
+@Suite(.timeLimit(.minutes(2))) struct `Beyond parity` {
     @Test func `everything may be handed from task to task`() {
         func sendable<T: Sendable>(_ types: T.Type...) {}
         sendable(Firestore.self)

@@ -5,7 +5,7 @@ import Testing
 @testable import Tidemark
 
 /// Bundles that come a piece at a time, and are larger than what is kept of them.
-@Suite(.timeLimit(.minutes(20))) struct `A streamed bundle` {
+@Suite(.timeLimit(.minutes(2))) struct `A streamed bundle` {
     private static let root = "projects/projectID/databases/(default)/documents"
     private static let time = "2026-11-21T10:00:00.000001Z"
 

@@ -5,7 +5,7 @@ import TidemarkServer
 @testable import Tidemark
 
 /// Bundles, as a server's library packs them.
-@Suite(.timeLimit(.minutes(20))) struct `A bundle` {
+@Suite(.timeLimit(.minutes(2))) struct `A bundle` {
     private static let root = "projects/projectID/databases/(default)/documents"
     private static let time = "2026-11-21T10:00:00.000001Z"
 

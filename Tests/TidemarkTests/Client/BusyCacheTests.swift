@@ -6,7 +6,7 @@ import TidemarkTesting
 
 /// A view of a cache that somebody else has open. The other process is this test's own executable, told
 /// by the environment what to do.
-@Suite(.timeLimit(.minutes(20))) struct `A view of a busy cache` {
+@Suite(.timeLimit(.minutes(2))) struct `A view of a busy cache` {
     private static func opening(
         _ folder: String, _ onBusyCache: FirestoreSettings.BusyCache, project: String = "local"
     ) throws(FirestoreError) -> Firestore {

@@ -5,7 +5,7 @@ import TidemarkServer
 @testable import Tidemark
 
 /// What a client does with its caches.
-@Suite(.timeLimit(.minutes(20))) struct `A cache` {
+@Suite(.timeLimit(.minutes(2))) struct `A cache` {
     @Test func `that another client has open is refused at once, with the reason`() async throws {
         let folder = try TemporaryFolder()
         let first = try Firestore.testing(Unconnected(), cache: .directory(folder.path))

@@ -8,7 +8,7 @@ import TidemarkTesting
 @testable import Tidemark
 
 /// Reads that the cache answers, on an app's own executor: where they run, and in which order.
-@Suite(.timeLimit(.minutes(20))) struct `A read from the cache` {
+@Suite(.timeLimit(.minutes(2))) struct `A read from the cache` {
     /// An app's executor that counts what has to change threads.
     private final class CountingScheduler: EngineScheduler {
         let base = DispatchScheduler()

@@ -5,7 +5,7 @@ import TidemarkServer
 @testable import Tidemark
 
 /// A client as an app uses it, on a server in the same process.
-@Suite(.timeLimit(.minutes(20))) struct `A client` {
+@Suite(.timeLimit(.minutes(2))) struct `A client` {
     @Test func `writes a document of every kind and reads it back`() async throws {
         try await Firestore.withServer { firestore in
             let document = firestore.document("things/one")

@@ -4,7 +4,7 @@ import TidemarkServer
 
 @testable import Tidemark
 
-@Suite(.timeLimit(.minutes(20))) struct `A download` {
+@Suite(.timeLimit(.minutes(2))) struct `A download` {
     @Test func `puts all rows into the cache, and forgets those that are gone`() async throws {
         let server = try FirestoreServer(FirestoreServer.Configuration())
         let writer = try Firestore.testing(server)

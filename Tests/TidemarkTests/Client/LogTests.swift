@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkTesting
 
-@Suite(.timeLimit(.minutes(20))) struct `The log` {
+@Suite(.timeLimit(.minutes(2))) struct `The log` {
     @Test func `goes where the app wants it`() async throws {
         let lines = Mutex<[LogLine]>([])
         Firestore.log(to: LogSink { line in lines.withLock { $0.append(line) } })

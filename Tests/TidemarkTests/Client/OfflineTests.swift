@@ -3,7 +3,7 @@ import TidemarkServer
 
 @testable import Tidemark
 
-@Suite(.timeLimit(.minutes(20))) struct `A client without a network` {
+@Suite(.timeLimit(.minutes(2))) struct `A client without a network` {
     @Test func `shows its own writes, says how stale it is, and never waits for them`() async throws
     {
         let firestore = try Firestore.testing(Unconnected())

@@ -1,12 +1,13 @@
 import Foundation
 import Testing
+import TestSupport
 import TidemarkServer
 import TidemarkTesting
 
 @testable import Tidemark
 
 /// Clients that share one cache as processes do: each with a lock, a queue and a connection of its own.
-@Suite(.timeLimit(.minutes(5))) struct `A shared cache` {
+@Suite(.timeLimit(.minutes(2))) struct `A shared cache` {
     private let local: LocalFirestore
     private let folder: TemporaryFolder
 
@@ -26,14 +27,7 @@ import TidemarkTesting
             projectID: local.projectID, settings: settings, environment: .live(local.server))
     }
 
-    /// Waits until it is so; the test's time limit ends it otherwise.
-    private func until(_ isSo: () async throws -> Bool) async throws {
-        while try await !isSo() {
-            try await Task.sleep(for: .milliseconds(1))
-        }
-    }
-
-    private func rooms(_ client: Firestore) async throws -> [Int] {
+    private static func rooms(_ client: Firestore) async throws -> [Int] {
         let rooms = try await client.collection("rooms").order(by: "n").getDocuments(source: .cache)
         return rooms.documents.compactMap { $0["n"] as? Int }
     }
@@ -74,7 +68,7 @@ import TidemarkTesting
             try await batch.commit()
         }
         #expect(sheet.isReadOnly && !app.isReadOnly)
-        #expect(try await rooms(sheet) == [1, 2, 3, 4, 5])
+        #expect(try await Self.rooms(sheet) == [1, 2, 3, 4, 5])
         #expect(try await app.document("counts/c").getDocument(source: .server)["n"] as? Int == 5)
         await app.terminate()
         await sheet.terminate()
@@ -108,9 +102,9 @@ import TidemarkTesting
         app.resume()
         // An extension hands it over to an app that asks.
         try await until { sheet.isReadOnly && !app.isReadOnly }
-        #expect(try await rooms(app) == [1, 2])
+        #expect(try await Self.rooms(app) == [1, 2])
         try await app.document("rooms/c").setData(["n": 3])
-        try await until { try await rooms(sheet) == [1, 2, 3] }
+        try await until { try await Self.rooms(sheet) == [1, 2, 3] }
         await app.terminate()
         try await until { !sheet.isReadOnly }
         await sheet.terminate()
@@ -124,13 +118,13 @@ import TidemarkTesting
         let sheet = try client(.helper)
         _ = try await sheet.document("rooms/a").enqueueSetData(["n": 1])
         await sheet.terminate()
-        try await until { try await rooms(app) == [1] }
+        try await until { try await Self.rooms(app) == [1] }
         #expect(try await app.pendingWrites().count == 1)
         await app.enableNetwork()
         try await app.waitForPendingWrites()
         await app.terminate()
         let next = try client(.app)
-        #expect(try await rooms(next) == [1])
+        #expect(try await Self.rooms(next) == [1])
         await next.terminate()
         await local.stop()
     }
@@ -177,13 +171,13 @@ import TidemarkTesting
         _ = try await app.document("rooms/a").enqueueSetData(["n": 1])
         let other = try client(.helper, user: "ben")
         #expect(!other.isReadOnly, "each user has a cache of its own")
-        #expect(try await rooms(other) == [])
+        #expect(try await Self.rooms(other) == [])
         let sheet = try client(.helper, user: "ann")
-        #expect(try await rooms(sheet) == [1])
+        #expect(try await Self.rooms(sheet) == [1])
         try await sheet.changeUser(to: "cid")
-        #expect(try await rooms(sheet) == [] && !sheet.isReadOnly)
+        #expect(try await Self.rooms(sheet) == [] && !sheet.isReadOnly)
         try await sheet.changeUser(to: "ann")
-        #expect(try await rooms(sheet) == [1] && sheet.isReadOnly)
+        #expect(try await Self.rooms(sheet) == [1] && sheet.isReadOnly)
         await #expect(throws: FirestoreError.self) {
             try await sheet.changeUser(to: nil, erasingPrevious: true)
         }

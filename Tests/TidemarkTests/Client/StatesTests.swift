@@ -7,7 +7,7 @@ import TidemarkTesting
 @testable import Tidemark
 
 /// What an app may show of its client: whether the device can store, and what waits for the server.
-@Suite(.timeLimit(.minutes(20))) struct `A client tells` {
+@Suite(.timeLimit(.minutes(2))) struct `A client tells` {
     private let transport = ScriptedTransport()
     private let scheduler = VirtualScheduler()
     private let disk = FaultyDisk()

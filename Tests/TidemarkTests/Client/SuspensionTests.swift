@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 import TidemarkModel
 import TidemarkServer
 import TidemarkTesting
@@ -8,7 +9,7 @@ import TidemarkTesting
 @testable import Tidemark
 
 /// A client that lets go of its cache's file while its app is suspended.
-@Suite(.timeLimit(.minutes(20))) struct `A client that is suspended` {
+@Suite(.timeLimit(.minutes(2))) struct `A client that is suspended` {
     private let local: LocalFirestore
     private let folder: TemporaryFolder
 
@@ -113,7 +114,7 @@ import TidemarkTesting
             try await phone.document("rooms/a").getDocument(
                 source: .server, within: .seconds(3_600))
         }
-        while server.calls.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("a call is made") { !server.calls.isEmpty }
         await phone.suspend()
         await #expect(throws: FirestoreError.self) { try await reading.value }
         await phone.terminate()
@@ -125,9 +126,7 @@ import TidemarkTesting
         await phone.disableNetwork()
         _ = try await phone.document("rooms/a").enqueueSetData(["n": 1])
         let suspending = Task { await phone.suspend(after: .seconds(3_600)) }
-        while phone.startedClient?.pauses.withLock({ $0 }) == 0 {
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await until("the client is paused") { phone.startedClient?.pauses.withLock { $0 } != 0 }
         phone.resume()
         await phone.enableNetwork()
         // What it waited for has come, and it is meant no more.

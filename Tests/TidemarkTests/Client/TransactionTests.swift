@@ -6,7 +6,7 @@ import TidemarkServer
 @testable import Tidemark
 
 /// Transactions of clients, on a server in the same process.
-@Suite(.timeLimit(.minutes(20))) struct `A transaction` {
+@Suite(.timeLimit(.minutes(2))) struct `A transaction` {
     @Test func `reads, writes, and returns what it made`() async throws {
         try await Firestore.withServer { firestore in
             let (a, b) = (firestore.document("rooms/a"), firestore.document("rooms/b"))

@@ -5,7 +5,7 @@ import TidemarkTesting
 @testable import Tidemark
 
 /// Decoding of documents, and of what `data()` returns.
-@Suite(.timeLimit(.minutes(20))) struct `A document decodes` {
+@Suite(.timeLimit(.minutes(2))) struct `A document decodes` {
     private let firestore: Firestore
     private let reference: DocumentReference
 

@@ -5,7 +5,7 @@ import TidemarkTesting
 @testable import Tidemark
 
 /// What documents are made of values of Swift types.
-@Suite(.timeLimit(.minutes(20))) struct `A value encodes` {
+@Suite(.timeLimit(.minutes(2))) struct `A value encodes` {
     @Test func `to what Firestore stores`() async throws {
         let local = try LocalFirestore.start()
         let firestore = try local.firestore()

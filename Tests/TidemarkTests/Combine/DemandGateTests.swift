@@ -2,7 +2,7 @@ import Testing
 
 @testable import Tidemark
 
-@Suite(.timeLimit(.minutes(20))) struct `A gate of demand` {
+@Suite(.timeLimit(.minutes(2))) struct `A gate of demand` {
     @Test func `lets as many through as are asked for`() async {
         let gate = DemandGate()
         gate.request(2)

@@ -5,7 +5,7 @@ import TidemarkTesting
 
 @testable import Tidemark
 
-@Suite(.timeLimit(.minutes(20))) struct `An index advisor` {
+@Suite(.timeLimit(.minutes(2))) struct `An index advisor` {
     private func world(
         _ advisor: IndexAdvisor?, _ body: (Firestore) async throws -> Void
     ) async throws {

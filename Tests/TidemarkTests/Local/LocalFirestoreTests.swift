@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkServer
 import TidemarkTesting
 
-@Suite(.timeLimit(.minutes(20))) struct LocalFirestoreTests {
+@Suite(.timeLimit(.minutes(2))) struct LocalFirestoreTests {
     @Test func `a client writes, reads and listens without a port`() async throws {
         let local = try LocalFirestore.start()
         let writer = try local.firestore(label: "writer")
@@ -113,25 +113,11 @@ import TidemarkTesting
         let remote = try Firestore(
             projectID: local.projectID,
             settings: FirestoreSettings(
-                host: socket.host, isSSLEnabled: false, cache: .memory))
+                host: socket.host, isSSLEnabled: false, cache: .memory, readDeadline: nil))
         try await remote.document("rooms/blue").setData(["n": 1])
         #expect(try await local.firestore().document("rooms/blue").getDocument()["n"] as? Int == 1)
         await #expect(throws: RPCStatus.self) { try await local.serve(port: socket.port) }
         await remote.terminate()
         await local.stop()
-    }
-
-    /// The best of twenty, or of a hundred while none is: others use the machine's cores too.
-    @Test func `starting takes less than 5 ms`() async throws {
-        var times: [Duration] = []
-        while times.count < 20 || (times.count < 100 && times.min()! >= .milliseconds(5)) {
-            let start = ContinuousClock.now
-            let local = try LocalFirestore.start()
-            times.append(ContinuousClock.now - start)
-            await local.stop()
-        }
-        times.sort()
-        print("LocalFirestore starts in \(times[0]), median \(times[times.count / 2])")
-        #expect(times[0] < .milliseconds(5))
     }
 }

@@ -4,7 +4,7 @@ import TidemarkRules
 import TidemarkServer
 import TidemarkTesting
 
-@Suite(.timeLimit(.minutes(20))) struct LocalRulesTests {
+@Suite(.timeLimit(.minutes(2))) struct LocalRulesTests {
     private static let file = """
         rules_version = '2';
         service cloud.firestore {

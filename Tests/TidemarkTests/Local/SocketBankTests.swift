@@ -3,7 +3,7 @@ import Tidemark
 import TidemarkTesting
 
 /// Many clients of their own, each on its own connection, in transactions on the same few documents.
-@Suite(.timeLimit(.minutes(20))) struct `A bank over sockets` {
+@Suite(.timeLimit(.minutes(2))) struct `A bank over sockets` {
     private static let clients = 32
     private static let transfers = 3
     private static let accounts = 64
@@ -16,14 +16,14 @@ import TidemarkTesting
         for number in 0..<Self.accounts {
             try await bank.document("\(number)").setData(["balance": Self.opening])
         }
-        let start = ContinuousClock.now
         let figures = try await withThrowingTaskGroup(of: Figures.self) { group in
             for client in 0..<Self.clients {
                 group.addTask {
                     let firestore = try Firestore(
                         projectID: local.projectID,
                         settings: FirestoreSettings(
-                            host: socket.host, isSSLEnabled: false, cache: .memory))
+                            host: socket.host, isSSLEnabled: false, cache: .memory,
+                            readDeadline: nil))
                     let figures = try await Self.work(firestore, seed: client)
                     await firestore.terminate()
                     return figures
@@ -31,10 +31,6 @@ import TidemarkTesting
             }
             return try await group.reduce(Figures()) { $0 + $1 }
         }
-        let took = ContinuousClock.now - start
-        print(
-            "bank over sockets: \(figures.done) transfers and \(figures.givenUp) given up in \(took), "
-                + "longest \(figures.longest)")
         #expect(figures.done + figures.givenUp == Self.clients * Self.transfers)
         #expect(figures.done > Self.clients)
         let all = try await bank.getDocuments(source: .server).documents
@@ -51,12 +47,9 @@ import TidemarkTesting
         /// Lost five times, as a transaction may be whose documents others want too: aborted, or beaten to
         /// what it had read.
         var givenUp = 0
-        var longest = Duration.zero
 
         static func + (one: Self, other: Self) -> Self {
-            Figures(
-                done: one.done + other.done, givenUp: one.givenUp + other.givenUp,
-                longest: max(one.longest, other.longest))
+            Figures(done: one.done + other.done, givenUp: one.givenUp + other.givenUp)
         }
     }
 
@@ -67,7 +60,6 @@ import TidemarkTesting
             let first = (seed * 7 + round * 13) % Self.accounts
             let second = (first + 1 + (seed + round) % (Self.accounts - 1)) % Self.accounts
             let (from, to) = (accounts.document("\(first)"), accounts.document("\(second)"))
-            let start = ContinuousClock.now
             do {
                 try await firestore.runTransaction { transaction in
                     let before = [
@@ -88,7 +80,6 @@ import TidemarkTesting
             {
                 figures.givenUp += 1
             }
-            figures.longest = max(figures.longest, ContinuousClock.now - start)
         }
         return figures
     }

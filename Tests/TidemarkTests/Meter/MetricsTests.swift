@@ -1,6 +1,7 @@
 import CoreMetrics
 import Synchronization
 import Testing
+import TestSupport
 import TidemarkTesting
 
 @testable import Tidemark
@@ -39,18 +40,18 @@ import TidemarkTesting
         await app.disableNetwork()
         let receipt = try await app.document("rooms/a").enqueueSetData(["n": 1])
         // The number is recorded first, then the time.
-        while value("tidemark_writes_since") != local.now.seconds {
-            try await Task.sleep(for: .milliseconds(1))
+        try await until("the time of the oldest write is exported") {
+            value("tidemark_writes_since") == local.now.seconds
         }
         #expect(value("tidemark_writes_pending") == 1)
         await app.enableNetwork()
         try await receipt.acknowledged()
-        while value("tidemark_writes_since") != 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("no write waits") { value("tidemark_writes_since") == 0 }
         #expect(value("tidemark_writes_pending") == 0)
         await #expect(throws: FirestoreError.self) {
             try await app.document("rooms/none").updateData(["n": 1])
         }
-        while value("tidemark_writes_rejected") != 1 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("a rejected write is exported") { value("tidemark_writes_rejected") == 1 }
         export.remove()
         await local.stop()
     }

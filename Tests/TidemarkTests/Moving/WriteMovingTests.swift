@@ -7,7 +7,7 @@ import TidemarkTesting
 @testable import Tidemark
 
 /// What FirebaseFirestore had not sent arrives by this client, once.
-@Suite(.timeLimit(.minutes(10))) struct `Writes that FirebaseFirestore has not sent` {
+@Suite(.timeLimit(.minutes(2))) struct `Writes that FirebaseFirestore has not sent` {
     private let local: LocalFirestore
     private let folder: TemporaryFolder
 

@@ -53,7 +53,7 @@ import TidemarkTesting
 }
 
 /// Code as it stands in apps that import FirebaseFirestore: it compiles and works with this import.
-@Suite(.timeLimit(.minutes(20))) struct `Parity, as apps write it` {
+@Suite(.timeLimit(.minutes(2))) struct `Parity, as apps write it` {
     @Test @MainActor func `closures of a view model set its properties`() async throws {
         let local = try LocalFirestore.start()
         let rooms = try local.firestore().collection("rooms")

@@ -5,7 +5,7 @@ import Tidemark
 import TidemarkTesting
 
 /// Every member of swift-api 1.1 that needs none of Apple's frameworks, in its Swift spelling.
-@Suite(.timeLimit(.minutes(20))) struct `Parity 1.1, Firestore and settings` {
+@Suite(.timeLimit(.minutes(2))) struct `Parity 1.1, Firestore and settings` {
     @Test func `settings, and the kinds of caches`() throws {
         let settings = FirestoreSettings()
         #expect(settings.isSSLEnabled && settings.isPersistenceEnabled)

@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkTesting
 
 /// Every member of swift-api 1.2, in its Swift spelling.
-@Suite(.timeLimit(.minutes(20))) struct `Parity 1.2, references` {
+@Suite(.timeLimit(.minutes(2))) struct `Parity 1.2, references` {
     struct Room: Codable, Equatable {
         var name: String
         var n: Int?

@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkTesting
 
 /// Every member of swift-api 1.4, in its Swift spelling.
-@Suite(.timeLimit(.minutes(20))) struct `Parity 1.4, snapshots and values` {
+@Suite(.timeLimit(.minutes(2))) struct `Parity 1.4, snapshots and values` {
     @Test func `a document's snapshot`() async throws {
         let local = try LocalFirestore.start()
         let document = try local.firestore().document("rooms/a")

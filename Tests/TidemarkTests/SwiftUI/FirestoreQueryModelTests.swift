@@ -1,5 +1,6 @@
 import Observation
 import Testing
+import TestSupport
 import TidemarkServer
 import TidemarkTesting
 
@@ -7,7 +8,7 @@ import TidemarkTesting
 
 /// What `@FirestoreQuery` shows, on a server in the process. The property itself runs in
 /// `Tools/AppleCheck`.
-@MainActor @Suite(.timeLimit(.minutes(20))) struct `A query for views` {
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `A query for views` {
     private struct Fruit: Codable, Equatable {
         var name: String
         var weight: Int
@@ -28,10 +29,6 @@ import TidemarkTesting
             throw error
         }
         await local.stop()
-    }
-
-    private func until(_ isTrue: () -> Bool) async throws {
-        while !isTrue() { try await Task.sleep(for: .milliseconds(1)) }
     }
 
     @Test func `shows its rows, and what changes`() async throws {

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 import TidemarkModel
 
 @testable import TidemarkServer
@@ -10,12 +11,13 @@ import TidemarkModel
 ///
 /// `TIDEMARK_FUZZ_MESSAGES` says how many, 20,000 unless told otherwise; `TIDEMARK_FUZZ_SEED` where
 /// to begin, 0 unless told otherwise.
-struct FuzzTests {
+@Suite(.ownThread) struct FuzzTests {
     private static func number(_ name: String) -> Int? {
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
     }
 
     /// Among other tests, a process's memory is theirs too: this one runs in a process of its own.
+    /// `make long` gives it a million.
     @Test(.timeLimit(.minutes(60)))
     func `no message breaks a decoder or the server, and memory does not grow`() async throws {
         #if os(Linux)

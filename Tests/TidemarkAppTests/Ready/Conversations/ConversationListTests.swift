@@ -1,12 +1,13 @@
 import Foundation
 import Testing
+import TestSupport
 import Tidemark
 import TidemarkServer
 import TidemarkTesting
 
 @testable import TidemarkApp
 
-@Suite(.timeLimit(.minutes(20))) struct `A chat list` {
+@Suite(.timeLimit(.minutes(2))) struct `A chat list` {
     private struct Chat: Decodable, Sendable { var title: String }
 
     private let fields = ConversationFields()
@@ -300,24 +301,24 @@ import TidemarkTesting
         let device = try local.firestore(label: "device")
         let model = ConversationListModel<Chat>(try list(device))
         #expect(model.phase == .loading)
-        while model.phase != .empty { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the model says that it is empty") { model.phase == .empty }
         try await write(author, 2)
-        while model.rows.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("2 rows are there") { model.rows.count >= 2 }
         #expect(model.phase == .fresh)
         #expect(model.rows.map(\.value.title).sorted() == ["Chat 0", "Chat 1"])
         try await author.document("chats/c1").updateData([
             "title": 7, "updatedAt": FieldValue.serverTimestamp(),
         ])
-        while model.undecodable.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("a document that does not decode is told") { !model.undecodable.isEmpty }
         #expect(model.rows.map(\.id) == ["c0"])
         try await send(author, to: "c0", "one")
-        while model.unreadTotal == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("something is unread") { model.unreadTotal > 0 }
         #expect(model.rows[0].isUnread && model.rows[0].unreadCount >= 1)
         try await model.markSeen("c0")
-        while model.unreadTotal > 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("nothing is unread") { model.unreadTotal == 0 }
         await local.stop()
         await model.refresh()
-        while model.phase == .fresh { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("the model is not fresh any more") { model.phase != .fresh }
         guard case .failed = model.phase else {
             Issue.record("it is \(model.phase)")
             return
