@@ -1,13 +1,18 @@
 import Foundation
 import Testing
+import TestSupport
 
 @testable import TidemarkRules
 
-@Suite(.enabled(if: ProductionCases.arePresent))
+@Suite(.enabled(if: ProductionCases.corpus.isPlayed))
 struct `Production's verdicts` {
     @Test func `are ours, with its messages at its places`() throws {
         let scenarios = try ProductionCases.all()
-        #expect(!scenarios.isEmpty)
+        let cases = scenarios.flatMap(\.cases)
+        #expect(scenarios.count == 24, "the scenarios have moved")
+        #expect(cases.count == 180, "the cases have moved")
+        #expect(cases.count { $0.production != "ALLOW" } == 91, "the denials have moved")
+        #expect(cases.reduce(0) { $0 + $1.notes.count } == 46, "the messages have moved")
         for scenario in scenarios {
             let rules = try Ruleset(scenario.rules)
             // Of some scenarios verdicts were recorded, and no notes.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import TidemarkModel
 
 @testable import TidemarkRules
@@ -6,20 +7,8 @@ import TidemarkModel
 /// What production answered to cases of its Rules Test API, one scenario a file.
 enum ProductionCases {
     /// `TIDEMARK_RULES_CASES`, or the folder beside the repository.
-    static let folder: URL = {
-        if let path = ProcessInfo.processInfo.environment["TIDEMARK_RULES_CASES"] {
-            return URL(fileURLWithPath: path)
-        }
-        return (0..<5).reduce(URL(fileURLWithPath: #filePath)) { url, _ in
-            url.deletingLastPathComponent()
-        }.appendingPathComponent("shared/rules-tests")
-    }()
-
-    static let arePresent: Bool = {
-        if FileManager.default.fileExists(atPath: folder.path) { return true }
-        RulesTestsNotRun.note("production's verdicts on rules", missing: "../shared/rules-tests")
-        return false
-    }()
+    static let corpus = SharedCorpus(
+        "rules-tests", variable: "TIDEMARK_RULES_CASES", tests: "production's verdicts on rules")
 
     struct Scenario: Decodable {
         let name: String
@@ -50,12 +39,10 @@ enum ProductionCases {
     }
 
     static func all() throws -> [Scenario] {
-        try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-            .filter { $0.hasSuffix(".json") }
-            .map { file in
-                let data = try Data(contentsOf: folder.appendingPathComponent(file))
-                return try JSONDecoder().decode(Scenario.self, from: data)
-            }
+        try corpus.files().map { file in
+            let data = try Data(contentsOf: corpus.folder.appendingPathComponent(file))
+            return try JSONDecoder().decode(Scenario.self, from: data)
+        }
     }
 }
 

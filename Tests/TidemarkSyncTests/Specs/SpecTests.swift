@@ -1,7 +1,7 @@
 import Foundation
+import TestSupport
 import Testing
 import TidemarkModel
-import TidemarkSimulation
 
 @testable import TidemarkSync
 
@@ -43,23 +43,15 @@ enum SpecSkips {
 }
 
 enum SpecFolder {
-    private static let repository = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-
     /// This project's own.
-    static let own = repository.appendingPathComponent("Specs").path
+    static let own = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Specs").path
 
     /// `TIDEMARK_SPECS`, or a folder beside the repository.
-    static let shared =
-        ProcessInfo.processInfo.environment["TIDEMARK_SPECS"]
-        ?? repository.deletingLastPathComponent().appendingPathComponent("shared/spec-tests").path
-
-    static let hasShared: Bool = {
-        if FileManager.default.fileExists(atPath: shared) { return true }
-        TestsNotRun.note("shared scripts of TidemarkSyncTests", missing: "../shared/spec-tests")
-        return false
-    }()
+    static let corpus = SharedCorpus(
+        "spec-tests", variable: "TIDEMARK_SPECS", tests: "shared scripts of TidemarkSyncTests")
+    static let shared = scripts(in: corpus.folder.path)
 
     static func scripts(in folder: String) -> [SpecScript] {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -88,10 +80,10 @@ enum SpecFolder {
 
     @Test(
         .enabled(
-            if: SpecFolder.hasShared,
+            if: SpecFolder.corpus.isPlayed,
             "there are no scripts at ../shared/spec-tests, and TIDEMARK_SPECS names none; our own ran"
         ),
-        arguments: SpecFolder.scripts(in: SpecFolder.shared).filter { $0.reasonToSkip == nil })
+        arguments: SpecFolder.shared.filter { $0.reasonToSkip == nil })
     func `the scenario scripts`(spec: SpecScript) throws {
         try play(spec, sharesCache: true)
     }
@@ -104,8 +96,8 @@ enum SpecFolder {
     /// With a cache for each user, as apps have it, all is the same but what the scripts show one user
     /// of another one's documents.
     @Test(
-        .enabled(if: SpecFolder.hasShared, "no folder of scripts"),
-        arguments: SpecFolder.scripts(in: SpecFolder.shared).filter { spec in
+        .enabled(if: SpecFolder.corpus.isPlayed, "no folder of scripts"),
+        arguments: SpecFolder.shared.filter { spec in
             spec.reasonToSkip == nil && spec.name != "Visible mutations reflect uid switches"
                 && spec.script["steps"]?.list.contains { $0.keys.contains("changeUser") } == true
         })
@@ -114,9 +106,17 @@ enum SpecFolder {
     }
 
     @Test func `nothing is skipped without a reason, and few are`() {
-        let skipped = SpecFolder.scripts(in: SpecFolder.shared).filter { $0.reasonToSkip != nil }
-        for spec in skipped { print("not played: \(spec.testDescription): \(spec.reasonToSkip!)") }
+        let skipped = SpecFolder.shared.filter { $0.reasonToSkip != nil }
         #expect(skipped.filter { $0.tags.contains("eager-gc") }.count <= SpecSkips.reasons.count)
         #expect(!SpecFolder.scripts(in: SpecFolder.own).isEmpty)
+    }
+
+    /// Google's repository has 292 scripts, of which 201 are about one client; the folder may hold 160 of
+    /// these alone.
+    @Test(.enabled(if: SpecFolder.corpus.isPlayed, "no folder of scripts"))
+    func `none of the scenario scripts is missing`() {
+        let played = SpecFolder.shared.count { $0.reasonToSkip == nil }
+        let expected = SpecFolder.shared.count > 160 ? 201 : 154
+        #expect(played == expected, "the scripts have moved: there are \(SpecFolder.shared.count)")
     }
 }

@@ -1,18 +1,18 @@
 import Foundation
+import TestSupport
 import TidemarkServer
-import TidemarkSimulation
 
 @testable import Tidemark
 
 /// The language in which the shared cases write an app's data and the request that must come of it.
 enum ConformanceCase {
     /// `TIDEMARK_CONFORMANCE`, or the folder beside the repository.
-    static let folder = SharedFolder.conformance
+    static let corpus = SharedCorpus.conformance(
+        tests: "shared writes and queries of TidemarkTests")
 
     static func named(_ prefix: String) throws -> [(name: String, json: JSON)] {
-        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-        return try files.filter { $0.hasPrefix(prefix) }.flatMap { file in
-            let data = try Data(contentsOf: folder.appendingPathComponent(file))
+        try corpus.files().filter { $0.hasPrefix(prefix) }.flatMap { file in
+            let data = try Data(contentsOf: corpus.folder.appendingPathComponent(file))
             let json = try JSONDecoder().decode(JSON.self, from: data)
             return (json["tests"]?.array ?? []).map { (file, $0) }
         }

@@ -1,6 +1,7 @@
 import Foundation
 import SwiftProtobuf
 import Testing
+import TestSupport
 import TidemarkModel
 
 @testable import TidemarkSync
@@ -10,7 +11,7 @@ import TidemarkModel
 ///
 /// They were written for listeners of one target, number 1, and leave it out where it goes without
 /// saying: it is put in. The query is `C` ordered by `a`.
-@Suite(.enabled(if: SharedCases.arePresent, "the shared conformance cases are not here"))
+@Suite(.enabled(if: SharedCases.corpus.isPlayed, "the shared conformance cases are not here"))
 struct `The shared listen scripts are replayed` {
     @Test func listens() throws {
         let cases = try SharedCases.all(["listen"])

@@ -1,6 +1,7 @@
 import Foundation
 import SwiftProtobuf
 import Testing
+import TestSupport
 import TidemarkModel
 import TidemarkServer
 import TidemarkSimulation
@@ -9,7 +10,7 @@ import TidemarkTesting
 @testable import TidemarkWire
 
 /// The requests of the shared cases, as bytes, against our server: each does what it says.
-@Suite(.enabled(if: SharedCases.arePresent, "the shared conformance cases are not here"))
+@Suite(.enabled(if: SharedCases.corpus.isPlayed, "the shared conformance cases are not here"))
 struct `The shared requests are executed` {
     private static let name = "projects/projectID/databases/(default)"
     private let names = Names(try! DatabaseID(project: "projectID"))

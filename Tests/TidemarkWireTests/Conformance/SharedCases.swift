@@ -1,20 +1,14 @@
 import Foundation
 import SwiftProtobuf
-import TidemarkSimulation
+import TestSupport
 
 @testable import TidemarkWire
 
 /// The cases that Google's clients share, one a file: googleapis/conformance-tests.
 enum SharedCases {
     /// `TIDEMARK_CONFORMANCE`, or the folder beside the repository.
-    static let folder = SharedFolder.conformance
-
-    static let arePresent: Bool = {
-        if FileManager.default.fileExists(atPath: folder.path) { return true }
-        TestsNotRun.note(
-            "shared requests and listens of TidemarkWireTests", missing: "../shared/conformance")
-        return false
-    }()
+    static let corpus = SharedCorpus.conformance(
+        tests: "shared requests and listens of TidemarkWireTests")
 
     struct Case {
         let name: String
@@ -48,9 +42,8 @@ enum SharedCases {
 
     static func all(_ kinds: Set<String>) throws -> [Case] {
         var cases: [Case] = []
-        for file in try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-        where file.hasSuffix(".json") {
-            let data = try Data(contentsOf: folder.appendingPathComponent(file))
+        for file in try corpus.files() {
+            let data = try Data(contentsOf: corpus.folder.appendingPathComponent(file))
             let json = try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:]
             guard json.keys.elementsEqual(["tests"]), let tests = json["tests"] as? [[String: Any]]
             else { throw Unknown(text: "\(file): \(json.keys)") }
