@@ -59,7 +59,7 @@ docs: setup
 
 # For an hour what the tests do for seconds: 200 kills under load, five stories on three networks, an export of
 # a million documents, a million damaged messages, 10,000 seeds of the listen checker, 20,000 of the World, as
-# many of feeds, 3,000 of backfills, 100,000 random queries on the cache, 500 of pages from disk, a loss of
+# many of feeds and of processes that share a cache, 3,000 of backfills, 100,000 random queries on the cache, 500 of pages from disk, a loss of
 # power at each write of a schema step, and the soak alone in its process; then what works on real threads,
 # under ThreadSanitizer. What fails says its seed.
 long: setup
@@ -77,6 +77,7 @@ long: setup
 	TIDEMARK_RULES_PROOFS=100000 TIDEMARK_FUZZ_RULES=200000 $(SWIFT) test --skip-build --filter TidemarkRulesTests
 	TIDEMARK_SOAK_SECONDS=3600 $(SWIFT) test --skip-build --filter SoakTests
 	TIDEMARK_WORLD_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.WorldTests
+	TIDEMARK_SHARED_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.SharedHistoryTests
 	TIDEMARK_FEED_SEEDS="0..<20000" TIDEMARK_BOUNDED_SEEDS="0..<10000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.FeedHistoryTests
 	TIDEMARK_BACKFILL_SEEDS="0..<3000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.BackfillHistoryTests
 	TIDEMARK_PAGE_SEEDS="0..<500" $(SWIFT) test --skip-build --filter TidemarkWorldTests.PageHistoryTests
@@ -121,11 +122,13 @@ serve: setup
 	@Scripts/build -c release --product tidemark
 	@.build/release/tidemark serve $(ARGS)
 
-# Speed, as ratios to raw SQLite and to an empty gRPC call measured in the same run.
+# Speed, as ratios to raw SQLite and to an empty gRPC call measured in the same run, each with its bar; then
+# the tests that measure what a browser waits for. Fails when a bar is missed.
 # One suite, or figures for a file: make bench ARGS="server --json FILE"
 bench: setup
 	@Scripts/build -c release --product tidemark
 	@$(SWIFT) run -c release Benchmarks $(ARGS)
+	@TIDEMARK=.build/release/tidemark TIDEMARK_TIMES=1 Scripts/interop -m times
 
 # The server against its thresholds (Benchmarks/Bars/Bars.swift), on a machine that does nothing else.
 # Fails when one is missed. An hour of mixed load: make bench-server ARGS="--soak 60"

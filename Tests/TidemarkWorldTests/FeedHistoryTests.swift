@@ -9,7 +9,7 @@ import TidemarkSimulation
 ///
 /// `TIDEMARK_FEED_SEEDS=17` plays one seed again and prints its whole log, `0..<100000` plays more.
 @Suite(.oneCore) struct FeedHistoryTests {
-    static let seeds = SeedRange("TIDEMARK_FEED_SEEDS", 0..<600)
+    static let seeds = SeedRange("TIDEMARK_FEED_SEEDS", 0..<2_000)
     private static let totals = Mutex((figures: FeedHistoryFigures(), shares: 0))
 
     @Test(arguments: seeds.shares)
@@ -87,7 +87,7 @@ import TidemarkSimulation
         do { try history.run() } catch { Issue.record("\(history.report(error))") }
     }
 
-    static let boundedSeeds = SeedRange("TIDEMARK_BOUNDED_SEEDS", 0..<400)
+    static let boundedSeeds = SeedRange("TIDEMARK_BOUNDED_SEEDS", 0..<1_000)
     private static let boundedTotals = Mutex((figures: FeedHistoryFigures(), shares: 0))
 
     /// The same with feeds that hold the newest items alone: as many of them as they promise, or all, are

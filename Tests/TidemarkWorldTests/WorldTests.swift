@@ -7,7 +7,7 @@ import TidemarkSimulation
 ///
 /// `TIDEMARK_WORLD_SEEDS=17` plays one seed again and prints its whole log, `0..<100000` plays more.
 @Suite(.oneCore) struct WorldTests {
-    static let seeds = SeedRange("TIDEMARK_WORLD_SEEDS", 0..<600)
+    static let seeds = SeedRange("TIDEMARK_WORLD_SEEDS", 0..<2_000)
     private static let totals = Mutex((figures: WorldFigures(), shares: 0))
 
     @Test(arguments: seeds.shares)

@@ -125,6 +125,9 @@ package struct FeedHistoryFigures {
     package var live = 0
     /// The number of items in those comparisons.
     package var liveItems = 0
+    /// Times that a feed which only counts was let off, because its listener had brought what was missing
+    /// when it counted.
+    package var excused = 0
     /// The number of times that a pager was compared, and the number of its rows.
     package var pages = 0
     package var pageRows = 0
@@ -140,6 +143,7 @@ package struct FeedHistoryFigures {
         left.items += right.items
         left.live += right.live
         left.liveItems += right.liveItems
+        left.excused += right.excused
         left.pages += right.pages
         left.pageRows += right.pageRows
         left.backfilled += right.backfilled
@@ -150,7 +154,7 @@ extension FeedHistoryFigures: CustomStringConvertible {
     package var description: String {
         """
         \(syncs) syncs (\(whole) of every item, \(billed) of the bill) with \(items) items, \(live) times \
-        that a listening feed was fresh with \(liveItems) items, \(pages) looks at pagers with \
+        that a listening feed was fresh with \(liveItems) items (\(excused) let off), \(pages) looks at pagers with \
         \(pageRows) rows, \(backfilled) days and items of backfills
         """
     }

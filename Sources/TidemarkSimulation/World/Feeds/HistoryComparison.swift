@@ -7,6 +7,10 @@ struct HistoryComparison {
     let expected: [DocumentPath: HistoryTruth.Row]
     private(set) var compared = 0
     private(set) var difference: String?
+    /// How many of the rows a listener has brought since the last count.
+    let brought: Int
+    /// True if what is missing and what lingers came out even only with what a listener has brought.
+    private(set) var isExcused = false
     /// True if the feed showed exactly the server's data, even where its way promises less.
     private(set) var isExact = false
 
@@ -18,13 +22,18 @@ struct HistoryComparison {
         _ readTime: Timestamp, _ promise: HistoryPromise, isSync: Bool
     ) {
         expected = then.items(above: feed.marks.action)
+        let shown = Dictionary(uniqueKeysWithValues: feed.rows.map { ($0.path, $0) })
+        // What a listener has brought since the last count may have been missing in that.
+        brought =
+            isSync
+            ? 0
+            : feed.heard.count { [expected] in shown[$0] != nil && expected[$0] != nil }
         // A bounded feed shows fewer rows than requested while older items are being read.
         let least = isSync ? feed.size : min(feed.size, feed.limit ?? feed.size)
         if feed.hasMore, feed.rows.count < least {
             difference = "shows \(feed.rows.count) of \(feed.size), and says there is more"
             return
         }
-        let shown = Dictionary(uniqueKeysWithValues: feed.rows.map { ($0.path, $0) })
         let end = feed.hasMore ? feed.rows.last?.position : nil
         var missing: [DocumentPath] = []
         var stale: [DocumentPath] = []
@@ -46,12 +55,13 @@ struct HistoryComparison {
         // compared time.
         let hasLater = feed.rows.contains { expected[$0.path] == nil }
         isExact = missing.isEmpty && stale.isEmpty && lingering.isEmpty && !hasLater
-        // The last count may have missed items that the listener has delivered since.
-        let brought = isSync ? 0 : feed.heard.count { shown[$0] != nil && expected[$0] != nil }
         let balanced = (missing.count...(missing.count + brought)).contains {
             promise.cancels(missing: $0, lingering: lingering.count)
         }
-        if balanced { return }
+        if balanced {
+            isExcused = !promise.cancels(missing: missing.count, lingering: lingering.count)
+            return
+        }
         // A count cannot distinguish changes that cancel out, so it says nothing about a part of
         // the items.
         if promise.way == .countAudit, feed.hasMore || !unsettled.isEmpty { return }
@@ -68,5 +78,6 @@ struct HistoryComparison {
         difference =
             "\(what) \(paths.map(\.id).sorted()): it shows \(feed.rows.map(\.path.id)), "
             + "there is \(there)"
+            + (brought > 0 ? ", and its listener has brought \(brought) since the last count" : "")
     }
 }

@@ -107,6 +107,7 @@ final class HistoryOracle {
         else { return }
         history.figures.live += 1
         history.figures.liveItems += comparison.compared
+        if comparison.isExcused { history.figures.excused += 1 }
     }
 
     /// Compares rows with a full read at their read time.
