@@ -35,7 +35,7 @@ def in_parallel(server, work):
         return list(pool.map(run, range(CLIENTS)))
 
 
-def test_a_bank_under_32_clients_keeps_its_sum(server, collection, capsys):
+def test_a_bank_under_32_clients_keeps_its_sum(server, collection):
     accounts = [f"{collection.id}/{number}" for number in range(ACCOUNTS)]
     for account in accounts:
         collection.document(account.split("/")[1]).set({"n": 100})
@@ -64,10 +64,9 @@ def test_a_bank_under_32_clients_keeps_its_sum(server, collection, capsys):
     slowest = max(in_parallel(server, work))
     took = time.monotonic() - start
     done = CLIENTS * TRANSFERS
-    with capsys.disabled():
-        print(f"\nbank: {done} transfers of {CLIENTS} Python clients in {took:.1f} s, "
-              f"{done / took:.0f} a second, {len(attempts) - done} attempts aborted, "
-              f"slowest transfer {slowest:.2f} s")
+    print(f"bank: {done} transfers of {CLIENTS} Python clients in {took:.1f} s, "
+          f"{done / took:.0f} a second, {len(attempts) - done} attempts aborted, "
+          f"slowest transfer {slowest:.2f} s")
     balances = [document.get("n") for document in collection.stream()]
     assert sum(balances) == 100 * ACCOUNTS
 

@@ -117,7 +117,7 @@ def test_silence(flags):
     with saying(None) as place:
         report = diagnose(place, "--step-seconds", "0.3", *flags)
     assert report["verdict"] == "silence"
-    assert report["steps"][-1]["milliseconds"] < 2_000
+    assert report["steps"][-1]["milliseconds"] < 5_000, "the time of a step where none is named"
 
 
 @pytest.mark.parametrize("status, verdict", [

@@ -219,7 +219,7 @@ def test_networks_at_the_gate_change_under_open_connections(tmp_path):
         play("3g")
         begin = time.monotonic()
         assert get(10) == {"n": 1}
-        assert 0.4 <= time.monotonic() - begin < 5
+        assert time.monotonic() - begin >= 0.4
 
         play("blackhole")
         assert connects(server.port, wait=0.5) == "silence"
@@ -254,7 +254,7 @@ def test_a_narrow_network_is_narrow(tmp_path):
         begin = time.monotonic()
         assert len(document.get(timeout=30).to_dict()["t"]) == 400_000
         # 400,000 bytes at 200,000 a second, and the round trip.
-        assert 2.3 < time.monotonic() - begin < 15
+        assert time.monotonic() - begin > 2.3
 
 
 @pytest.mark.parametrize("network", ["refuse", "captive", "blackhole"])

@@ -1,6 +1,7 @@
 """Google's Go client, where Go and the client are installed: `go/main.go` says what it checks.
 
-Debian has both: `apt-get install golang-go golang-google-cloud-dev`. TIDEMARK_GO=1 fails without them.
+Debian has both: `apt-get install golang-go golang-google-cloud-dev`. With TIDEMARK_GO=1, as in CI,
+`Scripts/interop` installs them, and the test fails without them.
 """
 
 import json

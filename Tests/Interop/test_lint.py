@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from conftest import ROOT
 
 LINT = ROOT / ".build/debug/tidemark-lint"
+SWIFT = os.environ.get("SWIFT", "swift")
 pytestmark = pytest.mark.skipif(not LINT.exists(), reason="tidemark-lint is not built")
 
 APP = """import FirebaseFirestore
@@ -101,12 +103,57 @@ def test_this_repository_has_no_finding_that_is_not_explained():
     assert report["files"] > 1000 and report["operations"] > 100 and report["unparsed"] == []
 
 
+MANIFEST = """// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "app",
+    targets: [
+        .target(name: "App", path: "Sources"),
+        .target(name: "Quiet", path: "Quiet"),
+        .binaryTarget(name: "tidemark-lint", path: "tidemark-lint.artifactbundle"),
+        .plugin(
+            name: "TidemarkLintCommand",
+            capability: .command(intent: .custom(verb: "tidemark-lint", description: "Lints.")),
+            dependencies: ["tidemark-lint"]),
+    ])
+"""
+
+
+@pytest.fixture
+def package(app):
+    """A package with our plugin and the tool that is built, in a folder of its own: one that is built
+    elsewhere meanwhile holds its build folder's lock."""
+    (app / "Package.swift").write_text(MANIFEST)
+    (app / "Quiet").mkdir()
+    (app / "Quiet/Quiet.swift").write_text(MENDED)
+    shutil.copytree(ROOT / "Plugins/TidemarkLintCommand", app / "Plugins/TidemarkLintCommand")
+    bundle = app / "tidemark-lint.artifactbundle"
+    (bundle / "bin").mkdir(parents=True)
+    shutil.copy(LINT, bundle / "bin/tidemark-lint")
+    triple = json.loads(subprocess.run(
+        [SWIFT, "-print-target-info"], capture_output=True, text=True, timeout=50).stdout)["target"]
+    (bundle / "info.json").write_text(json.dumps({
+        "schemaVersion": "1.0",
+        "artifacts": {"tidemark-lint": {
+            "type": "executable", "version": "1.0.0",
+            "variants": [{
+                "path": "bin/tidemark-lint",
+                "supportedTriples": [triple["unversionedTriple"]]}]}}}))
+    return app
+
+
 @pytest.mark.bound(240)
-def test_the_command_plugin_runs_it_on_a_target():
-    """With the tool that is built; SwiftPM plans the package, and compiles the plugin, the first time."""
-    swift = os.environ.get("SWIFT", "swift")
-    command = [swift, "package", "--disable-sandbox", "tidemark-lint", "--target", "StampsCore"]
-    done = subprocess.run(
-        [*command, "--fail-on", "note"], cwd=ROOT, capture_output=True, text=True, timeout=230)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "nothing found" in done.stdout
+def test_the_command_plugin_runs_it_on_a_target(package):
+    """SwiftPM plans the package, and compiles the plugin, the first time."""
+    def run(target):
+        command = [SWIFT, "package", "--disable-sandbox", "tidemark-lint", "--target", target]
+        return subprocess.run(
+            [*command, "--fail-on", "note"], cwd=package, capture_output=True, text=True, timeout=230)
+
+    found = run("App")
+    assert found.returncode == 1, found.stdout + found.stderr
+    assert "Sources/App.swift:3" in found.stdout and "[counted-by-download]" in found.stdout
+    assert "has findings as severe as --fail-on says" in found.stderr
+    quiet = run("Quiet")
+    assert quiet.returncode == 0 and "nothing found" in quiet.stdout, quiet.stdout + quiet.stderr

@@ -9,7 +9,7 @@ import uuid
 
 import pytest
 
-from conftest import BINARY
+from conftest import BINARY, Server
 from webchannel import SERVICE, Channel, Frames
 
 DATABASE = "projects/interop/databases/(default)"
@@ -101,7 +101,7 @@ def test_the_streaming_answer_says_something_at_once(channels, place):
     began = time.monotonic()
     (frame,) = Frames().feed(answer.read1(1_000))
     assert frame == [[channel.aid + 1, ["noop"]]]
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 15, "the next one comes after 30 s"
     connection.close()
 
 
@@ -289,27 +289,40 @@ def memory(server):
     return int(status.split("VmRSS:")[1].split()[0])
 
 
-def test_a_reader_that_stops_holds_no_memory(server, channels, client, place):
-    fill(client, place, 200, "x" * 100_000, size=50)
+@pytest.fixture
+def own_server(tmp_path):
+    """A server whose memory nobody else's calls change."""
+    server = Server(tmp_path)
+    yield server
+    server.stop()
+
+
+def test_a_reader_that_stops_holds_no_memory(own_server, place):
+    server = own_server
+    fill(server.client(), place, 200, "x" * 100_000, size=50)
     stuck = []
     before = memory(server)
     for _ in range(5):
-        channel = channels("Listen", query(place))
+        channel = Channel(server.host, "Listen", DATABASE, query(place))
         plain = socket.create_connection(tuple(server.host.split(":")))
         plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
         url = channel.url(RID="rpc", SID=channel.sid, AID=0, CI=0, TYPE="xmlhttp")
         plain.sendall(f"GET {url} HTTP/1.1\r\nHost: {server.host}\r\n\r\n".encode())
         stuck.append(plain)
-    reader = channels("Listen", query(place)).listen()
+    reader = Channel(server.host, "Listen", DATABASE, query(place)).listen()
     reader.wait(lambda arrays: snapshots(arrays) >= 1, 50)
     assert len(changed(reader.arrays)) == 200, "others read on"
     grown = memory(server) - before
+    reader.close()
     assert grown < 60_000, f"five readers of 20 MB hold {grown} kB"
     for plain in stuck:
         plain.close()
 
 
-def test_idle_sessions_are_small(server, place):
+def test_idle_sessions_are_small(own_server, place):
+    server = own_server
+    # The first one needs what all share.
+    Channel(server.host, "Listen", DATABASE, query(place))
     before = memory(server)
     for _ in range(1_000):
         # They are left as they are: the server drops them by itself.
@@ -318,14 +331,15 @@ def test_idle_sessions_are_small(server, place):
     assert grown < 20_000, f"1,000 sessions hold {grown} kB"
 
 
-# Milliseconds from the handshake's first byte to the first snapshot: 15 is promised of a release build, and
-# a build for debugging is several times slower.
-FIRST_SNAPSHOT = 15 if "release" in str(BINARY) else 150
+# Milliseconds from the handshake's first byte to the first snapshot, of a release build.
+FIRST_SNAPSHOT = 15
 
 
+@pytest.mark.times
 def test_the_first_snapshot_is_soon_there(channels, client, place):
     fill(client, place, 10, "x")
     times = []
+    assert "release" in str(BINARY)
     for _ in range(30):
         began = time.monotonic()
         channel = channels("Listen", query(place)).listen()
