@@ -8,5 +8,7 @@ extension Bar {
     static let plan = Bar("a plan of a feed of many", below: 50, "µs")
     static let flight = Bar("single flight, uncontended, on one core", atLeast: 1e6, "/s")
     static let retry = Bar("retry, first attempt succeeds, on one core", atLeast: 1e6, "/s")
+    /// In the process of a test, median.
+    static let localStart = Bar("a local Firestore starts", below: 5, "ms")
     static let timedRetry = Bar("retry with a limit for each attempt", atLeast: 1e5, "/s")
 }

@@ -4,6 +4,7 @@ import TidemarkApp
 import TidemarkModel
 import TidemarkResilience
 import TidemarkServer
+import TidemarkTesting
 
 /// What an app builds on, against ``Bar``s: a feed and pages over many held documents, plans, retries and
 /// single flight. Only what is named is measured, when something is.
@@ -19,7 +20,7 @@ struct AppSuite {
     private static let pages = 100
 
     static let bars = [
-        Bar.firstContent, .delta, .plan, .diskPage, .flight, .retry, .timedRetry,
+        Bar.firstContent, .delta, .plan, .diskPage, .localStart, .flight, .retry, .timedRetry,
     ]
 
     /// - Returns: Whether all bars hold.
@@ -29,6 +30,7 @@ struct AppSuite {
         var allHold = true
         let names = [Bar.firstContent, .delta, .plan, .diskPage].map(\.name)
         if names.contains(where: isWanted) { allHold = try await runHeld() && allHold }
+        if isWanted(Bar.localStart.name) { allHold = try await runStarts() && allHold }
         allHold = try await runCalls() && allHold
         return allHold
     }
@@ -89,6 +91,20 @@ struct AppSuite {
             "median \(Self.text(times.median / 1e3)) ms of \(times.count) processes, "
                 + "\(Self.text(own)) of it from the first line of their own code",
             ["median": times.median / 1e3, "own": own])
+    }
+
+    /// What each test pays that has a server of its own.
+    private func runStarts() async throws -> Bool {
+        var times: [Double] = []
+        for _ in 0..<50 {
+            var local: LocalFirestore?
+            times.append(try time { local = try LocalFirestore.start() })
+            await local?.stop()
+        }
+        return add(
+            .localStart, times.median / 1e3,
+            "the slowest of \(times.count) \(Self.text((times.max() ?? 0) / 1e3)) ms",
+            ["slowest": (times.max() ?? 0) / 1e3])
     }
 
     private func runCalls() async throws -> Bool {

@@ -67,8 +67,19 @@ struct CallerSuite {
 
     private func tell(_ size: Int, _ ours: [Int: Samples], _ raw: Samples) -> Bool {
         var lines: [CallerLine] = []
+        var isWhole = true
+        func lack(_ what: String, _ step: String) {
+            report.add(missing: what, of: step, suite: "caller", count: size)
+            isWhole = false
+        }
         for step in steps {
-            guard let rounds = ours[size]?[step.rawValue] else { continue }
+            guard let rounds = ours[size]?[step.rawValue], !rounds.isEmpty else {
+                lack("samples", step.rawValue)
+                continue
+            }
+            if step.worstRatio != nil, raw[step.rawValue]?.isEmpty ?? true {
+                lack("yardstick", step.rawValue)
+            }
             lines.append(CallerLine(step, count: size, rounds, raw: raw[step.rawValue]))
             let few = ours[CallerStep.flatFrom]?[step.rawValue]
             if step.isFlat, size == CallerStep.sizes.last, let few {
@@ -77,11 +88,14 @@ struct CallerSuite {
             }
         }
         for (name, unit) in [("load", "documents/s"), ("size", "MB"), ("memory", "MB")] {
-            guard let rounds = ours[size]?[name] else { continue }
+            guard let rounds = ours[size]?[name], !rounds.isEmpty else {
+                if only.isEmpty { lack("samples", name) }
+                continue
+            }
             lines.append(CallerLine(name, count: size, rounds, unit: unit))
         }
         for line in lines { report.add(line) }
-        return lines.allSatisfy(\.holds)
+        return isWhole && lines.allSatisfy(\.holds)
     }
 }
 

@@ -50,6 +50,11 @@ struct ClientSuite {
         for size in sizes {
             for figure in ClientFigure.all {
                 let rounds = comparison.sides.map { samples[size]?[$0]?[figure.step] }
+                if let missing = missing(figure, size, rounds) {
+                    report.add(
+                        missing: missing, of: figure.step, suite: comparison.rawValue, count: size)
+                    allHold = false
+                }
                 guard let ours = rounds[0] else { continue }
                 let line = ClientLine(comparison, figure, count: size, ours, raw: rounds[1])
                 report.add(line)
@@ -57,6 +62,16 @@ struct ClientSuite {
             }
         }
         return allHold
+    }
+
+    /// What a step lacks that it must have, where all parts were run; nil for nothing.
+    private func missing(
+        _ figure: ClientFigure, _ size: Int, _ rounds: [[Double]?]
+    ) -> String? {
+        guard only.isEmpty, figure.isMeasured(comparison, of: size) else { return nil }
+        if rounds[0]?.isEmpty ?? true { return "samples" }
+        let isAlone = rounds[1]?.isEmpty ?? true
+        return isAlone && figure.hasYardstick(comparison) ? "yardstick" : nil
     }
 
     private typealias Samples = [Side: [String: [Double]]]

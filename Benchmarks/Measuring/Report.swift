@@ -14,10 +14,13 @@ final class Report {
         var unit: String?
         var holds: Bool?
         var more: [String: Double]?
+        var ratioLimit: Double?
     }
 
     private var suite = ""
     private var rows: [any Encodable] = []
+    /// True if every step that has a bar for its ratio is within it.
+    private(set) var allRatiosHold = true
 
     func begin(_ suite: String, _ title: String, yardstick: String) {
         self.suite = suite
@@ -28,18 +31,29 @@ final class Report {
     /// - Parameters:
     ///   - ours: Microseconds.
     ///   - yardstick: Microseconds; nil where nothing comparable was measured.
+    ///   - worst: The bar: how many times as long as the yardstick it may take; nil for a step without one.
     ///   - items: What one step carries, to say how many a second; nil to say nothing.
-    func add(_ step: String, _ ours: Double, _ yardstick: Double? = nil, items: Int? = nil) {
+    ///   - more: What else was measured with it, for the file.
+    /// - Precondition: A step with a bar has a yardstick.
+    func add(
+        _ step: String, _ ours: Double, _ yardstick: Double? = nil, atMost worst: Double? = nil,
+        items: Int? = nil, more: [String: Double]? = nil
+    ) {
+        precondition(worst == nil || yardstick != nil, "\(step) has a bar and no yardstick")
         let perSecond = items.map { Double($0) * 1e6 / ours }
+        let holds = worst.map { ours <= $0 * (yardstick ?? 0) }
         rows.append(
             Row(
                 suite: suite, step: step, micros: ours, yardstickMicros: yardstick,
-                ratio: yardstick.map { ours / $0 }, perSecond: perSecond))
+                ratio: yardstick.map { ours / $0 }, perSecond: perSecond, holds: holds, more: more,
+                ratioLimit: worst))
+        if holds == false { allRatiosHold = false }
         let ratio = yardstick.map { String(format: "%7.2fx", ours / $0) } ?? "        "
         let rate = perSecond.map { String(format: "%10.0f/s", $0) } ?? ""
+        let bar = worst.map { String(format: "  %@ %.4g", holds == true ? "<=" : "MISSED", $0) }
         print(
             Self.left(step.hasPrefix(" ") ? step : "  " + step) + Self.right(Self.text(ours))
-                + Self.right(yardstick.map(Self.text) ?? "") + ratio + rate)
+                + Self.right(yardstick.map(Self.text) ?? "") + ratio + rate + (bar ?? ""))
     }
 
     /// A figure beside its bar.
@@ -65,6 +79,13 @@ final class Report {
         print((try? Self.json(line)) ?? "\(line)")
     }
 
+    /// A step that should have been measured and was not: it fails its benchmark.
+    ///
+    /// - Parameter what: What it lacks: its samples, or those of its yardstick.
+    func add(missing what: String, of step: String, suite: String, count: Int) {
+        add(MissingStep(suite: suite, step: step, n: count, missing: what))
+    }
+
     func lines() throws -> String {
         try rows.map { try Self.json($0) + "\n" }.joined()
     }
@@ -84,4 +105,13 @@ final class Report {
     private static func right(_ text: String) -> String {
         String(repeating: " ", count: max(1, 16 - text.count)) + text
     }
+}
+
+/// A line of JSON in place of a figure.
+private struct MissingStep: Encodable {
+    let suite: String
+    let step: String
+    let n: Int
+    let missing: String
+    var holds = false
 }

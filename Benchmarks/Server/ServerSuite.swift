@@ -13,6 +13,8 @@ struct ServerSuite {
     private static let width = 16
     /// Of calls that are compared with others: half of them with the console open, or as many empty ones.
     private static let turns = 14
+    /// How many empty calls a get over REST may take. Source: Decisions/0062.
+    private static let worstREST = 1.43
 
     func run() async throws {
         let yardstick = try ServerChild(ServerChild.thisProgram, ["--serve-empty-calls"])
@@ -55,7 +57,8 @@ struct ServerSuite {
             }
             if isOpen { open.append(each) } else { closed.append(each) }
         }
-        report.add("get, 16 at once, each", open.median, closed.median, items: 1)
+        report.add(
+            "get, 16 at once, each", open.median, closed.median, atMost: 1.2, items: 1)
         print("  \(console.fetched) pages were fetched")
         await steps.transport.close()
     }
@@ -71,7 +74,7 @@ struct ServerSuite {
         let listened = Query(collectionID: ServerWorkload.listened.collection)
         report.add(
             "listen to 10,000", try await median(5) { _ in try await steps.listen(listened) },
-            empty.listen, items: ServerWorkload.listened.count)
+            empty.listen, atMost: 1.5, items: ServerWorkload.listened.count)
         await steps.transport.close()
     }
 
@@ -85,11 +88,20 @@ struct ServerSuite {
         _ = try await median(200) { _ in try await emptyHTTP.emptyCall() }
         var gets: [Double] = []
         var empty: [Double] = []
+        let before = await Calibration()
         for _ in 0..<Self.turns {
             empty.append(try await median(300) { _ in try await emptyHTTP.emptyCall() })
             gets.append(try await median(300) { try await steps.get(paths[$0]) })
         }
-        report.add("REST get", gets.median, empty.median)
+        // On a machine that is slower the empty call takes a larger share: the calibration says which it was.
+        let after = await Calibration()
+        report.add(
+            "REST get", gets.median, empty.median, atMost: Self.worstREST,
+            more: ["partsBefore": before.parts, "partsAfter": after.parts])
+        print(
+            String(
+                format: "  calibrated: %.0f and %.0f ns, where %.0f are quiet", before.parts,
+                after.parts, Calibration.quiet))
     }
 
     private func get(
@@ -97,11 +109,12 @@ struct ServerSuite {
     ) async throws {
         let paths = (0..<2_000).map { workload.path(workload.scattered($0)) }
         report.add(
-            "get", try await median(2_000) { try await steps.get(paths[$0]) }, empty.call)
+            "get", try await median(2_000) { try await steps.get(paths[$0]) }, empty.call,
+            atMost: 1.5)
         report.add(
             "  16 at once, each",
             try await mean(4_000, width: Self.width) { try await steps.get(paths[$0 % 2_000]) },
-            empty.calls, items: 1)
+            empty.calls, atMost: 1.75, items: 1)
     }
 
     private func commit(
@@ -110,31 +123,31 @@ struct ServerSuite {
         let ones = (0..<2_000).map { [ServerSteps.set(workload, workload.count + $0)] }
         report.add(
             "commit of 1 write", try await median(300) { try await steps.commit(ones[$0]) },
-            empty.call)
+            empty.call, atMost: 2)
         report.add(
             "  16 at once, each",
             try await mean(2_000, width: Self.width) { try await steps.commit(ones[$0]) },
-            empty.calls, items: 1)
+            empty.calls, atMost: 2, items: 1)
         let many = Yardstick.commits(after: workload.count + 2_000, workload)
         report.add(
             "commit of 500 writes",
             try await median(many.count) { try await steps.commit(many[$0]) }, empty.commit,
-            items: 500)
+            atMost: 5, items: 500)
     }
 
     private func query(
         _ steps: ServerSteps, _ workload: Workload, _ empty: Yardstick
     ) async throws {
-        // The first one asks for the index.
+        // The first one asks for the index: without a bar, it reads all documents.
         let first = try await median(1) { _ in try await steps.query(workload.top) }
         report.add("top 50, no index", first, empty.query)
         report.add(
             "top 50", try await median(500) { _ in try await steps.query(workload.top) },
-            empty.query)
+            empty.query, atMost: 1.5)
         report.add(
             "  16 at once, each",
             try await mean(1_000, width: Self.width) { _ in try await steps.query(workload.top) },
-            empty.queries, items: 1)
+            empty.queries, atMost: 1.5, items: 1)
     }
 }
 
