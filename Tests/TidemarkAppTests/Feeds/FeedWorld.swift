@@ -34,18 +34,23 @@ final class FeedWorld {
         self.pageSize = pageSize
         self.window = window
         self.limit = limit
-        device = try Self.client(server, folder)
+        device = try Self.client(server, folder, clock)
         feed = try Self.feed(device, pageSize, window, limit)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    private static func client(_ server: FirestoreServer, _ folder: String) throws -> Firestore {
-        try Firestore(
+    /// Of a device whose clock is the server's, less `behind` seconds.
+    private static func client(
+        _ server: FirestoreServer, _ folder: String, _ clock: StandingClock, behind: Int64 = 0
+    ) throws -> Firestore {
+        var environment = SyncEnvironment.live(server)
+        environment.now = { Timestamp(seconds: clock.seconds - behind, nanoseconds: 0) }
+        return try Firestore(
             projectID: "p",
             settings: FirestoreSettings(
                 cache: .directory(folder), label: "device", readDeadline: .seconds(20)),
-            environment: .live(server))
+            environment: environment)
     }
 
     private static func feed(
@@ -66,9 +71,11 @@ final class FeedWorld {
     var definition: FeedDefinition { Self.definition(device, pageSize, window, limit) }
 
     /// Ends the app and starts it again on the same disk.
-    func relaunch() async throws {
+    ///
+    /// - Parameter behind: By how many seconds the device's clock has been turned back.
+    func relaunch(clockBehind behind: Int64 = 0) async throws {
         await device.terminate()
-        device = try Self.client(server, folder)
+        device = try Self.client(server, folder, clock, behind: behind)
         feed = try Self.feed(device, pageSize, window, limit)
         try await feed.open()
     }
@@ -171,6 +178,12 @@ final class FeedWorld {
     /// What the server has billed the device for.
     func billed(label: String = "device") -> Int {
         server.meter().filter { $0.label == label }.map(\.reads).reduce(0, +)
+    }
+
+    /// What it has billed the device for by one RPC.
+    func billed(method: String) -> Int {
+        server.meter().filter { $0.label == "device" }
+            .compactMap { $0.readsByMethod[method] }.reduce(0, +)
     }
 }
 
