@@ -268,6 +268,29 @@ import TidemarkTesting
         }
     }
 
+    /// Nothing is idle in between, so that there are no blocks.
+    @Test func `a count of a whole collection is known at once after the first`() throws {
+        let world = try Harness(rowsOfSlice: 200)
+        func document(_ number: Int, at version: Int64) -> RemoteDocument {
+            .found(doc("rooms/\(number)", version, ["n": .integer(Int64(number))]))
+        }
+        let remote = world.engine.core.local.remote
+        _ = try remote.apply((0..<3_000).map { document($0, at: 10) }, readTime: at(20))
+        let all = rooms { _ in }
+        #expect(counts(all, world) == (false, 3_000))
+        #expect(counts(all, world) == (true, 3_000))
+        // One more, the same again, and one less.
+        _ = try remote.apply([document(5_000, at: 30), document(7, at: 30)], readTime: at(30))
+        #expect(counts(all, world) == (true, 3_001))
+        _ = try remote.apply([.missing(path("rooms/8"), at(40))], readTime: at(40))
+        #expect(counts(all, world) == (true, 3_000))
+        _ = world.write(set("rooms/own", ["n": .integer(1)]))
+        #expect(counts(all, world) == (true, 3_001))
+        // Of another question nothing is known.
+        let some = rooms { $0.filter = .field(field("n"), .lessThan, .integer(2_000)) }
+        #expect(counts(some, world) == (false, 2_001))
+    }
+
     /// Whether a count is known within one step, and what it is.
     private func counts(_ query: Query, _ world: Harness) -> (isAtOnce: Bool, count: Int) {
         let counts = Events<Int>()

@@ -80,8 +80,10 @@ extension DocumentTable {
         try scan.step(self, budget)
     }
 
-    /// Ends a scan that is no longer needed.
-    package func end(_ scan: FigureScan) { scan.end(self) }
+    /// Ends a scan, of which nothing is to be heard any more. What it has found is kept for the next time.
+    ///
+    /// - Precondition: It is at its end, in a transaction in which nothing was written since.
+    package func end(_ scan: FigureScan) throws(StoreError) { try scan.end(self) }
 
     /// Returns an object that collects the documents that change from now on.
     package func changes() -> ChangedDocuments {

@@ -9,16 +9,39 @@ final class BlockFigures {
     /// The blocks, in the order of their last use.
     private var kept: [FigureBlocks] = []
     private var wishes: [FigureWish] = []
+    /// What scans have found, until there are blocks for it. In the order in which it was found.
+    private var ranges: [RangeFigures] = []
 
     /// The maximum numbers of kept indexes and of pending requests.
+    /// How many blocks, and how many ranges, there are at most; and how many wait to be made.
     private static let most = 8, mostWishes = 16
 
-    var isEmpty: Bool { kept.isEmpty }
+    var isEmpty: Bool { kept.isEmpty && ranges.isEmpty }
     var isWanted: Bool { !wishes.isEmpty || kept.contains { !$0.isReady } }
 
     func forget() {
         kept = []
         wishes = []
+        ranges = []
+    }
+
+    /// Keeps what a scan has found of a range. Beyond the bound, the oldest goes.
+    func keep(_ found: RangeFigures) {
+        ranges.removeAll { $0.answers(found.source, found.range, found.figures.fields) }
+        if ranges.count >= Self.most { ranges.removeFirst() }
+        ranges.append(found)
+    }
+
+    /// What a scan has found of a range; nil where none has, and where blocks have taken its place.
+    func found(
+        _ source: FigureBlocks.Source, _ range: KeyRange, _ fields: [FieldPath]
+    ) -> Figures? {
+        ranges.first { $0.answers(source, range, fields) }?.figures
+    }
+
+    /// Blocks are whole: what scans have found of the same is not needed any more.
+    func haveFilled(_ blocks: FigureBlocks) {
+        ranges.removeAll { $0.source == blocks.source && $0.figures.fields == blocks.fields }
     }
 
     func wish(_ wish: FigureWish) {
@@ -65,8 +88,8 @@ extension BlockFigures {
     func replace(
         _ row: Int64, _ change: DocumentChange, _ connection: Connection
     ) throws(StoreError) {
-        let blocks = concerned(change)
-        if blocks.isEmpty { return }
+        let concerned = concerned(change)
+        if concerned.isEmpty { return }
         let statement = try connection.statement(.documentByID)
         defer { statement.release() }
         statement.bind(1, row)
@@ -75,49 +98,88 @@ extension BlockFigures {
         if try statement.step(), statement.isFound(in: change.collection.id) {
             old = EncodedFields(trusted: statement.blob(4))
         }
-        update(blocks, row, change, from: old)
+        update(concerned, row, change, from: old)
     }
 
     /// Updates the blocks after a row was inserted.
     func add(_ row: Int64, _ change: DocumentChange) {
-        let blocks = concerned(change)
-        if !blocks.isEmpty { update(blocks, row, change, from: nil) }
+        let concerned = concerned(change)
+        if !concerned.isEmpty { update(concerned, row, change, from: nil) }
     }
 
-    private typealias Concerned = (FigureBlocks, IndexDefinition?)
+    /// How a document is found in a source.
+    private enum Keys {
+        case name
+        case index(IndexDefinition)
 
-    private func concerned(_ change: DocumentChange) -> [Concerned] {
-        var found: [Concerned] = []
+        func of(_ fields: EncodedFields, _ row: IndexedRow) -> [[UInt8]] {
+            switch self {
+            case .name: [row.name]
+            case .index(let definition): definition.keys(of: fields, row)
+            }
+        }
+    }
+
+    /// Blocks and ranges that a document may lie in.
+    private struct Concerned {
+        var blocks: [(FigureBlocks, Keys)] = []
+        var ranges: [(RangeFigures, Keys)] = []
+
+        var isEmpty: Bool { blocks.isEmpty && ranges.isEmpty }
+    }
+
+    private func concerned(_ change: DocumentChange) -> Concerned {
+        var found = Concerned()
         for blocks in kept {
-            switch blocks.source {
-            case .names(let collection):
-                if collection == change.collection.id { found.append((blocks, nil)) }
-            case .entries(let index, let scope):
-                guard scope == 0 || scope == change.collection.id,
-                    let known = change.collection.group.indexes.first(where: { $0.id == index })
-                else { continue }
-                found.append((blocks, known.definition))
+            if let keys = Self.keys(of: blocks.source, change) {
+                found.blocks.append((blocks, keys))
+            }
+        }
+        for range in ranges {
+            if let keys = Self.keys(of: range.source, change) {
+                found.ranges.append((range, keys))
             }
         }
         return found
     }
 
+    /// Nil where a document cannot lie in a source.
+    private static func keys(
+        of source: FigureBlocks.Source, _ change: DocumentChange
+    ) -> Keys? {
+        switch source {
+        case .names(let collection):
+            return collection == change.collection.id ? .name : nil
+        case .entries(let index, let scope):
+            guard scope == 0 || scope == change.collection.id else { return nil }
+            let known = change.collection.group.indexes.first { $0.id == index }
+            return known.map { .index($0.definition) }
+        }
+    }
+
     private func update(
-        _ blocks: [Concerned], _ row: Int64, _ change: DocumentChange, from old: EncodedFields?
+        _ concerned: Concerned, _ row: Int64, _ change: DocumentChange, from old: EncodedFields?
     ) {
         let indexed = IndexedRow(
             id: row, collection: change.collection, name: change.name, path: change.path)
-        for (blocks, definition) in blocks {
-            func keys(_ fields: EncodedFields) -> [[UInt8]] {
-                definition?.keys(of: fields, indexed) ?? [change.name]
-            }
+        for (blocks, keys) in concerned.blocks {
             if let old {
-                for key in keys(old) { blocks.remove(key, old) }
+                for key in keys.of(old, indexed) { blocks.remove(key, old) }
             }
             if let new = change.contents {
-                for key in keys(new) { blocks.add(key, new) }
+                for key in keys.of(new, indexed) { blocks.add(key, new) }
             }
             if blocks.isUneven { drop(blocks) }
+        }
+        for (found, keys) in concerned.ranges {
+            if let old, keys.of(old, indexed).contains(where: found.range.contains) {
+                found.remove(old)
+            }
+            if let new = change.contents,
+                keys.of(new, indexed).contains(where: found.range.contains)
+            {
+                found.add(new)
+            }
         }
     }
 }

@@ -11,12 +11,15 @@ struct KnownFigures {
     func knows(_ query: Query, _ fields: [FieldPath]) throws(StoreError) -> Bool {
         let planned = try plans.plan(query)
         guard !planned.paths.isEmpty else { return true }
-        return planned.rangeOfBlocks.map { connection.figures.find($0.source, fields) != nil }
-            ?? false
+        return planned.rangeOfBlocks.map { source, range in
+            connection.figures.find(source, fields) != nil
+                || connection.figures.found(source, range, fields) != nil
+        } ?? false
     }
 
     /// Returns the figures of a query's rows if they are one range of an index with block figures,
     /// by reading only the two ends of the range. Returns nil if a scan is needed.
+    /// ends; or where a scan has found them of the same range. Nil where a scan has to find them.
     ///
     /// - Precondition: The query has neither limit nor offset.
     func figures(
@@ -25,9 +28,10 @@ struct KnownFigures {
         precondition(query.offset == 0 && query.limit == nil)
         let planned = try plans.plan(query)
         if planned.paths.isEmpty { return Figures(of: fields) }
-        guard let (source, range) = planned.rangeOfBlocks,
-            let blocks = connection.figures.find(source, fields)
-        else { return nil }
+        guard let (source, range) = planned.rangeOfBlocks else { return nil }
+        guard let blocks = connection.figures.find(source, fields) else {
+            return connection.figures.found(source, range, fields)
+        }
         var (figures, rest) = blocks.figures(of: range)
         for part in rest { try add(part, of: source, to: &figures) }
         return figures
@@ -66,9 +70,8 @@ struct KnownFigures {
 }
 
 extension PlannedQuery {
-    /// The one range of an index or of a collection's names that equals the query's rows; nil if
-    /// there is none.
-    fileprivate var rangeOfBlocks: (source: FigureBlocks.Source, KeyRange)? {
+    /// The one range of an index, or of a collection's names, that the query's rows are.
+    var rangeOfBlocks: (source: FigureBlocks.Source, KeyRange)? {
         guard paths.count == 1, paths[0].isExact else { return nil }
         switch paths[0].source {
         case .entries(let index, let scope):
@@ -138,6 +141,7 @@ struct FigureFiller {
             return true
         }
         blocks.haveFilledAll()
+        connection.figures.haveFilled(blocks)
         return true
     }
 

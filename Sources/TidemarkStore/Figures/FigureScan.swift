@@ -97,13 +97,29 @@ package final class FigureScan: DocumentWatch {
         if let fields { figures.add(fields) } else { figures.addRows(1) }
     }
 
-    func end(_ table: DocumentTable) {
+    /// - Precondition: It is at its end, in a transaction in which nothing was written since.
+    func end(_ table: DocumentTable) throws(StoreError) {
         table.connection.watches.remove(self)
         QueryPlans(table: table).wish(planned, scanned: scanned, useful: 0)
         guard scanned >= Self.many else { return }
+        try keep(table)
         table.connection.figures.wish(
             FigureWish(
                 database: table.database, query: planned.query.query, fields: figures.fields))
+    }
+
+    /// Keeps what it has found where it is of one range: the same is often asked again at once.
+    private func keep(_ table: DocumentTable) throws(StoreError) {
+        guard let (source, range) = planned.rangeOfBlocks else { return }
+        var all = figures
+        let query = PreparedQuery(planned.query.query, in: table.database)
+        for path in touched {
+            guard let document = try table.document(at: path), document.kind == .found,
+                query.matches(path, among: document.contents)
+            else { continue }
+            all.add(document.contents)
+        }
+        table.connection.figures.keep(RangeFigures(source, range, all))
     }
 
     /// The number of rows from which block figures are worthwhile for the next time.

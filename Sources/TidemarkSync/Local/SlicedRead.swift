@@ -126,7 +126,7 @@ final class FigureRead: SlicedRead {
         var figures: Figures
         var touched: Set<DocumentPath> = []
         if let scan = scans[index] {
-            table.end(scan)
+            try table.end(scan)
             (figures, touched) = (scan.figures, scan.touched)
         } else {
             figures = try table.knownFigures(query, fields)!

@@ -207,6 +207,52 @@ import TidemarkModel
         }
     }
 
+    /// Nothing is idle, so that there are no blocks.
+    @Test(arguments: UInt64(0)..<6, [false, true])
+    func `what a scan has found stays true, through any history`(
+        seed: UInt64, isIndexed: Bool
+    ) throws {
+        var dice = Dice(seed: seed)
+        var (store, model) = try filled(&dice, isIndexed: isIndexed)
+        var known = 0
+        for round in 0..<60 {
+            let ask = round.isMultiple(of: 3) ? Ask(query: rooms) { _ in true } : ask(&dice)
+            let fields = dice.chance(50) ? [] : [FieldPath(name: "n")]
+            let scan = try store.read {
+                try $0.documents(of: testDatabase).scan(ask.query, for: fields)
+            }
+            // The last step and the end are of one transaction.
+            while try !store.read({
+                let table = $0.documents(of: testDatabase)
+                let isAtEnd = try table.step(scan, ScanBudget(rows: 1 + dice.roll(300)))
+                if isAtEnd { try table.end(scan) }
+                return isAtEnd
+            }) {
+                try store.write { try change(&dice, $0.documents(of: testDatabase), &model) }
+            }
+            for _ in 0..<dice.roll(4) {
+                let before = model
+                let fails = dice.chance(5)
+                do {
+                    try store.write { transaction in
+                        let table = transaction.documents(of: testDatabase)
+                        for _ in 0..<(1 + dice.roll(30)) { try change(&dice, table, &model) }
+                        if fails { throw Lost() }
+                    }
+                } catch { model = before }
+                try store.read { transaction in
+                    let table = transaction.documents(of: testDatabase)
+                    guard let figures = try table.knownFigures(ask.query, fields) else { return }
+                    known += 1
+                    expect(figures, model.figures(!fields.isEmpty, ask.passes), "\(ask.query)")
+                }
+            }
+        }
+        #expect(known > 10)
+    }
+
+    private let rooms = Query(collectionID: "rooms")
+
     @Test func `blocks stay few, and a range is whole blocks and two ends`() {
         let blocks = FigureBlocks(.names(collection: 1), [], size: 4, most: 16)
         func key(_ number: Int) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 255)] }
