@@ -115,6 +115,9 @@ public final class GRPCTransport: Sendable {
 }
 
 extension GRPCTransport: Transport {
+    /// Connects while the call waits for its token. Where that fails, the call says so.
+    public func prepare() { _ = try? channel() }
+
     public func call(
         _ request: Request, _ context: CallContext,
         receive: @escaping @Sendable (StreamEvent<Reply>) -> Void

@@ -214,4 +214,21 @@ private final class Heard<Message: Sendable>: Sendable {
         _ = transport.call(request, try context(), receive: Heard<Reply>().sink)
         #expect(base.calls[0].context.token == "A" && base.calls[0].context.appCheckToken == nil)
     }
+    /// Connecting takes as long as getting a token: the one does not wait for the other.
+    @Test func `prepares the connection while a token is fetched, and not where it is at hand`()
+        throws
+    {
+        let (base, tokens) = (ScriptedTransport(), ScriptedTokens())
+        let transport = AuthorizedTransport(base, tokens)
+        _ = transport.listen(try context()) { _ in }
+        #expect(base.preparations == 1 && base.listens.isEmpty)
+        tokens.answer(.success("a"))
+        #expect(base.listens.count == 1)
+        tokens.prepare(.success("a"))
+        _ = transport.write(try context()) { _ in }
+        #expect(base.preparations == 1 && base.writes.count == 1)
+        tokens.prepare(.failure(RPCStatus(.unauthenticated, "signed out")))
+        _ = transport.listen(try context()) { _ in }
+        #expect(base.preparations == 1, "there will be no call")
+    }
 }

@@ -70,6 +70,8 @@ struct LoggedTransport: Transport {
         base.networkChanged()
     }
 
+    func prepare() { base.prepare() }
+
     func call(
         _ request: Request, _ context: CallContext,
         receive: @escaping @Sendable (StreamEvent<Reply>) -> Void

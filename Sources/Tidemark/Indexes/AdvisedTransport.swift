@@ -9,6 +9,7 @@ struct AdvisedTransport: Transport {
     }
 
     func networkChanged() { base.networkChanged() }
+    func prepare() { base.prepare() }
 
     func call(
         _ request: Request, _ context: CallContext,

@@ -26,11 +26,17 @@ public protocol Transport: Sendable {
     /// Reports a possible change of the device's network. Calls and streams started from now on use
     /// new connections. Open ones continue until they end.
     func networkChanged()
+
+    /// A call is about to be made, as soon as its token is there: a transport with a connection opens it
+    /// now, unless it is open.
+    func prepare()
 }
 
 extension Transport {
     /// Does nothing, for a transport without connections.
     public func networkChanged() {}
+    /// Nothing, where there is no connection to open.
+    public func prepare() {}
 }
 
 /// The properties of a call besides its request.

@@ -33,6 +33,7 @@ package struct AuthorizedTransport: Transport {
     }
 
     package func networkChanged() { base.networkChanged() }
+    package func prepare() { base.prepare() }
 
     package func call(
         _ request: Request, _ context: CallContext,
@@ -41,7 +42,7 @@ package struct AuthorizedTransport: Transport {
         let run = AuthorizedRun<Request, Reply>(context, tokens, receive) { [base] context, sink in
             AuthorizedRun.Inner(base.call(request, context, receive: sink))
         }
-        run.start()
+        run.start(on: base)
         return run
     }
 
@@ -53,7 +54,7 @@ package struct AuthorizedTransport: Transport {
             AuthorizedRun<ListenRequest, ListenResponse>.Inner(
                 stream: base.listen(context, receive: sink))
         }
-        run.start()
+        run.start(on: base)
         return run
     }
 
@@ -65,7 +66,7 @@ package struct AuthorizedTransport: Transport {
             AuthorizedRun<WriteRequest, WriteResponse>.Inner(
                 stream: base.write(context, receive: sink))
         }
-        run.start()
+        run.start(on: base)
         return run
     }
 }
@@ -176,8 +177,10 @@ private final class AuthorizedRun<Sent: Sendable, Received: Sendable>: RequestSt
         self.open = open
     }
 
-    func start() {
+    func start(on base: any Transport) {
         ask()
+        // A token that has to be fetched takes a round trip or two, and so does a connection.
+        if state.withLock({ $0.inner == nil && !$0.isEnded }) { base.prepare() }
         state.withLock { $0.hasStarted = true }
     }
 

@@ -17,6 +17,7 @@ public final class ScriptedTransport: Transport {
         var listens: [ScriptedStream<ListenRequest, ListenResponse>] = []
         var writes: [ScriptedStream<WriteRequest, WriteResponse>] = []
         var networkChanges = 0
+        var preparations = 0
     }
 
     private let state = Mutex(State())
@@ -37,6 +38,10 @@ public final class ScriptedTransport: Transport {
     /// How often the client said that the network changed.
     public var networkChanges: Int { state.withLock { $0.networkChanges } }
     public func networkChanged() { state.withLock { $0.networkChanges += 1 } }
+
+    /// How often a call was about to be made that waited for its token.
+    public var preparations: Int { state.withLock { $0.preparations } }
+    public func prepare() { state.withLock { $0.preparations += 1 } }
 
     public func call(
         _ request: Request, _ context: CallContext,
