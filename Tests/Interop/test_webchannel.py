@@ -173,6 +173,32 @@ def test_a_write_stream(channels, client, place):
     assert messages[-1]["error"]["code"] == 404
 
 
+def test_a_quiet_write_stream_ends_and_gives_its_connection_back(channels, client, place):
+    channel, token = handshaken(channels)
+    channel.send(write(place, "a", token, 1))
+    messages = channel.wait(lambda arrays: "close" in arrays, 10)
+    assert messages.index("close") == len(messages) - 1 == 2, "after the handshake and the write"
+    channel.is_open = False
+    channel.back.join(10)
+    assert not channel.back.is_alive(), "the answer has ended"
+    # What comes too late is not taken, so that the browser can send it on another stream.
+    body = channel.post({"SID": channel.sid, "AID": channel.aid}, [write(place, "b", token, 2)])
+    assert body == (400, b"Unknown SID")
+    again, token = handshaken(channels)
+    again.send(write(place, "b", token, 2))
+    again.wait(lambda arrays: len(arrays) == 2)
+    assert {d.id for d in client.collection(place).stream()} == {"a", "b"}
+
+
+def test_a_quiet_listen_does_not_end(channels, client, place):
+    channel = channels("Listen", query(place)).listen()
+    channel.wait(lambda arrays: snapshots(arrays) >= 1)
+    time.sleep(5)
+    client.collection(place).document("a").set({})
+    messages = channel.wait(lambda arrays: snapshots(arrays) >= 2)
+    assert "close" not in messages and channel.backs == 1
+
+
 def test_maps_out_of_order_and_repeated_are_applied_once_in_order(channels, client, place):
     channel, token = handshaken(channels)
     maps = [write(place, "d", token, n) for n in range(4)]

@@ -35,9 +35,11 @@ struct WebHost: Hashable, Sendable {
         }
     }
 
-    /// Whether it can only be this machine: 127.0.0.0/8, ::1 and the name `localhost`.
+    /// True if it can only be this machine: 127.0.0.0/8, ::1, the name `localhost` and names below it,
+    /// which browsers never look up elsewhere (RFC 6761, 6.3).
     var isLoopback: Bool {
-        name == "localhost" || name == "[::1]" || (isIPv4 && name.hasPrefix("127."))
+        name == "localhost" || name.hasSuffix(".localhost") || name == "[::1]"
+            || (isIPv4 && name.hasPrefix("127."))
     }
 
     var isAddress: Bool { isIPv4 || name.first == "[" }

@@ -3,7 +3,11 @@ import Synchronization
 import TidemarkModel
 import TidemarkWire
 
-/// WebChannel, version 8, for Listen and Write: how browsers have streams over HTTP/1.1.
+/// WebChannel, version 8, for Listen and Write: how browsers have streams over HTTP.
+///
+/// A browser keeps six connections to a host where each carries one request, and each open stream holds
+/// one. So a stream of writes that asks for nothing is ended after ``ChannelMachine/quietLimit``; clients
+/// open another for their next write. Where requests share a connection it stays open.
 package final class ChannelHub: Sendable {
     /// Sessions at once; more are refused.
     package static let maxSessions = 10_000
@@ -80,6 +84,8 @@ package final class ChannelHub: Sendable {
                 let text = session.forward(
                     request.maps, first: request.firstMap, acknowledged: request.acknowledged)
             else {
+                // What came too late for it was not taken: the browser sends it in another session.
+                if session.isEnded { return Self.unknownSID }
                 throw RPCStatus(
                     .resourceExhausted, "Too much came before what should have come first.")
             }
@@ -104,7 +110,8 @@ package final class ChannelHub: Sendable {
         }
         let stream = await stream(request)
         let session = ChannelSession(
-            request.rpc, origin: request.origin, stream, clock: clock)
+            request.rpc, origin: request.origin, stream,
+            endsWhenQuiet: request.rpc == .write && !request.isMultiplexed, clock: clock)
         let sid = makeID()
         sessions.withLock { $0[sid] = session }
         Task(executorPreference: service.executor) { await session.pump() }

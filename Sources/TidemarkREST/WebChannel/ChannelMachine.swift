@@ -19,6 +19,8 @@ struct ChannelMachine: Equatable, Sendable {
     static let longestAnswer = Duration.seconds(60)
     /// A session without a back channel, or whose back channel takes nothing, is dropped after this.
     static let idleLimit = Duration.seconds(150)
+    /// A session that ends when it is quiet ends after this, counted from its last map or payload.
+    static let quietLimit = Duration.seconds(2)
 
     enum Event: Equatable, Sendable {
         /// A forward request's maps, the number of the first one, and the last array that arrived.
@@ -41,6 +43,8 @@ struct ChannelMachine: Equatable, Sendable {
         case room
         /// The maps cannot be kept: the request is refused.
         case refuse
+        /// The stream is over: the session has ended it.
+        case end
         /// The session is dropped.
         case expire
     }
@@ -78,8 +82,21 @@ struct ChannelMachine: Equatable, Sendable {
     private var earlyBytes = 0
     private var lastSeen: Duration
     private var isFinished = false
+    private let endsWhenQuiet: Bool
+    /// When a map or a payload came last.
+    private var lastUse: Duration
+    private var deliveredMaps = 0
+    private var payloads = 0
+    /// True once it was ended because it was quiet. What comes later is neither delivered nor sent.
+    private(set) var isEnded = false
 
-    init(now: Duration) { lastSeen = now }
+    /// - Parameter endsWhenQuiet: For a stream that answers each map with one payload. The session ends
+    ///   when the browser reads, was sent all answers, and asks for nothing for ``quietLimit``.
+    init(now: Duration, endsWhenQuiet: Bool = false) {
+        lastSeen = now
+        lastUse = now
+        self.endsWhenQuiet = endsWhenQuiet
+    }
 
     /// Whether no more payloads should be added.
     var isCrowded: Bool { isFull }
@@ -93,9 +110,15 @@ struct ChannelMachine: Equatable, Sendable {
         case .maps(let maps, let first, let acknowledged):
             lastSeen = now
             let freed = acknowledged.map { acknowledge($0) } ?? []
+            // One that was delivered may come again: its answer was lost.
+            if isEnded { return first + maps.count <= nextMap ? freed : freed + [.refuse] }
+            if !maps.isEmpty { lastUse = now }
             return freed + take(maps, first)
         case .payload(let payload):
+            if isEnded { return [] }
             precondition(!isFinished, "a payload after the last one")
+            lastUse = now
+            payloads += 1
             append(payload)
             return [.wake]
         case .backOpened(let id, let acknowledged, let isPolling, let wait):
@@ -124,6 +147,8 @@ struct ChannelMachine: Equatable, Sendable {
     // MARK: To the browser
 
     private static let noop = "[\"noop\"]"
+    /// Ends a session without an error.
+    static let close = "[\"close\"]"
 
     private var hasUnsent: Bool { lastID > (back?.sentThrough ?? 0) }
 
@@ -175,7 +200,19 @@ struct ChannelMachine: Equatable, Sendable {
     /// Its length in UTF-16's units, which JavaScript counts by, and the text.
     static func frame(_ json: String) -> String { "\(json.utf16.count)\n\(json)" }
 
+    /// True if nothing was asked for long, and all that was asked is answered and on its way.
+    private func isQuiet(_ now: Duration) -> Bool {
+        endsWhenQuiet && !isFinished && early.isEmpty && payloads >= deliveredMaps && back != nil
+            && !hasUnsent && now - lastUse >= Self.quietLimit
+    }
+
     private mutating func tick(_ now: Duration) -> [Effect] {
+        if isQuiet(now) {
+            append(Self.close)
+            isFinished = true
+            isEnded = true
+            return [.wake, .end]
+        }
         guard var open = back else {
             return now - lastSeen >= Self.idleLimit ? [.expire] : []
         }
@@ -202,7 +239,10 @@ struct ChannelMachine: Equatable, Sendable {
             if number > nextMap {
                 guard early.count < Self.maxEarlyMaps,
                     earlyBytes + map.utf8.count <= Self.maxEarlyBytes
-                else { return ready.isEmpty ? [.refuse] : [.deliver(ready), .refuse] }
+                else {
+                    deliveredMaps += ready.count
+                    return ready.isEmpty ? [.refuse] : [.deliver(ready), .refuse]
+                }
                 early[number] = map
                 earlyBytes += map.utf8.count
                 continue
@@ -215,6 +255,7 @@ struct ChannelMachine: Equatable, Sendable {
                 nextMap += 1
             }
         }
+        deliveredMaps += ready.count
         return ready.isEmpty ? [] : [.deliver(ready)]
     }
 }

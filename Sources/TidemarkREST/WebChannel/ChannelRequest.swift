@@ -23,6 +23,8 @@ struct ChannelRequest: Equatable {
     let wait: Duration
     let firstMap: Int
     let maps: [String]
+    /// True if its connection carries others at the same time.
+    let isMultiplexed: Bool
 
     static let pathPrefix = "/google.firestore.v1.Firestore/"
     static let maxMaps = 1_000
@@ -40,6 +42,7 @@ struct ChannelRequest: Equatable {
         let query = Dictionary(pairs.map { ($0.name, $0.value) }) { _, last in last }
         let form = try Self.form(request)
         origin = request.headers["origin"]
+        isMultiplexed = request.isMultiplexed
         headers = try Self.headers(request, query, form)
         acknowledged = query["AID"].flatMap { Int($0) }
         isPolling = query["CI"] == "1"

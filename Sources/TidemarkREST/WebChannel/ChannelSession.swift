@@ -25,14 +25,18 @@ final class ChannelSession: Sendable {
 
     init(
         _ rpc: RPCMethod, origin: String?, _ stream: any ChannelStream,
-        clock: @escaping @Sendable () -> Duration
+        endsWhenQuiet: Bool = false, clock: @escaping @Sendable () -> Duration
     ) {
         self.rpc = rpc
         self.origin = origin
         self.stream = stream
         self.clock = clock
-        state = Mutex(State(machine: ChannelMachine(now: clock())))
+        state = Mutex(
+            State(machine: ChannelMachine(now: clock(), endsWhenQuiet: endsWhenQuiet)))
     }
+
+    /// True if it was ended because nothing was asked of it: it takes nothing any more.
+    var isEnded: Bool { state.withLock { $0.machine.isEnded } }
 
     /// Gives on what the stream says, until it ends.
     func pump() async {
@@ -138,12 +142,13 @@ final class ChannelSession: Sendable {
                 case .deliver(let maps): state.arrived += maps
                 case .wake: state.waiter.take().map { waiting.append($0.continuation) }
                 case .room: state.blocked.take().map { waiting.append($0) }
-                case .refuse, .expire: break
+                case .refuse, .expire, .end: break
                 }
             }
             return (effects, waiting)
         }
         for continuation in waiting { continuation.resume() }
+        if effects.contains(.end) { stream.cancel() }
         deliver()
         return effects
     }

@@ -105,7 +105,7 @@ final class RPCStreamChannel<Message: Sendable, Response: Sendable>: ChannelStre
                 return Self.text(.list([json]))
             case .ended(let status):
                 return status.code == .ok
-                    ? "[\"close\"]"
+                    ? ChannelMachine.close
                     : Self.text(
                         .list([
                             ErrorJSON.output(of: status)

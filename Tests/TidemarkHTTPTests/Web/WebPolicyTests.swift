@@ -25,7 +25,7 @@ struct WebPolicyTests {
 
     @Test(arguments: [
         "127.0.0.1", "127.0.0.1:4000", "127.8.9.10:1", "localhost", "LocalHost:4000", "[::1]",
-        "[::1]:4000",
+        "[::1]:4000", "tab1.localhost", "a.b.localhost:4000", "Tab1.LocalHost",
     ])
     func `loopback's names are known`(host: String) {
         #expect(status(call(host: host)) == 200)
@@ -34,7 +34,8 @@ struct WebPolicyTests {
     @Test(arguments: [
         "evil.example", "evil.example:4000", "127.0.0.1.evil.example", "localhost.evil.example",
         "127.0.0.1@evil.example", "evil.example#127.0.0.1", "127.0.0", "127.0.0.256", "127.0.0.1.",
-        "localhost.", "", ":4000", "[::1", "[::1]x", "[::1]:", "localhost:", "localhost:99999",
+        "localhost.", "evillocalhost", "localhost.localhost.example", "", ":4000", "[::1", "[::1]x",
+        "[::1]:", "localhost:", "localhost:99999",
         "localhost:-1", "localhost:+1", "0.0.0.0:4000", "192.168.1.5:4000", "[::2]", "[]", "::1",
         "１27.0.0.1", "ⓛocalhost",
     ])

@@ -77,6 +77,71 @@ import Testing
         #expect(machine.take(back: 1, now: .seconds(60)) == .end)
     }
 
+    /// A stream of writes whose back channel is open and has taken what there is.
+    private func writing(_ payloads: String..., now: Duration) -> ChannelMachine {
+        var machine = ChannelMachine(now: .zero, endsWhenQuiet: true)
+        _ = machine.step(
+            .maps(payloads, first: 0, acknowledged: nil), now: .zero)
+        _ = machine.step(
+            .backOpened(id: 1, acknowledged: 0, isPolling: false, wait: .zero), now: .zero)
+        for payload in payloads { _ = machine.step(.payload(payload), now: now) }
+        while case .frame = machine.take(back: 1, now: now) {}
+        return machine
+    }
+
+    @Test func `a stream of writes ends two seconds after its last answer`() {
+        var machine = writing("[1]", "[2]", now: .seconds(5))
+        #expect(machine.step(.tick, now: .milliseconds(6_999)) == [])
+        #expect(!machine.isEnded)
+        #expect(machine.step(.tick, now: .seconds(7)) == [.wake, .end])
+        #expect(machine.isEnded)
+        #expect(
+            machine.take(back: 1, now: .seconds(7)) == Self.frame(#"[[4,["close"]]]"#))
+        _ = machine.step(.finished, now: .seconds(7))
+        #expect(machine.take(back: 1, now: .seconds(7)) == .end)
+        #expect(machine.step(.tick, now: .seconds(80)) == [], "once")
+    }
+
+    @Test func `what comes after the end is neither taken nor sent`() {
+        func maps(_ maps: [String], _ first: Int) -> ChannelMachine.Event {
+            .maps(maps, first: first, acknowledged: nil)
+        }
+        var machine = writing("[1]", "[2]", now: .zero)
+        _ = machine.step(.tick, now: .seconds(2))
+        // Applied here and again on another stream, it would be applied twice.
+        #expect(machine.step(maps(["late"], 2), now: .seconds(2)) == [.refuse])
+        #expect(machine.step(maps(["[2]", "late"], 1), now: .seconds(2)) == [.refuse])
+        #expect(machine.step(maps(["[2]"], 1), now: .seconds(2)) == [], "it was taken before")
+        #expect(machine.step(.payload("[3]"), now: .seconds(2)) == [])
+    }
+
+    @Test func `a stream of writes goes on while something is not answered, sent or in its turn`() {
+        func maps(_ maps: [String], _ first: Int) -> ChannelMachine.Event {
+            .maps(maps, first: first, acknowledged: nil)
+        }
+        var unanswered = writing("[1]", now: .zero)
+        _ = unanswered.step(maps(["write"], 1), now: .zero)
+        #expect(unanswered.step(.tick, now: .seconds(20)) == [])
+        _ = unanswered.step(.payload("[2]"), now: .seconds(20))
+        #expect(unanswered.step(.tick, now: .seconds(23)) == [], "it is not sent")
+        var early = writing("[1]", now: .zero)
+        _ = early.step(maps(["later"], 2), now: .zero)
+        #expect(early.step(.tick, now: .seconds(20)) == [])
+        var left = writing("[1]", now: .zero)
+        _ = left.step(.backLost(id: 1), now: .zero)
+        #expect(left.step(.tick, now: .seconds(60)) == [], "nobody would hear of it")
+        for machine in [unanswered, early, left] { #expect(!machine.isEnded) }
+    }
+
+    @Test mutating func `a quiet listen does not end`() {
+        open(1)
+        _ = machine.step(.maps(["query"], first: 0, acknowledged: nil), now: .zero)
+        _ = machine.step(.payload("[1]"), now: .zero)
+        _ = machine.take(back: 1, now: .zero)
+        #expect(machine.step(.tick, now: .seconds(20)) == [])
+        #expect(!machine.isEnded)
+    }
+
     @Test mutating func `maps are delivered in order and once`() {
         func maps(_ maps: [String], _ first: Int) -> ChannelMachine.Event {
             .maps(maps, first: first, acknowledged: nil)
