@@ -1,26 +1,28 @@
 import Tidemark
 
-/// From what a reader was last shown to what is shown now.
+/// The difference between the last shown state of a reader and the present state.
 ///
-/// To apply it to a list: take out ``removed`` and the origins of ``moved``, the last first; put in
-/// ``inserted`` and the targets of ``moved``, the first first; then show ``updated`` anew.
+/// To apply the difference to a list: remove ``removed`` and the origins of ``moved``, in
+/// descending order; insert ``inserted`` and the targets of ``moved``, in ascending order; then
+/// redraw ``updated``.
 public struct FeedDiff<Item: Sendable>: Sendable {
     public struct Move: Hashable, Sendable {
-        /// In the list before.
+        /// The index in the list before.
         public let from: Int
-        /// In the list now.
+        /// The index in the present list.
         public let to: Int
     }
 
-    /// What is shown now.
+    /// The present state.
     public let state: TypedFeedState<Item>
-    /// Ascending, in the list before.
+    /// Indices in the list before, ascending.
     public let removed: [Int]
-    /// Ascending, in the list now.
+    /// Indices in the present list, ascending.
     public let inserted: [Int]
-    /// Ascending, in the list now: items whose document or marks differ, moved ones too.
+    /// Indices in the present list, ascending, of the items with a changed document or changed
+    /// marks. Moved items are included.
     public let updated: [Int]
-    /// As few as there can be, by their target.
+    /// The moves, sorted by their target. Their number is the minimum.
     public let moved: [Move]
 
     public var isEmpty: Bool {
@@ -40,16 +42,16 @@ public struct FeedDiff<Item: Sendable>: Sendable {
     }
 }
 
-/// How one list of distinct names becomes another, with as few moves as there can be. Costs
-/// n log n of the longer.
+/// The difference between two lists of distinct names, with the minimum number of moves. Costs n
+/// log n, where n is the length of the longer list.
 struct ListDifference {
     private(set) var removed: [Int] = []
     private(set) var inserted: [Int] = []
     private(set) var updated: [Int] = []
     private(set) var moved: [(from: Int, to: Int)] = []
 
-    /// - Parameter isUpdated: Whether what is at an index of the old list and at one of the new, of one
-    ///   name, differs.
+    /// - Parameter isUpdated: Returns true if the old and the new item of a name differ. Takes the
+    ///   index in the old list and the index in the new list.
     init(from old: [String], to new: [String], isUpdated: (Int, Int) -> Bool) {
         let places = Dictionary(old.enumerated().map { ($1, $0) }) { first, _ in first }
         let kept = Set(new)
@@ -67,9 +69,10 @@ struct ListDifference {
         moved = common.indices.filter { !still.contains($0) }.map { common[$0] }
     }
 
-    /// Which of them may stay: the indices of a longest part that rises.
+    /// Returns the indices of a longest rising subsequence. These items can keep their places.
     private static func longestRise(_ values: [Int]) -> Set<Int> {
-        // Of each length, the index with the least last value, and what comes before each index.
+        // `ends` has, for each length, the index with the least last value. `before` has the
+        // predecessor of each index.
         var ends: [Int] = []
         var before = [Int?](repeating: nil, count: values.count)
         for (index, value) in values.enumerated() {
@@ -91,7 +94,8 @@ struct ListDifference {
     }
 }
 
-/// How what a typed feed shows changes. Diffs in which only the phase or a count differs come too.
+/// The changes of the shown state of a typed feed. Includes diffs in which only the phase or a
+/// count differs.
 public struct FeedDiffs<Item: Decodable & Sendable>: AsyncSequence, Sendable {
     public typealias Element = FeedDiff<Item>
     public typealias Failure = Never

@@ -1,9 +1,9 @@
 import Tidemark
 
-/// What a feed shows of what its device holds, and what is read from disk for it: one thing at a time.
+/// The rows that a feed shows, and the reads from disk for them. One read runs at a time.
 ///
-/// The machine says where what is held begins, what changed and how much is wanted; this decides what
-/// is read next, and takes the answers.
+/// The machine supplies the begin of the held range, the changes and the wanted number of rows;
+/// `FeedDisk` chooses the next read and takes the answers.
 struct FeedDisk<Content: Hashable & Sendable>: Hashable, Sendable {
     typealias Row = FeedRow<Content>
     typealias Effect = FeedMachine<Content>.Effect
@@ -11,30 +11,30 @@ struct FeedDisk<Content: Hashable & Sendable>: Hashable, Sendable {
     private enum Count: Hashable { case unread, held }
 
     private enum Work: Hashable {
-        /// - Parameter isStale: What was to be read is no longer what is wanted.
+        /// - Parameter isStale: True if the feed no longer needs the result of this read.
         case items(isAnew: Bool, isStale: Bool)
         case changes(Set<DocumentPath>)
         case count(Count, isStale: Bool)
     }
 
     private(set) var window: FeedWindow<Content>
-    /// Documents and index entries looked at to fill the window, since the start.
+    /// Documents and index entries that were scanned to fill the window, since the start.
     private(set) var rowsScanned = 0
-    /// Whether the window has been read since the start.
+    /// True if the window has been read since the start.
     private(set) var hasRead = false
-    /// What the disk has been asked for.
+    /// The read that the disk has not answered yet.
     private var work: Work?
-    /// Documents whose change the window does not show yet.
+    /// Documents whose change is not in the window yet.
     private var changed: Set<DocumentPath> = []
     private var mustReadChanges = false
-    /// Whether all of the window is to be read.
+    /// True if the whole window must be read.
     private var mustReadAnew = true
-    /// Whether what lies below the window may be gone.
+    /// True if the rows below the window may have been removed.
     private var mustReadBelow = false
-    /// Nil where it is not known, or no longer true.
+    /// The count of unread items; nil if it is unknown or outdated.
     private var countedUnread: Int?
     private var countedHeld: Int?
-    /// From where on everything is held; what lies below is not shown.
+    /// The lower end of the held range; rows below it are not shown.
     private var base = CoveragePosition.lowest
 
     /// - Precondition: `size` is positive.
@@ -42,29 +42,30 @@ struct FeedDisk<Content: Hashable & Sendable>: Hashable, Sendable {
 
     private var lacksRows: Bool { mustReadBelow || !window.isFull }
 
-    /// Whether there are rows to be read.
+    /// True if there are rows to read.
     var hasWork: Bool { mustReadChanges || mustReadAnew || lacksRows }
 
-    /// How many are unread; nil where it is still to be counted.
+    /// The number of unread items; nil while it must still be counted.
     var unreadCount: Int? { window.unreadCount ?? countedUnread }
 
-    /// How many items are held, or at least that many as are asked about; nil where it is still to be
-    /// counted.
+    /// Returns the number of held items, or a number of at least `target` if there are that many;
+    /// nil while they must still be counted.
     func held(of target: Int) -> Int? {
         if hasWork { return nil }
         if !window.hasMore || window.rows.count >= target { return window.rows.count }
         return countedHeld
     }
 
-    /// Whether everything that the disk knows is shown.
+    /// Returns true if the window shows everything that the disk has.
     ///
-    /// - Parameter target: How many held items are asked about; nil for none.
+    /// - Parameter target: The number of held items that a caller asks about; nil if no caller
+    ///   asks.
     func isSettled(_ target: Int?) -> Bool {
         work == nil && !hasWork && unreadCount != nil
             && (target.map { held(of: $0) != nil } ?? true)
     }
 
-    /// Whether the disk will answer, and with it rows, or that there are enough of them.
+    /// True if the answer of the disk will bring rows, or show that there are enough rows.
     var isReadingRows: Bool {
         switch work {
         case nil: false
@@ -88,20 +89,20 @@ extension FeedDisk {
         makeStale()
     }
 
-    /// These have changed, and what others brought is to be looked for.
+    /// Records changed documents. Also lets the next read look for changes of other writers.
     mutating func readChanges(_ paths: some Sequence<DocumentPath> = []) {
         changed.formUnion(paths)
         mustReadChanges = true
     }
 
-    /// The marks have moved.
+    /// Applies moved marks.
     mutating func show(_ marks: Marks) {
         window.apply(marks)
         mustReadBelow = window.hasMore
         forgetCounts()
     }
 
-    /// What is held begins elsewhere.
+    /// Moves the lower end of the held range.
     mutating func move(base next: CoveragePosition) {
         if next == base { return }
         let isLower = next < base
@@ -112,7 +113,7 @@ extension FeedDisk {
         if isLower || !window.reaches(below: next) {
             window.move(base: next)
         } else {
-            // Its rows stay until those are there that are shown in their place.
+            // The old rows stay until the rows that replace them are read.
             mustReadAnew = true
         }
     }
@@ -131,8 +132,9 @@ extension FeedDisk {
 // MARK: - What is read
 
 extension FeedDisk {
-    /// - Parameter target: How many held items are asked about; nil for none.
-    /// - Returns: Nil while it reads, and when nothing is to be read.
+    /// - Parameter target: The number of held items that a caller asks about; nil if no caller
+    ///   asks.
+    /// - Returns: The next read; nil while a read runs, and if there is nothing to read.
     mutating func next(_ marks: Marks, _ target: Int?) -> Effect? {
         guard work == nil else { return nil }
         if mustReadAnew || (lacksRows && !mustReadChanges) { return readItems(marks) }
@@ -173,7 +175,7 @@ extension FeedDisk {
 
     // MARK: Answers
 
-    /// - Returns: Whether it shows something else now, here and below.
+    /// - Returns: True if the shown rows changed, in the window or below.
     mutating func itemsRead(
         _ rows: [Row], hasMore: Bool, _ scanned: Int, _ marks: Marks
     ) -> Bool {
@@ -216,7 +218,7 @@ extension FeedDisk {
         return true
     }
 
-    /// A call that asks again begins with all of the window.
+    /// Ends the read after an error. The next call reads the whole window again.
     mutating func failed() {
         if case .changes(let paths)? = work { changed.formUnion(paths) }
         work = nil

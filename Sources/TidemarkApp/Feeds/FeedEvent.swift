@@ -1,30 +1,31 @@
 public import Tidemark
 
-/// Something about a feed that a person who looks into its cost or its marks wants to know.
+/// An event of a feed, for the analysis of its cost or of its marks.
 public enum FeedEvent: Hashable, Sendable {
-    /// A mark was moved, or was asked to.
+    /// The app moved a mark, or asked to move it.
     case moved(Marks.Name, Marks.Move)
-    /// Another device of the user had cleared.
+    /// Another device of the user had cleared the feed.
     case received(Marks.Move)
-    /// A query asked only for what is above the clear mark.
+    /// A query asked only for items above the clear mark.
     case used(Timestamp)
-    /// A query above the clear mark failed: both marks are gone, and it is asked again without.
+    /// A query above the clear mark failed: both marks are removed, and the query runs again
+    /// without them.
     case dropped(Marks, FirestoreError)
-    /// The clear mark could not be put where the other devices find it.
+    /// The clear mark could not be written to the document that the other devices read.
     case notShared(FirestoreError)
-    /// A read that was begun.
+    /// A read began.
     case asked(ReadPlan)
 }
 
-/// How often what happened to a feed since it was made.
+/// The number of events of each kind since the feed was created.
 public struct FeedCounters: Hashable, Sendable {
     public private(set) var moves = 0
-    /// Moves that stayed where they were, because marks only go forward.
+    /// Moves that changed nothing, because marks only move forward.
     public private(set) var ignored = 0
-    /// Moves ahead of the server's time, which went to that.
+    /// Moves ahead of the server's time, which were reduced to that time.
     public private(set) var clamped = 0
     public private(set) var resets = 0
-    /// Moves that another device had made.
+    /// Moves of another device.
     public private(set) var received = 0
     public private(set) var uses = 0
     public private(set) var drops = 0

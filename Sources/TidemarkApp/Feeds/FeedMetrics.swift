@@ -1,11 +1,12 @@
 import CoreMetrics
 import Tidemark
 
-/// What feeds do with their marks and reads, for swift-metrics: nothing is kept where no backend is set.
+/// The metrics of the marks and reads of feeds, for swift-metrics. Without a backend, nothing is
+/// stored.
 ///
-/// - `tidemark_marks`, by `mark` (`action`, `consumption`) and `outcome` (`moved`, `clamped`, `ignored`,
-///   `reset`; `received` for another device's, `used`, `dropped`, `not_shared`).
-/// - `tidemark_feed_calls`: calls to a server that feeds have planned.
+/// - `tidemark_marks`, by `mark` (`action`, `consumption`) and `outcome` (`moved`, `clamped`,
+///   `ignored`, `reset`; `received` for a move of another device, `used`, `dropped`, `not_shared`).
+/// - `tidemark_feed_calls`: the number of calls to a server that feeds have planned.
 enum FeedMetrics {
     static func count(_ event: FeedEvent) {
         switch event {

@@ -1,38 +1,38 @@
 public import Observation
 public import Tidemark
 
-/// A ``TypedFeed`` for a view to bind to.
+/// A ``TypedFeed`` that a view can bind to.
 @MainActor @Observable
 public final class FeedModel<Item: Decodable & Sendable> {
-    /// Newest first.
+    /// The items, newest first.
     public private(set) var items: [TypedItem<Item>] = []
-    /// Those that could not be decoded.
+    /// The items that could not be decoded.
     public private(set) var undecodable: [UndecodableItem] = []
     public private(set) var unreadCount = 0
-    /// Whether the device holds more, for ``loadMore(_:)``.
+    /// True if ``loadMore(_:)`` can show more items that the device has.
     public private(set) var hasMore = false
-    /// A skeleton can be drawn while it is `loading`.
+    /// The phase. A view can draw a skeleton while the phase is `loading`.
     public private(set) var phase = FeedPhase.loading
-    /// Whether what it shows counts as seen by the user: set it while its view is on the screen. The
-    /// consumption mark goes to the newest item that is shown and that the server has. Off by default.
-    /// Costs no reads; a write for each move where the mark is shared.
+    /// True if shown items count as seen by the user. Set it while the view is on the screen. The
+    /// consumption mark moves to the newest shown item that the server has. The default is false.
+    /// Costs no reads, and a write for each move if the mark is shared.
     public var consumesWhatIsShown: Bool {
         didSet { consume() }
     }
 
     @ObservationIgnored private var consumed: Timestamp?
-    /// Of the state that is shown; nil once no other one will be.
+    /// The number of the shown state; nil after the last state.
     @ObservationIgnored private var shown: Int? = -1
     @ObservationIgnored private var waiting: [(number: Int, CheckedContinuation<Void, Never>)] = []
     @ObservationIgnored private let feed: TypedFeed<Item>
     @ObservationIgnored private var tasks: [Task<Void, Never>] = []
 
-    /// Shows what the device holds, and keeps it up to date while the model is there.
+    /// Shows the items that the device has, and updates them until the model is released.
     ///
     /// - Parameters:
     ///   - feed: The feed to show.
-    ///   - isLive: Whether to listen. If false, only ``refresh()`` brings the feed up to date.
-    ///   - consumesWhatIsShown: Whether what it shows counts as seen by the user.
+    ///   - isLive: True to listen. If false, only ``refresh()`` updates the feed.
+    ///   - consumesWhatIsShown: True if shown items count as seen by the user.
     public init(
         _ feed: TypedFeed<Item>, isLive: Bool = true, consumesWhatIsShown: Bool = false
     ) {
@@ -44,7 +44,7 @@ public final class FeedModel<Item: Decodable & Sendable> {
                 for await state in states { self?.show(state) }
                 self?.end()
             },
-            // What fails is shown as the phase.
+            // The phase shows an error of the feed.
             Task {
                 if isLive { try? await feed.start() } else { _ = try? await feed.feed.open() }
             },
@@ -57,19 +57,19 @@ public final class FeedModel<Item: Decodable & Sendable> {
         Task { await feed.stopListening() }
     }
 
-    /// Brings it up to date now; what fails is the phase. It returns when the model shows what came.
+    /// Updates the feed now. The phase shows an error. Returns after the model shows the result.
     public func refresh() async {
         _ = try? await feed.feed.sync()
         await untilShown()
     }
 
-    /// Makes the list longer. It returns when the model shows what came.
+    /// Shows more items. Returns after the model shows them.
     public func loadMore(_ count: Int = 50) async throws(FirestoreError) {
         try await feed.feed.loadMore(count)
         await untilShown()
     }
 
-    /// Hides all that is shown, for good. It returns when the model shows nothing of it.
+    /// Hides all shown items permanently. Returns after the model has removed them.
     public func clear() async throws(FirestoreError) {
         try await feed.clear()
         await untilShown()
@@ -92,7 +92,7 @@ public final class FeedModel<Item: Decodable & Sendable> {
         consume()
     }
 
-    /// Waits for the state that the feed has now, or a later one.
+    /// Waits until the model shows the present state of the feed or a later state.
     private func untilShown() async {
         let number = await feed.feed.stateNumber
         guard let shown, shown < number else { return }
@@ -105,8 +105,8 @@ public final class FeedModel<Item: Decodable & Sendable> {
         waiting = []
     }
 
-    /// Up to the newest item that the server has, and never for the same one twice: what came since is
-    /// another state. A mark that could not be stored is moved with the next item.
+    /// Moves the consumption mark to the newest item that the server has, at most once for each
+    /// item. If a mark could not be stored, the next item moves it.
     private func consume() {
         guard consumesWhatIsShown, let newest = items.first(where: { !$0.hasPendingWrites }),
             newest.isUnread, consumed.map({ $0 < newest.time }) ?? true

@@ -1,21 +1,21 @@
 import Tidemark
 
-// What a feed asks of the cache. Each is one range of an index that the feed declares.
+// The queries of a feed on the cache. Each query reads a range of an index that the feed declares.
 
 extension ParsedDefinition {
-    /// What is held, newest first.
+    /// The held items, newest first.
     var display: QueryValue {
         var result = query
         result.orders = [Order(itemTime, .descending), Order(.documentID, .descending)]
         return result
     }
 
-    /// What is held from a position up, and below another one. Its ends are cursors: a condition on the
-    /// time would leave out what is still to get one.
+    /// Returns the held items from `base` up and below `end`. The ends are cursors: a condition on
+    /// the time would exclude items whose time the server has not set yet.
     func display(
         below end: PagePosition?, from base: CoveragePosition, in database: DatabaseID
     ) -> QueryValue {
-        // Times that the server is to set pass every mark, and are above all that is stored.
+        // Times that the server has not set yet pass every mark, and sort above all stored items.
         var result = display
         if let end, !end.isUnsettled {
             let name = ReferenceValue(database: database, path: end.path)
@@ -25,15 +25,16 @@ extension ParsedDefinition {
         return result
     }
 
-    /// Whether an item lies at or above a position; see ``display(below:from:in:)``. What has no time,
-    /// a text for example, comes before all times there.
+    /// Returns true if an item is at or above a position; see ``display(below:from:in:)``. A value
+    /// that is no time, for example a text, sorts before all times there.
     func isPlaced(_ document: Document, atLeast base: CoveragePosition) -> Bool {
         guard let value = document.fields[itemTime] else { return false }
         return PagePosition(value: value, path: document.path).isAtLeast(base)
     }
 
-    /// What tells how many items are in a query's result: all of it, and with marked deletes those that
-    /// have the field (no other takes part in an order by it), and those in which it is null.
+    /// Returns the queries that count the items in the result of `all`. Without marked deletes,
+    /// this is `all`. With marked deletes, these are `all`, the items that have the field (an order
+    /// by the field excludes all others), and the items in which the field is null.
     private func counts(of all: QueryValue) -> [QueryValue] {
         guard let deletedField else { return [all] }
         var having = all
@@ -41,8 +42,8 @@ extension ParsedDefinition {
         return [all, having, all.adding(.unary(deletedField, .isNull))]
     }
 
-    /// What tells how many items are held from a position up; where it lies between items of one time,
-    /// these are told apart.
+    /// Returns the queries that count the held items from a position up. If the position is between
+    /// items of the same time, separate queries count the items of that time.
     func counts(from base: CoveragePosition, in database: DatabaseID) -> [QueryValue] {
         if base == .lowest { return counts(of: display) }
         let time = Value.timestamp(base.time)
@@ -61,7 +62,7 @@ extension ParsedDefinition {
         }
     }
 
-    /// How many items the answers to ``counts(from:in:)`` come to.
+    /// Returns the number of items, from the answers to ``counts(from:in:)``.
     func count(_ answers: [Int]) -> Int {
         guard deletedField != nil else { return answers.reduce(0, +) }
         return stride(from: 0, to: answers.count - 2, by: 3).reduce(0) { sum, index in
@@ -71,7 +72,7 @@ extension ParsedDefinition {
 
     var indexed: [QueryValue] { [display] + counts(of: display).dropFirst() }
 
-    /// What a document is in the feed; nil for one that is no item of it.
+    /// Returns the row of a document; nil if the document is no item of the feed.
     func row<Content>(
         _ view: ViewDocument, _ content: (ViewDocument) -> Content
     ) -> FeedRow<Content>? {

@@ -1,11 +1,11 @@
 import Tidemark
 
-// What a feed asks of the server.
+// The queries of a feed on the server.
 
 extension ParsedDefinition {
-    /// What a plan asks, a page of it.
+    /// Returns the query for a page of a plan.
     ///
-    /// - Precondition: The plan is of changes or items.
+    /// - Precondition: The plan reads changes or items.
     func request(_ plan: ReadPlan, in database: DatabaseID) -> QueryValue {
         var result: QueryValue
         switch plan.question {
@@ -17,9 +17,9 @@ extension ParsedDefinition {
         return result
     }
 
-    /// What a listener asks.
+    /// Returns the query of a listener.
     ///
-    /// - Precondition: It is not of the marks.
+    /// - Precondition: The listener does not follow the marks.
     func request(_ listen: FeedListen, in database: DatabaseID) -> QueryValue {
         var result: QueryValue
         switch listen.question {
@@ -48,8 +48,9 @@ extension ParsedDefinition {
         return result
     }
 
-    /// Items of a range, the newest first. Its ends are conditions, and cursors where they lie
-    /// between items of one time. Only times are compared with times: other values are left out.
+    /// Returns the query for the items of a range, newest first. Its ends are conditions, and also
+    /// cursors if an end is between items of the same time. Times are compared only with times:
+    /// other values are excluded.
     func items(in range: Range<CoveragePosition>, _ database: DatabaseID) -> QueryValue {
         let upper = range.upperBound
         var result = display
@@ -82,7 +83,7 @@ extension CoveragePosition {
 }
 
 extension QueryValue {
-    /// Leaves out what lies below a position. The query has a feed's order.
+    /// Excludes everything below a position. The query must have a feed's order.
     mutating func cut(below lower: CoveragePosition, _ itemTime: FieldPath, _ database: DatabaseID)
     {
         switch lower.side {

@@ -1,12 +1,12 @@
 package import Tidemark
 
-/// One row of a feed, whatever it shows.
+/// A row of a feed, with any content.
 package struct FeedRow<Content: Hashable & Sendable>: Hashable, Sendable {
-    /// Where it stands in the feed: the newest first.
+    /// The position in the feed. The newest item is first.
     package let position: PagePosition
     package let content: Content
     package let hasPendingWrites: Bool
-    /// Newer than what the user has consumed.
+    /// True if the item is newer than the consumption mark.
     package private(set) var isUnread = true
 
     package init(_ position: PagePosition, _ content: Content, hasPendingWrites: Bool) {
@@ -16,14 +16,15 @@ package struct FeedRow<Content: Hashable & Sendable>: Hashable, Sendable {
     }
 
     package var path: DocumentPath { position.path }
-    /// The item's own time; the first instant of year 1 where the field holds no time.
+    /// The item's own time; the first instant of year 1 if the field contains no time.
     package var time: Timestamp { ParsedDefinition.time(position.value) ?? .min }
 
     mutating func mark(consumption: Timestamp?) {
         isUnread = consumption.map(isAbove) ?? true
     }
 
-    /// A time that the server is still to set is above every mark, as it is above every time.
+    /// Returns true if the item is above a mark. A time that the server has not set yet is above
+    /// every mark and every time.
     func isAbove(_ mark: Timestamp) -> Bool {
         switch position.value {
         case .timestamp(let time): time > mark
@@ -36,7 +37,8 @@ package struct FeedRow<Content: Hashable & Sendable>: Hashable, Sendable {
 }
 
 extension PagePosition {
-    /// Whether an item here lies above a position; one without a time lies above the lowest alone.
+    /// Returns true if this position is at or above `base`. An item without a time is only above
+    /// the lowest position.
     package func isAtLeast(_ base: CoveragePosition) -> Bool {
         switch value {
         case .timestamp(let time): base <= .before(time, path)
@@ -45,7 +47,8 @@ extension PagePosition {
         }
     }
 
-    /// A time that the server is still to set has no place among stored ones.
+    /// True if the server has not set the time yet. Such a time has no place among the stored
+    /// times.
     var isUnsettled: Bool {
         if case .pendingServerTimestamp = value { true } else { false }
     }

@@ -1,13 +1,13 @@
 public import Tidemark
 
-/// One item of a feed.
+/// An item of a feed.
 public struct FeedItem: Sendable, Identifiable, Hashable {
-    /// The document's path, unique in any feed.
+    /// The document's path, which is unique in any feed.
     public var id: String { document.reference.path }
-    /// The item's own time; the first instant of year 1 where the field holds no time.
+    /// The item's own time; the first instant of year 1 if the field contains no time.
     public var time: Timestamp { row.time }
     public var document: QueryDocumentSnapshot { row.content }
-    /// Newer than what the user has consumed.
+    /// True if the item is newer than the consumption mark.
     public var isUnread: Bool { row.isUnread }
     public var hasPendingWrites: Bool { row.hasPendingWrites }
 
@@ -16,29 +16,30 @@ public struct FeedItem: Sendable, Identifiable, Hashable {
     init(_ row: FeedRow<QueryDocumentSnapshot>) { self.row = row }
 }
 
-/// Where a feed stands with the server.
+/// The relation between a feed's data and the server's.
 public enum FeedPhase: Hashable, Sendable {
-    /// Nothing was read yet, from disk or server.
+    /// The feed has read neither the disk nor the server yet.
     case loading
-    /// What the device holds; `age` is the time since it was last known to be complete, nil when it
-    /// never was. Until the server has answered in this launch it is by the device's clock.
+    /// The feed shows the device's data; `age` is the time since they were last known to be
+    /// complete, nil if they never were. Until the server has answered in this launch, the device's
+    /// clock measures the age.
     case stale(age: Duration?)
-    /// Complete as of the server's `readTime`.
+    /// The items are complete as of the server's `readTime`.
     case fresh(readTime: Timestamp)
-    /// The last read failed; what the device holds is shown.
+    /// The last read failed; the feed shows the device's data.
     case failed(FirestoreError)
 }
 
-/// A feed at one moment.
+/// The state of a feed at a moment.
 public struct FeedState: Hashable, Sendable {
-    /// The window: the newest of what is held, newest first; equal times by document path; each
-    /// once.
+    /// The window: the newest held items, newest first, with equal times sorted by document path.
+    /// Each item occurs once.
     public internal(set) var items: [FeedItem]
-    /// Whether there is more below the last item, for ``Feed/loadMore(_:)`` to show: on the device, or, in
+    /// True if ``Feed/loadMore(_:)`` can show more items below the last: items on the device or, in
     /// a feed with a limit, on the server.
     public internal(set) var hasMore = false
-    /// Of all that is held, whether it is in the window or below it. While ``Feed/open()`` is still
-    /// counting below, at least those in the window.
+    /// The number of unread items among all held items, in the window and below. While
+    /// ``Feed/open()`` is still counting below, the number is at least the number in the window.
     public internal(set) var unreadCount = 0
     public internal(set) var phase: FeedPhase
 
@@ -50,16 +51,18 @@ public struct FeedState: Hashable, Sendable {
     }
 }
 
-/// What a sync came to.
+/// The result of a sync.
 public struct FeedSync: Hashable, Sendable {
-    /// What was asked, call by call.
+    /// The plans that the sync asked, call by call.
     public internal(set) var plans: [ReadPlan] = []
-    /// What the server billed for it: a row each, and at least one a call.
+    /// The number of billed reads: one per row, and at least one per call.
     public internal(set) var reads = 0
-    /// Rows that were new here, or new in this version; deleted ones too.
+    /// The number of rows that were new to the device or new in this version. Includes deleted
+    /// rows.
     public internal(set) var changed = 0
-    /// As of when everything is held.
+    /// The server time as of which the held items are complete.
     public internal(set) var readTime: Timestamp?
-    /// Whether it stopped at its reason's reads, with more to be read: the next one goes on.
+    /// True if the sync stopped at the limit of reads for its reason, with more to read: the next
+    /// sync continues.
     public internal(set) var isCut = false
 }

@@ -1,12 +1,12 @@
 import Tidemark
 
-/// A state, and how many had been shown before it.
+/// A state, and the number of states that were shown before.
 struct NumberedFeedState: Sendable {
     let number: Int
     let state: FeedState
 }
 
-/// A feed now and as it changes.
+/// The present state of a feed and each later state.
 public struct FeedStates: AsyncSequence, Sendable {
     public typealias Element = FeedState
     public typealias Failure = Never

@@ -1,22 +1,22 @@
 import Tidemark
 
-/// The newest rows that a feed holds on disk, as far down as they were read.
+/// The newest rows of a feed on disk, down to the last row that was read.
 ///
-/// Complete down to its end: whatever changes above that is applied to it, what lies below stays on
-/// disk until it is asked for.
+/// The window is complete down to its end. Changes above the end are applied to the window; rows
+/// below stay on disk until the feed asks for them.
 struct FeedWindow<Content: Hashable & Sendable>: Hashable, Sendable {
     typealias Row = FeedRow<Content>
 
-    /// Newest first, each once.
+    /// The rows, newest first, each once.
     private(set) var rows: [Row] = []
-    /// How many are wanted; never more are kept.
+    /// The number of wanted rows. The window never keeps more.
     private(set) var size: Int
-    /// Whether there may be more on disk below the end.
+    /// True if the disk may have more rows below the end.
     private(set) var hasMore = true
-    /// Of the last row that was read, though that may be gone by now; nil before the first read,
-    /// and when everything has been read.
+    /// The position of the last row that was read, even if that row was removed later. Nil before
+    /// the first read, and after everything has been read.
     private(set) var end: PagePosition?
-    /// From where on everything is held: what lies below is not shown.
+    /// The lower end of the held range: rows below it are not shown.
     private var base: CoveragePosition
 
     /// - Precondition: `size` is positive.
@@ -26,23 +26,23 @@ struct FeedWindow<Content: Hashable & Sendable>: Hashable, Sendable {
         self.base = base
     }
 
-    /// How many rows are to be read below the end.
+    /// The number of rows to read below the end.
     var room: Int { max(0, size - rows.count) }
     var isFull: Bool { !hasMore || room == 0 }
 
-    /// Makes room for more rows; as many as there can be at the most.
+    /// Makes room for more rows. The size stops at `Int.max`.
     mutating func grow(by count: Int) {
         precondition(count >= 0)
         let (sum, overflow) = size.addingReportingOverflow(count)
         size = overflow ? .max : sum
     }
 
-    /// Whether it shows rows below a position.
+    /// Returns true if the window shows rows below a position.
     func reaches(below base: CoveragePosition) -> Bool { rows.contains { !$0.isAtLeast(base) } }
 
-    /// What is held begins elsewhere: above what is shown already, or further down.
+    /// Moves the lower end of the held range, up to the lowest shown row at most, or down.
     ///
-    /// - Precondition: It shows nothing below.
+    /// - Precondition: The window shows no row below `next`.
     mutating func move(base next: CoveragePosition) {
         let isLower = next < base
         base = next
@@ -53,9 +53,9 @@ struct FeedWindow<Content: Hashable & Sendable>: Hashable, Sendable {
         }
     }
 
-    /// Takes the next rows below the end.
+    /// Adds the next rows below the end.
     mutating func append(_ next: [Row], hasMore: Bool, _ marks: Marks) {
-        // One that moved down since it was read is in both.
+        // A row that moved down since it was read is in both lists.
         let again = Set(next.map(\.path))
         rows.removeAll { again.contains($0.path) }
         rows += next
@@ -66,9 +66,9 @@ struct FeedWindow<Content: Hashable & Sendable>: Hashable, Sendable {
         trim()
     }
 
-    /// Puts documents that changed where they belong now. Costs a pass over the window.
+    /// Moves changed documents to their new places. Costs a pass over the window.
     ///
-    /// - Parameter changes: By path; nil for one that is no item any more.
+    /// - Parameter changes: The rows by path; nil for a document that is no longer an item.
     mutating func apply(_ changes: [DocumentPath: Row?], _ marks: Marks) {
         if changes.isEmpty { return }
         rows.removeAll { changes[$0.path] != nil }
@@ -93,13 +93,13 @@ struct FeedWindow<Content: Hashable & Sendable>: Hashable, Sendable {
         hasMore = true
     }
 
-    /// Hides what was cleared and tells apart what was consumed.
+    /// Removes cleared rows, and sets which rows are unread.
     mutating func apply(_ marks: Marks) {
         if let action = marks.action { rows.removeAll { !$0.isAbove(action) } }
         for index in rows.indices { rows[index].mark(consumption: marks.consumption) }
     }
 
-    /// How many are unread; nil when there may be unread ones below the end.
+    /// The number of unread rows; nil if there may be unread rows below the end.
     var unreadCount: Int? {
         if hasMore, rows.last?.isUnread ?? true { return nil }
         return rows.count(where: \.isUnread)

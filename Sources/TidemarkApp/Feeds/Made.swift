@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Carries what a closure of the engine made to the task that waits for the engine.
+/// Passes a value that a closure created inside the engine to the task that waits for the engine.
 final class Made<Value: Sendable>: Sendable {
     private let storage = Mutex<Value?>(nil)
 

@@ -1,16 +1,16 @@
 public import Tidemark
 
 extension FeedDefinition {
-    /// Where the user's devices share the clear mark: a field of a document of the user's own, with
-    /// milliseconds since 1970. It is only ever raised, by a write of its own that waits in the queue
-    /// while the device is offline. Costs a read at each sync that is asked for; a feed that listens pays
-    /// one when it begins, and one a change.
+    /// The place where the user's devices share the clear mark: a field of a document that belongs
+    /// to the user, in milliseconds since 1970. The value only rises. Each write of the mark is a
+    /// separate write, which waits in the queue while the device is offline. Costs a read for each
+    /// requested sync; a feed that listens pays a read at its begin and a read for each change.
     ///
-    /// A mark that is there keeps its form, so that an older version of the app goes on to understand it:
-    /// a number stays a number, and a text of digits a text. A number is raised by the server itself, to
-    /// the highest of all devices. A text cannot be: the last write counts until a device that has
-    /// cleared later hears of it and writes its own again. A text tells whole milliseconds, and means all
-    /// of their fractions.
+    /// An existing mark keeps its form, so an older version of the app still understands it: a
+    /// number stays a number, and a text of digits stays a text. The server itself raises a number
+    /// to the highest of all devices. The server cannot raise a text: the last write counts until a
+    /// device that has cleared later receives that write and repeats its own. A text has whole
+    /// milliseconds, and covers all of their fractions.
     ///
     /// ```swift
     /// var mark = FeedDefinition.SharedMark(
@@ -20,15 +20,15 @@ extension FeedDefinition {
     /// ]
     /// ```
     public struct SharedMark: Sendable {
-        /// How a mark is written in a document that has none yet.
+        /// The form of a mark in a document that has no mark yet.
         public enum Encoding: Hashable, Sendable {
-            /// A number: milliseconds since 1970, with their fraction.
+            /// A number: milliseconds since 1970, with a fraction.
             case number
             /// A text of digits: whole milliseconds since 1970.
             case string
         }
 
-        /// What a clear sets beside the mark, in the same write.
+        /// A value that a clear sets beside the mark, in the same write.
         public enum ClearedValue: Hashable, Sendable {
             case boolean(Bool)
             case integer(Int64)
@@ -45,21 +45,21 @@ extension FeedDefinition {
         }
 
         public var document: DocumentReference
-        /// A field, or a path to one: contexts may share a document.
+        /// The name of a field, or a path to it. Contexts can share a document.
         public var field: String
-        /// Where the devices share the consumption mark too; nil, the default, for not at all. Each of
-        /// its moves is a write.
+        /// The field in which the devices share the consumption mark; nil, the default, if they do
+        /// not share it. Each move of that mark is a write.
         public var consumptionField: String?
         public var encoding: Encoding
-        /// Fields of the document, or paths to them, that a clear on this device also sets.
+        /// Fields of the document, or paths to fields, that a clear on this device also sets.
         public var onClear: [String: ClearedValue]
 
         /// - Parameters:
         ///   - document: The user's own document.
-        ///   - field: Of the clear mark.
-        ///   - consumptionField: Of the consumption mark; nil where each device has its own.
-        ///   - encoding: Of a mark in a document that has none yet.
-        ///   - onClear: What a clear also sets, by field.
+        ///   - field: The field of the clear mark.
+        ///   - consumptionField: The field of the consumption mark; nil if each device has its own.
+        ///   - encoding: The form of a mark in a document that has no mark yet.
+        ///   - onClear: The values that a clear also sets, by field.
         public init(
             _ document: DocumentReference, field: String = "fetch_message_after",
             consumptionField: String? = nil, encoding: Encoding = .number,
@@ -74,15 +74,15 @@ extension FeedDefinition {
     }
 }
 
-/// Marks as they are told to the user's other devices, or as these have told them.
+/// The marks that this device sends to the user's other devices, or receives from them.
 package struct SharedMarks: Hashable, Sendable {
     package var action: Timestamp?
     package var consumption: Timestamp?
-    /// Whether they are written as texts, which the server cannot raise.
+    /// True if the marks are written as texts, which the server cannot raise.
     var isText = false
-    /// Whether the user has cleared on this device.
+    /// True if the user has cleared the feed on this device.
     var isClear = false
-    /// Whether they are what this device wrote last, as no read has told of the document since.
+    /// True if the marks are this device's last write, and no read has returned the document since.
     var isOwnAlone = false
 
     package init() {}
@@ -108,7 +108,7 @@ package struct SharedMarkFields: Sendable {
             encoding: mark.encoding, onClear: mark.onClear)
     }
 
-    /// - Throws: `invalidArgument` for a name of a field that is none, or that is named twice.
+    /// - Throws: `invalidArgument` if a field name is invalid or occurs twice.
     package init(
         _ path: DocumentPath, field: String, consumptionField: String? = nil,
         encoding: FeedDefinition.SharedMark.Encoding = .number,
@@ -129,7 +129,7 @@ package struct SharedMarkFields: Sendable {
         }
     }
 
-    /// What the devices have told; nothing where there is no document.
+    /// Returns the marks of the other devices; no marks if there is no document.
     func marks(_ fields: MapValue?) -> SharedMarks {
         var marks = SharedMarks()
         marks.action = fields?[action].flatMap(Self.time)
@@ -138,9 +138,9 @@ package struct SharedMarkFields: Sendable {
         return marks
     }
 
-    /// The write that tells the other devices of marks.
+    /// Returns the write that sends the marks to the other devices.
     ///
-    /// - Parameter found: The document as far as the device knows it.
+    /// - Parameter found: The document, as far as this device has it.
     func mutation(_ marks: SharedMarks, found: MapValue?) -> Mutation {
         var write = Write()
         let pairs = [(action, marks.action), (consumption, marks.consumption)]
@@ -171,7 +171,7 @@ package struct SharedMarkFields: Sendable {
             write.transforms.append(FieldTransform(field, .maximum(Self.number(mark))))
             return
         }
-        // Another device may have been further.
+        // The mark of another device may be higher.
         let highest = old.flatMap(Self.time).map { max($0, mark) } ?? mark
         write.put(Self.text(highest), field)
     }
@@ -193,7 +193,7 @@ package struct SharedMarkFields: Sendable {
         }
     }
 
-    /// As it was found; where there is none, or something else, as the definition says.
+    /// Returns true for the form of the old value. Without an old mark, the definition decides.
     private func isText(_ old: Value?) -> Bool {
         switch old {
         case .string?: true
@@ -206,15 +206,16 @@ package struct SharedMarkFields: Sendable {
         if case .string = value { true } else { false }
     }
 
-    /// With its fraction, so that a number can be compared with a number by the server, and no
-    /// microsecond is lost.
+    /// Returns the mark as a number with a fraction, so the server can compare it with a number and
+    /// no microsecond is lost.
     static func number(_ mark: Timestamp) -> Value { .double(milliseconds(mark)) }
 
     static func milliseconds(_ mark: Timestamp) -> Double { Double(mark.microseconds) / 1_000 }
 
     static func text(_ mark: Timestamp) -> Value { .string("\(mark.milliseconds)") }
 
-    /// Nil for a value that is no number, nor a text of one, or beyond all times.
+    /// Returns nil for a value that is neither a number nor a text of a number, and for a value
+    /// outside the range of times.
     package static func time(_ value: Value) -> Timestamp? {
         let milliseconds: Double
         var fraction: Int64 = 0

@@ -1,7 +1,7 @@
 public import Tidemark
 
-/// A ``Feed`` whose items are values of an app's own type: from the cache first, then what changed, then
-/// live.
+/// A ``Feed`` whose items are values of an app's own type: from the cache first, then the changes
+/// since, then live.
 ///
 /// ```swift
 /// let messages = try TypedFeed(of: Message.self, definition)
@@ -10,38 +10,38 @@ public import Tidemark
 /// }
 /// ```
 ///
-/// An item is decoded once, and again when its document changes. One that cannot be decoded is told in
-/// ``TypedFeedState/undecodable`` and hides no other.
+/// An item is decoded once, and again after its document changes. An item that cannot be decoded is
+/// in ``TypedFeedState/undecodable`` and hides no other item.
 public struct TypedFeed<Item: Decodable & Sendable>: Sendable {
-    /// What it is made of, for all that has no type: marks, reads, phases and events.
+    /// The underlying feed, for everything without a type: marks, reads, phases and events.
     public let feed: Feed
 
-    /// - Throws: `invalidArgument` when the definition makes no sense.
+    /// - Throws: `invalidArgument` if the definition is invalid.
     public init(
         of type: Item.Type = Item.self, _ definition: FeedDefinition
     ) throws(FirestoreError) {
         feed = try Feed(definition)
     }
 
-    /// A view of a feed that there is; both show the same window.
+    /// Creates a typed view of an existing feed; both show the same window.
     public init(of type: Item.Type = Item.self, _ feed: Feed) { self.feed = feed }
 
-    /// Shows what the device holds, at no read, and brings it up to date from then on: see
+    /// Shows the items that the device has, at no read, and keeps them up to date: see
     /// ``Feed/startListening()``. Ends with ``Feed/stopListening()`` or with the feed.
     ///
-    /// - Throws: What the disk answered. What the server answers is the phase.
+    /// - Throws: The error of the disk. The phase shows errors of the server.
     public func start() async throws(FirestoreError) {
         try await feed.open()
         await feed.startListening()
     }
 
-    /// As ``Feed/clear(through:)``.
+    /// See ``Feed/clear(through:)``.
     @discardableResult
     public func clear(through time: Timestamp? = nil) async throws(FirestoreError) -> Marks.Move? {
         try await feed.clear(through: time)
     }
 
-    /// As ``Feed/markConsumed(through:)``.
+    /// See ``Feed/markConsumed(through:)``.
     @discardableResult
     public func markConsumed(
         through time: Timestamp? = nil
@@ -49,11 +49,11 @@ public struct TypedFeed<Item: Decodable & Sendable>: Sendable {
         try await feed.markConsumed(through: time)
     }
 
-    /// What is shown now, and as it changes. A slow reader skips to the newest.
+    /// The present state and each later state. A slow reader skips to the newest state.
     public var states: TypedFeedStates<Item> { TypedFeedStates(feed: feed) }
 
-    /// How what is shown changes, beginning with all of it as inserted. A slow reader gets one diff of
-    /// all that happened since its last.
+    /// The changes of the shown state. The first diff inserts all items. A slow reader gets a
+    /// single diff for all changes since its last.
     public var diffs: FeedDiffs<Item> { FeedDiffs(feed: feed) }
 }
 
@@ -72,26 +72,26 @@ public struct TypedItem<Item: Sendable>: Identifiable, Sendable {
 /// An item that could not be decoded.
 public struct UndecodableItem: Hashable, Sendable, Identifiable {
     public let item: FeedItem
-    /// What was wrong, for a developer.
+    /// The reason, for a developer.
     public let reason: String
     public var id: String { item.id }
 }
 
-/// A typed feed at one moment.
+/// The state of a typed feed at a moment.
 public struct TypedFeedState<Item: Sendable>: Sendable {
-    /// Newest first, each once.
+    /// The items, newest first, each once.
     public internal(set) var items: [TypedItem<Item>] = []
-    /// Those of the window that could not be decoded; they are not among the items.
+    /// The items of the window that could not be decoded; they are not in ``items``.
     public internal(set) var undecodable: [UndecodableItem] = []
     public internal(set) var hasMore = false
-    /// Of all that is held, those that cannot be decoded too.
+    /// The number of unread items among all held items, including the items that cannot be decoded.
     public internal(set) var unreadCount = 0
     public internal(set) var phase = FeedPhase.loading
-    /// Of the feed's state that it is.
+    /// The number of the feed's state.
     var number = 0
 }
 
-/// Decodes what is shown, each version of a document once.
+/// Decodes the shown items, each version of a document once.
 struct FeedDecoding<Item: Decodable & Sendable>: Sendable {
     private enum Decoded: Sendable {
         case value(Item)
@@ -129,7 +129,7 @@ struct FeedDecoding<Item: Decodable & Sendable>: Sendable {
     }
 }
 
-/// What a typed feed shows, now and as it changes.
+/// The present state of a typed feed and each later state.
 public struct TypedFeedStates<Item: Decodable & Sendable>: AsyncSequence, Sendable {
     public typealias Element = TypedFeedState<Item>
     public typealias Failure = Never
