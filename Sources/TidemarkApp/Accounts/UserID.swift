@@ -1,12 +1,13 @@
-/// Who is signed in. There is none that is empty, so "signed in without a user" cannot be said.
+/// The id of the signed-in user. It is never empty, so "signed in without a user" cannot be
+/// expressed.
 public struct UserID: Hashable, Sendable, Codable {
     /// Source: Firebase Authentication's limit of a uid.
     public static let maxBytes = 128
 
     public let text: String
 
-    /// Nil for an id that is empty, longer than 128 bytes, or no name of a document: it has a slash,
-    /// or is `.`, `..` or `__…__`.
+    /// Creates an id; nil if the text is empty, longer than 128 bytes, or no name of a document: it
+    /// contains a slash, or is `.`, `..` or `__…__`.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         let isReserved = bytes.starts(with: "__".utf8) && bytes.suffix(2).elementsEqual("__".utf8)
@@ -30,7 +31,7 @@ public struct UserID: Hashable, Sendable, Codable {
         try container.encode(text)
     }
 
-    /// Two ids are one by their bytes: Swift's `==` takes some different ones for the same.
+    /// Compares the bytes of two ids: Swift's `==` treats some different texts as equal.
     public static func == (left: UserID, right: UserID) -> Bool {
         left.text.utf8.elementsEqual(right.text.utf8)
     }

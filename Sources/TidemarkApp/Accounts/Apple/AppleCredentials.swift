@@ -1,21 +1,21 @@
-/// What the system knows of a person who has signed in with Apple.
+/// The state of a user's Apple credential on this device.
 public enum AppleCredentialState: Hashable, Sendable {
     case authorized
-    /// The person has taken back what they had allowed.
+    /// The user has withdrawn the permission.
     case revoked
-    /// The device knows nothing of it.
+    /// The device does not know the credential.
     case notFound
-    /// The app goes to another team.
+    /// The app moves to another team.
     case transferred
 }
 
-/// Where credentials of Apple are looked up: the system, or a test's.
+/// Looks up Apple credentials: the system, or a test's replacement.
 public protocol AppleCredentials: Sendable {
     /// Asks the system, not Apple's servers.
     ///
-    /// - Parameter user: Apple's id of the person.
-    /// - Returns: Nil while the system cannot say.
+    /// - Parameter user: Apple's id of the user.
+    /// - Returns: The state; nil while the system cannot tell.
     func state(of user: String) async -> AppleCredentialState?
-    /// One for each time that a person takes something back, while the app runs.
+    /// An element for each withdrawal of a permission while the app runs.
     var revocations: AsyncStream<Void> { get }
 }

@@ -1,32 +1,32 @@
 import Foundation
 
-/// Why *Sign in with Apple* gave no identity.
+/// The reason why *Sign in with Apple* returned no identity.
 public enum AppleSignInError: Error, Hashable, Sendable {
-    /// The person does not want to.
+    /// The user cancelled.
     case cancelled
-    /// The answer has no token, or one of another request or person.
+    /// The answer has no token, or the token is of another request or user.
     case invalidAnswer
     /// The system's reason, for the log.
     case failed(String)
 }
 
-/// What Apple says of a person: once, at the end of *Sign in with Apple*.
+/// Apple's answer about a user, at the end of *Sign in with Apple*.
 ///
-/// Apple tells the name and the address the first time only. Hand them over with the sign-in, so that they
-/// are kept from then on: ``AccountJobs/signIn(_:profile:)``.
+/// Apple sends the name and the address only the first time. Pass them with the sign-in, which
+/// keeps them from then on: ``AccountJobs/signIn(_:profile:)``.
 public struct AppleIdentity: Sendable {
-    /// Apple's id of the person, the same in all apps of a team.
+    /// Apple's id of the user, the same in all apps of a team.
     public let user: String
-    /// Signs in: valid for a few minutes, and once.
+    /// The credential for a sign-in. It is valid for a few minutes, and once.
     public let credential: ProviderCredential
-    /// Takes back what the person has allowed: valid for five minutes, and once.
+    /// The code to withdraw the user's permission. It is valid for five minutes, and once.
     public let authorizationCode: String?
     public let givenName: String?
     public let familyName: String?
-    /// The person's, or one at which Apple passes mail on.
+    /// The user's address, or an address from which Apple forwards mail.
     public let email: String?
 
-    /// - Throws: `invalidAnswer` when the answer is not that of the request with this nonce.
+    /// - Throws: `invalidAnswer` if the answer does not belong to the request with this nonce.
     init(_ answer: AppleAnswer, _ nonce: AppleNonce) throws(AppleSignInError) {
         struct Claims: Decodable { let sub, nonce: String? }
         guard let token = answer.identityToken.map({ String(decoding: $0, as: UTF8.self) }),
@@ -43,7 +43,7 @@ public struct AppleIdentity: Sendable {
     }
 }
 
-/// What the system hands over.
+/// The parts of the system's answer.
 struct AppleAnswer {
     var user: String
     var identityToken: Data?

@@ -1,8 +1,8 @@
 import Crypto
 import Foundation
 
-/// A random text that ties Apple's answer to one request: Apple is told its hash and puts it into the
-/// token, and the accounts server is told the text.
+/// A random text that ties Apple's answer to a request: Apple receives its hash and puts the hash
+/// into the token; the accounts server receives the text.
 struct AppleNonce: Sendable {
     let text: String
     /// SHA-256 of the text, in hexadecimal.

@@ -4,8 +4,8 @@
 
     /// *Sign in with Apple*: prepares the system's request, and reads its answer.
     ///
-    /// For a `SignInWithAppleButton`, or an `ASAuthorizationController` of the app's own. One for each
-    /// button.
+    /// Serves a `SignInWithAppleButton`, or the app's own `ASAuthorizationController`. Each button
+    /// needs its own instance.
     @MainActor
     public final class AppleSignIn {
         private var nonce: AppleNonce?
@@ -20,7 +20,7 @@
             request.nonce = nonce.hashed
         }
 
-        /// Who the person is, from the answer to the request that was prepared last.
+        /// Returns the user's identity from the answer to the last prepared request.
         public func identity(
             _ result: Result<ASAuthorization, any Error>
         ) throws(AppleSignInError) -> AppleIdentity {

@@ -2,7 +2,7 @@
     import AuthenticationServices
     import Foundation
 
-    /// The system's word on who has signed in with Apple: ``StackSettings/appleCredentials``.
+    /// The system's information about Apple sign-ins: ``StackSettings/appleCredentials``.
     public struct SystemAppleCredentials: AppleCredentials {
         public init() {}
 
@@ -22,7 +22,7 @@
             case .authorized: .authorized
             case .revoked: .revoked
             case .notFound: .notFound
-            // What comes later says nothing that would end a session, as a transfer says nothing.
+            // Later states must not end a session, and neither does a transfer.
             default: .transferred
             }
         }
@@ -35,7 +35,7 @@
         }
     }
 
-    // @unchecked: the token is only given back to the centre, which any thread may call.
+    // @unchecked: the token is only returned to the centre, which any thread may call.
     private final class RevocationObserver: @unchecked Sendable {
         private let token: any NSObjectProtocol
 

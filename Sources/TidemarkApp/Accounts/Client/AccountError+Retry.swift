@@ -1,7 +1,8 @@
 public import TidemarkResilience
 
 extension AccountError: RetryClassifiable {
-    /// What it means for trying again. No answer is no refusal: the account may have been made.
+    /// The classification for a retry. A missing answer is no refusal: the server may have created
+    /// the account.
     public var failure: Failure {
         switch self {
         case .unreachable: Failure(.transient)

@@ -1,43 +1,43 @@
 import Tidemark
 public import TidemarkWords
 
-/// Why an account could not do what was asked of it.
+/// The reason why a request to an account failed.
 public enum AccountError: Error, Hashable, Sendable {
-    /// Wrong address or password; the server does not say which.
+    /// The address or the password is wrong; the server does not say which.
     case wrongCredentials
     case addressTaken
     case addressInvalid
-    /// With the server's reason.
+    /// The password is too weak. The text is the server's reason.
     case passwordWeak(String)
     case accountDisabled
-    /// There is none of that name any more.
+    /// The account does not exist any longer.
     case accountGone
-    /// The server takes neither the token nor what would renew it.
+    /// The server accepts neither the token nor the refresh token.
     case sessionExpired
-    /// The sign-in is too long ago for what was asked.
+    /// The sign-in is too old for the request.
     case needsRecentSignIn
-    /// Another account has that provider's identity already.
+    /// Another account already has that provider's identity.
     case alreadyLinked
-    /// The provider's token was refused: it has run out, or is not for this project.
+    /// The server refused the provider's token: it has expired, or is for another project.
     case providerRefused(String)
     case tooManyAttempts
     /// The project does not allow this way to sign in.
     case notAllowed
-    /// Nobody is signed in.
+    /// No user is signed in.
     case signedOut
     /// The credential store could not be read or written.
     case storage(CredentialStoreError)
-    /// No answer came. Nobody knows whether the server did it.
+    /// No answer arrived. The server may have executed the request.
     case unreachable(String)
-    /// The first factor was right: go on with ``Accounts/signIn(_:with:code:)``.
+    /// The first factor was correct: continue with ``Accounts/signIn(_:with:code:)``.
     case needsSecondFactor(SecondFactorChallenge)
-    /// This is no phone number, or lacks its country.
+    /// The text is no phone number, or has no country code.
     case phoneInvalid
-    /// Another code was sent.
+    /// The code differs from the sent code.
     case wrongCode
-    /// It took too long: have another one sent.
+    /// The code has expired: request another.
     case codeExpired
-    /// The server's word, for what has no case here.
+    /// Another refusal; the text is the server's word.
     case refused(String)
 
     public enum Recovery: Hashable, Sendable {
@@ -62,7 +62,7 @@ public enum AccountError: Error, Hashable, Sendable {
     /// The sentence in the language of the app.
     public var message: String { sentence.localized() }
 
-    /// One sentence for the person using the app. Names no type, code or path.
+    /// A sentence for the person using the app. Names no type, code or path.
     public var sentence: Sentence {
         switch self {
         case .wrongCredentials:
@@ -105,8 +105,8 @@ public enum AccountError: Error, Hashable, Sendable {
         }
     }
 
-    /// By the word that the server sends: `EMAIL_EXISTS`, or `WEAK_PASSWORD : and why`.
-    /// Source: server-protocol 4, server-production-facts 10.
+    /// Creates the error from the word that the server sends: `EMAIL_EXISTS`, or `WEAK_PASSWORD :
+    /// and why`. Source: server-protocol 4, server-production-facts 10.
     init(serverWord text: String) {
         let word = text.prefix { !" :".contains($0) }
         let detail = text.dropFirst(word.count).drop { " :".contains($0) }
@@ -141,7 +141,7 @@ public enum AccountError: Error, Hashable, Sendable {
             }
     }
 
-    /// The same for a call of the engine that waits for a token.
+    /// The status for a call of the engine that waits for a token.
     var status: RPCStatus {
         switch self {
         case .unreachable(let detail):

@@ -1,11 +1,12 @@
-// Phone numbers: as the way to sign in, and as the second factor of an account.
+// Phone numbers, for the sign-in and as the second factor of an account.
 
 extension Accounts {
-    /// Has a code sent to a phone, for ``signIn(with:code:)`` or ``link(with:code:)``.
+    /// Sends a code to a phone, for ``signIn(with:code:)`` or ``link(with:code:)``.
     ///
     /// - Parameters:
-    ///   - number: With its country, as in `+41441234567`.
-    ///   - attestation: What shows that an app asks, and no program that sends messages at others' cost.
+    ///   - number: The number with its country code, as in `+41441234567`.
+    ///   - attestation: The proof that an app asks, and not a program that sends messages at the
+    ///     cost of others.
     /// - Throws: ``AccountError/phoneInvalid``, ``AccountError/tooManyAttempts`` and others.
     public func sendCode(
         to number: String, attestation: PhoneAttestation
@@ -13,7 +14,7 @@ extension Accounts {
         try await service.sendCode(to: number, attestation)
     }
 
-    /// Signs in with the code that came; makes an account where the number has none.
+    /// Signs in with the received code. Creates an account if the number has none.
     ///
     /// - Throws: ``AccountError/wrongCode`` and ``AccountError/codeExpired`` among others.
     @discardableResult
@@ -37,20 +38,20 @@ extension Accounts {
 
     // MARK: A second factor
 
-    /// Has a code sent to the phone that is to become the account's second factor. The account needs an
-    /// address that is verified, and a sign-in that is recent.
+    /// Sends a code to the phone that will be the account's second factor. The account needs a
+    /// verified address and a recent sign-in.
     public func startEnrolling(
         phone number: String, attestation: PhoneAttestation
     ) async throws(AccountError) -> PhoneVerification {
         try await service.startEnrolling(number, attestation, try await current().idToken)
     }
 
-    /// From now on, the account asks for the phone too.
+    /// Adds the phone as a second factor: the account requires it from now on.
     ///
     /// - Parameters:
-    ///   - verification: What ``startEnrolling(phone:attestation:)`` returned.
-    ///   - code: The digits that came.
-    ///   - name: What the person calls the phone.
+    ///   - verification: The result of ``startEnrolling(phone:attestation:)``.
+    ///   - code: The received digits.
+    ///   - name: The user's name for the phone.
     public func enroll(
         _ verification: PhoneVerification, code: String, named name: String? = nil
     ) async throws(AccountError) {
@@ -65,14 +66,14 @@ extension Accounts {
         try await details().mfaInfo ?? []
     }
 
-    /// The account asks for it no more.
+    /// Removes a second factor: the account no longer requires it.
     public func remove(_ factor: SecondFactor) async throws(AccountError) {
         let session = try await current()
         try await keep(
             try await service.withdraw(factor.id, session.idToken), of: session.user)
     }
 
-    /// Has a code sent to a phone of a challenge, which a sign-in has thrown:
+    /// Sends a code to a phone of a challenge, which a sign-in has thrown:
     /// ``AccountError/needsSecondFactor(_:)``.
     public func sendCode(
         to factor: SecondFactor, of challenge: SecondFactorChallenge,
@@ -81,7 +82,7 @@ extension Accounts {
         try await service.startSignIn(challenge, factor, attestation)
     }
 
-    /// Ends a sign-in that asked for a second factor.
+    /// Completes a sign-in that required a second factor.
     @discardableResult
     public func signIn(
         _ challenge: SecondFactorChallenge, with verification: PhoneVerification, code: String
@@ -91,7 +92,7 @@ extension Accounts {
         return signIn.user
     }
 
-    /// New tokens of the account that is signed in, and of no other.
+    /// Keeps new tokens of the signed-in account. Throws for the tokens of another account.
     private func keep(
         _ signIn: AccountsService.SignIn, of user: UserID
     ) async throws(AccountError) {

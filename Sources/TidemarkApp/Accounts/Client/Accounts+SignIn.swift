@@ -1,10 +1,11 @@
 import Synchronization
 
-// Ways to sign in. Each is one request; on disk before anybody is told.
+// The ways to sign in. Each is a single request. The session is on disk before observers receive
+// it.
 
 extension Accounts {
-    /// Makes an account and signs in to it. When no answer comes, nobody knows whether there is one: a
-    /// sign-up that has to survive that is an ``AccountJobs``'.
+    /// Creates an account and signs in to it. If no answer arrives, the account may or may not
+    /// exist: use ``AccountJobs`` for a sign-up that must survive that.
     @discardableResult
     public func signUp(email: String, password: String) async throws(AccountError) -> UserID {
         try await begun(try await service.signUp(email: email, password: password))
@@ -15,8 +16,8 @@ extension Accounts {
         try await begun(try await service.signIn(email: email, password: password))
     }
 
-    /// An account without a name, of the server's own kind. It cannot be found again when the answer
-    /// that made it is lost; a sign-up by ``AccountJobs`` uses
+    /// Creates an account without a name, of the server's own kind. If the answer is lost, the
+    /// account cannot be found again; a sign-up by ``AccountJobs`` uses
     /// ``AccountRecord/Method/installation(address:)``.
     @discardableResult
     public func signInAnonymously() async throws(AccountError) -> UserID {
@@ -28,14 +29,14 @@ extension Accounts {
         try await begun(try await service.signIn(customToken: customToken))
     }
 
-    /// Apple, Google and others.
+    /// Signs in with the identity of Apple, Google or another provider.
     @discardableResult
     public func signIn(with credential: ProviderCredential) async throws(AccountError) -> UserID {
         try await begun(try await service.signIn(with: credential), with: credential)
     }
 
-    /// Gives the account an address and a password; one without a name becomes a person's, and keeps
-    /// its id and its data.
+    /// Gives the account an address and a password. An account without a name keeps its id and its
+    /// data.
     public func link(email: String, password: String) async throws(AccountError) {
         let session = try await current()
         let signIn = try await service.update(session.idToken, email: email, password: password)
@@ -49,7 +50,8 @@ extension Accounts {
         _ = try await begun(signIn, as: session.user, with: credential)
     }
 
-    /// Shows anew who the person is, for what the server does only then: deleting the account.
+    /// Repeats the proof of the user's identity, for requests that the server executes only then,
+    /// such as deleting the account.
     public func reauthenticate(password: String) async throws(AccountError) {
         let session = try await current()
         guard let email = try await service.lookUp(session.idToken).email else {
@@ -65,22 +67,22 @@ extension Accounts {
             try await service.signIn(with: credential), as: session.user, with: credential)
     }
 
-    /// What the server knows of the account.
+    /// Returns the server's data of the account.
     public func details() async throws(AccountError) -> AccountDetails {
         try await service.lookUp(try await current().idToken)
     }
 
-    /// Deletes the account alone. ``AccountJobs/deleteAccount()`` deletes the profile with it.
+    /// Deletes only the account. ``AccountJobs/deleteAccount()`` also deletes the profile.
     public func deleteAccount() async throws(AccountError) {
         let session = try await current()
         do throws(AccountError) { try await service.delete(session.idToken) } catch {
-            // One that is gone already.
+            // The account no longer exists.
             if error != .accountGone { throw error }
         }
         try await end(.removed)
     }
 
-    /// The session, with a token that is good.
+    /// Returns the session, with a valid token.
     func current() async throws(AccountError) -> StoredSession {
         guard let session = try await renew(replacing: nil) else { throw .signedOut }
         return session
@@ -96,17 +98,17 @@ extension Accounts {
     }
 }
 
-// What Apple asks of apps with Sign in with Apple, beyond the sign-in.
+// Apple's requirements for apps with *Sign in with Apple*, beyond the sign-in.
 
 extension Accounts {
-    /// Ends the session when the person has taken back, in the device's settings, what they had allowed the
-    /// app, or when the device knows nothing of it. Only of a session that was begun with Apple.
+    /// Ends the session if the user has withdrawn the app's permission in the device's settings, or
+    /// if the device does not know the credential. Ends only a session that began with Apple.
     ///
-    /// Nothing that the device holds is deleted. While the system cannot say, nothing happens. A
-    /// ``TidemarkStack`` with ``StackSettings/appleCredentials`` calls it at a launch, when the app comes
-    /// forward, and when the system tells it.
+    /// Data on the device are not deleted. While the system cannot tell, nothing happens. A
+    /// ``TidemarkStack`` with ``StackSettings/appleCredentials`` calls this method at a launch,
+    /// when the app becomes active, and when the system reports a withdrawal.
     ///
-    /// - Returns: Whether the session has ended.
+    /// - Returns: True if the session has ended.
     @discardableResult
     public func checkApple(_ credentials: any AppleCredentials) async -> Bool {
         guard let session = held.withLock({ $0.session }), let apple = session.appleUser else {
@@ -118,8 +120,9 @@ extension Accounts {
         }
     }
 
-    /// Tells Apple that the app needs nothing more of the person, as it asks of apps that delete an
-    /// account. Call it before the account is deleted; ``AccountJobs/deleteAccount(confirmedBy:)`` does.
+    /// Tells Apple that the app no longer needs the user's permission, which Apple requires of apps
+    /// that delete an account. Call it before the account is deleted;
+    /// ``AccountJobs/deleteAccount(confirmedBy:)`` does.
     ///
     /// - Parameter authorizationCode: ``AppleIdentity/authorizationCode``, at most five minutes old.
     public func revokeApple(authorizationCode: String) async throws(AccountError) {

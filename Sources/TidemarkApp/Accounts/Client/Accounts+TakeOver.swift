@@ -1,21 +1,23 @@
-// A session of Firebase Auth becomes this library's, so that nobody is signed out by an update.
+// Takes over a session of Firebase Auth, so an update signs out no user.
 
 extension Accounts {
-    /// Takes over a session that another library has made of the same project: FirebaseAuth's.
+    /// Takes over a session that another library, FirebaseAuth, has created for the same project.
     ///
-    /// Asks no server: the person is signed in at once, offline too, and the first call that needs a token
-    /// asks for one. A refresh token that the server takes no more ends the session as any other would.
-    /// What this device knows wins: while somebody is signed in here, nothing is taken over. Sign out of
-    /// both libraries, or the other one's session comes back at the next launch.
+    /// Asks no server: the user is signed in immediately, also offline, and the first call that
+    /// needs a token requests it. If the server refuses the refresh token, the session ends like
+    /// any other. This library's state has priority: while a user is signed in here, nothing is
+    /// taken over. Sign out of both libraries, or the other library's session returns at the next
+    /// launch.
     ///
-    /// - Returns: Whether the session is the one that was taken over.
-    /// - Throws: ``AccountError/storage(_:)`` when the credentials cannot be read or written: nothing has
-    ///   changed then.
+    /// - Returns: True if the session is the one that was taken over.
+    /// - Throws: ``AccountError/storage(_:)`` if the credentials cannot be read or written. Nothing
+    ///   has changed then.
     @discardableResult
     public func takeOver(
         _ user: UserID, refreshToken: String
     ) async throws(AccountError) -> Bool {
-        // Who has signed out, or whom the server has, since this app began stays out.
+        // A user who signed out since this app started, or whom the server signed out, stays signed
+        // out.
         if case .signedOut(let reason) = state, reason != .nobody { return false }
         switch await load() {
         case .signedIn: return false

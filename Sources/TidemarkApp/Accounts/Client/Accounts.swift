@@ -3,7 +3,8 @@ import Synchronization
 public import Tidemark
 public import TidemarkResilience
 
-/// Who uses the app: signs up, in and out, and gives every call of a `Firestore` its token.
+/// The user of the app: signs up, in and out, and supplies the tokens for the calls of a
+/// `Firestore`.
 ///
 /// ```swift
 /// let accounts = Accounts(HTTPAccountsTransport(.local("localhost:9099")), store: store)
@@ -14,11 +15,11 @@ public import TidemarkResilience
 /// await accounts.load()
 /// ```
 ///
-/// A session that cannot be read says nothing about who is signed in, and nothing is ever deleted for
-/// it. Thread-safe.
+/// If a session cannot be read, the signed-in user is unknown, and nothing is deleted for that
+/// reason. Thread-safe.
 public final class Accounts: Sendable {
     public enum State: Hashable, Sendable {
-        /// Nobody has looked yet.
+        /// The store has not been read yet.
         case unknown
         /// The credential store cannot be read before the device is unlocked.
         case locked
@@ -26,25 +27,27 @@ public final class Accounts: Sendable {
         case signedIn(UserID)
     }
 
-    /// A token with less time left is renewed before it is used.
+    /// The seconds before expiry at which a token is renewed before its use.
     static let renewsBefore: Int64 = 300
-    /// With less left than this, in seconds, it is not used any more.
+    /// The minimum remaining lifetime of a token for its use, in seconds.
     static let leastLeft: Int64 = 30
-    /// Changes that a slow reader of ``changes`` may leave behind; the oldest go.
+    /// The maximum number of unread changes for a slow reader of ``changes``; the oldest are
+    /// dropped.
     static let maxUnreadChanges = 64
 
-    /// Of a refresh: 1, 2 and 4 s between attempts, of which one may be answered late.
+    /// The policy of a refresh: 1, 2 and 4 s between attempts, and room for one late answer.
     public static let refreshPolicy = RetryPolicy(
         maxRetries: 3, initialDelay: .seconds(1), factor: 2, maximumDelay: .seconds(4),
         jitter: .equal, attemptTimeout: .seconds(20))
 
-    /// Seconds since 1970 by this device's clock.
+    /// Returns the seconds since 1970 by this device's clock.
     public static let deviceTime: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
 
     struct Held {
         var state = State.unknown
         var session: StoredSession?
-        /// While the engine's user is being changed, tokens are not told: those who wait.
+        /// True while the engine's user changes. No token is given out then; its requests are in
+        /// `waiting`.
         var isSwitching = false
         var waiting: [@Sendable () -> Void] = []
         var watchers: [Int: AsyncStream<SessionChange>.Continuation] = [:]
@@ -62,11 +65,12 @@ public final class Accounts: Sendable {
     private let changing = Serial()
 
     /// - Parameters:
-    ///   - transport: Reaches the accounts server.
-    ///   - store: Keeps the session: a file, or the system's keychain.
-    ///   - installation: An id that is new with every installation of the app and lies with its data.
-    ///     Credentials of another one are not used: a keychain outlives an app.
-    ///   - retry: How a refresh is tried again; all within 25 s.
+    ///   - transport: The connection to the accounts server.
+    ///   - store: The store of the session: a file, or the system's keychain.
+    ///   - installation: An id that is new with every installation of the app and is stored with
+    ///     its data. Credentials of another installation are ignored, because a keychain outlives
+    ///     an app.
+    ///   - retry: The policy for the retries of a refresh, limited to 25 s in total.
     ///   - now: Seconds since 1970.
     public convenience init(
         _ transport: any AccountsTransport, store: any CredentialStore,
@@ -79,7 +83,7 @@ public final class Accounts: Sendable {
             transport, store: store, installation: installation, retry: Retry(policy), now: now)
     }
 
-    /// - Parameter retry: As it is, also without a limit in real time.
+    /// - Parameter retry: The retries, which are used unchanged, even without a limit in real time.
     init(
         _ transport: any AccountsTransport, store: any CredentialStore, installation: String,
         retry: Retry<ContinuousClock>, now: @escaping @Sendable () -> Int64
@@ -97,10 +101,10 @@ public final class Accounts: Sendable {
         if case .signedIn(let user) = state { user } else { nil }
     }
 
-    /// Makes the engine's user follow who is signed in.
+    /// Makes the engine's user follow the signed-in user.
     public func attach(_ firestore: Firestore) { held.withLock { $0.firestore = firestore } }
 
-    /// Every sign-in and sign-out from now on, in order. Each loop hears all of them.
+    /// Every later sign-in and sign-out, in order. Each loop receives all of them.
     public var changes: AsyncStream<SessionChange> {
         let (changes, input) = AsyncStream.makeStream(
             of: SessionChange.self, bufferingPolicy: .bufferingNewest(Self.maxUnreadChanges))
@@ -117,7 +121,7 @@ public final class Accounts: Sendable {
 
     // MARK: The session on this device
 
-    /// Reads who is signed in. Asks no server; may be repeated after ``SessionReading/locked``.
+    /// Reads the stored session. Asks no server; can be repeated after ``SessionReading/locked``.
     @discardableResult
     public func load() async -> SessionReading {
         let session: StoredSession?
@@ -143,19 +147,21 @@ public final class Accounts: Sendable {
         guard let session = try? JSONDecoder().decode(StoredSession.self, from: Data(bytes)) else {
             throw .failed("The stored session is damaged.")
         }
-        // A keychain's, from before the app was removed: its data is gone, and so is its session.
+        // The session is the keychain's, from before the app was removed: the data of the session
+        // no longer exist, so the session is ignored.
         return session.installation == installation ? session : nil
     }
 
-    /// Whether a sign-up that is not over has made the session.
+    /// True if an unfinished sign-up created the session.
     var isOfSignUp: Bool { held.withLock { $0.session?.isOfSignUp ?? false } }
 
-    /// Signs in on this device: on disk first, then the engine's user, then everybody is told.
+    /// Signs in on this device: first writes the session to disk, then changes the engine's user,
+    /// then informs the observers.
     func begin(
         _ signIn: AccountsService.SignIn, isOfSignUp: Bool = false,
         with credential: ProviderCredential? = nil
     ) async throws(AccountError) {
-        // Who signs in anew in another way has still begun with Apple.
+        // A user who signs in again in another way keeps Apple's id.
         let known = held.withLock { $0.session?.user == signIn.user ? $0.session : nil }
         let session = StoredSession(
             user: signIn.user, idToken: signIn.idToken, refreshToken: signIn.refreshToken,
@@ -167,7 +173,7 @@ public final class Accounts: Sendable {
         }
     }
 
-    /// The session is no longer of a sign-up.
+    /// Records that the session no longer belongs to a sign-up.
     func completeSignUp() throws(AccountError) {
         guard var session = held.withLock({ $0.session }), session.isOfSignUp else { return }
         session.isOfSignUp = false
@@ -175,10 +181,10 @@ public final class Accounts: Sendable {
         held.withLock { if $0.session?.user == session.user { $0.session?.isOfSignUp = false } }
     }
 
-    /// Ends the session on this device. Deletes nothing else, unless it is told to.
+    /// Ends the session on this device. Deletes nothing else, unless `erasing` is true.
     ///
-    /// - Parameter erasing: Also what the device holds of the user's data, with writes that were never
-    ///   sent: for a device that others use too.
+    /// - Parameter erasing: True to delete also the user's data on the device, with writes that
+    ///   were never sent: for a device with several users.
     public func signOut(erasing: Bool = false) async throws(AccountError) {
         try await end(.asked, erasing: erasing)
     }
@@ -209,7 +215,8 @@ public final class Accounts: Sendable {
         }
     }
 
-    /// No call of the user before may carry the token of the next one: tokens wait for the switch.
+    /// Changes the engine's user. Tokens wait for the change, because no call of the previous user
+    /// may carry the token of the next.
     private func install(_ session: StoredSession, tells: Bool) async {
         let firestore = held.withLock { held in
             held.isSwitching = true
@@ -257,7 +264,7 @@ public final class Accounts: Sendable {
 extension Accounts: TokenProvider {
     private enum Ready {
         case token(String?)
-        /// Still good, and to be renewed meanwhile.
+        /// A token that is still valid, and is renewed in the background.
         case ageing(String)
         case waits
         case refresh
@@ -297,7 +304,7 @@ extension Accounts: TokenProvider {
             return .success(try await renew(replacing: refused)?.idToken)
         } catch {
             let session = held.withLock { $0.session }
-            // One that is about to run out, and cannot be renewed now, is still good.
+            // A token that will expire soon, and cannot be renewed now, is still valid.
             if case .unreachable = error, let session, session.idToken != refused,
                 session.expires > now()
             {
@@ -307,7 +314,7 @@ extension Accounts: TokenProvider {
         }
     }
 
-    /// A session whose token is not the one that was refused. All who ask at the same time share one
+    /// Returns a session whose token is not the refused token. Concurrent callers share a single
     /// request.
     func renew(replacing refused: String?) async throws(AccountError) -> StoredSession? {
         guard let session = held.withLock({ $0.session }) else { return nil }
@@ -356,18 +363,18 @@ extension Accounts: TokenProvider {
         session.expires = now() + signIn.lifetime
         let renewed = session
         try await changing.run { [self] in
-            // Somebody else may have signed in meanwhile, or nobody be any more.
+            // Another user may have signed in during the refresh, or the user may have signed out.
             guard held.withLock({ $0.session?.refreshToken == old.refreshToken }) else {
                 throw AccountError.signedOut
             }
-            // A device that cannot keep it can still use it.
+            // A device that cannot store the session can still use it.
             try? keep(renewed)
             held.withLock { $0.session = renewed }
         }
         return renewed
     }
 
-    /// The person has taken back what the session stands on. What the device holds stays.
+    /// Ends the session because the user has withdrawn the permission. The data on the device stay.
     func revoked(_ old: StoredSession) async -> Bool {
         let hasEnded = try? await changing.run { [self] in
             guard let session = held.withLock({ $0.session }), session.user == old.user,
@@ -380,7 +387,8 @@ extension Accounts: TokenProvider {
         return hasEnded ?? false
     }
 
-    /// The server takes the credentials no more. What the device holds stays.
+    /// Ends the session because the server no longer accepts the credentials. The data on the
+    /// device stay.
     private func expire(_ old: StoredSession) async {
         guard held.withLock({ $0.session?.refreshToken == old.refreshToken }) else { return }
         try? store.write(.session, nil)
@@ -388,7 +396,7 @@ extension Accounts: TokenProvider {
     }
 }
 
-/// Runs one piece of work after the other, in the order in which they came.
+/// Runs pieces of work one after the other, in the order of their arrival.
 final class Serial: Sendable {
     private let last = Mutex<Task<Void, Never>?>(nil)
 

@@ -1,22 +1,23 @@
 import Foundation
 
-/// The accounts server's calls, one function each. Keeps nothing.
+/// The accounts server's calls, one function for each call. Keeps no state.
 struct AccountsService: Sendable {
-    /// What one request may take. Source: journeys 4, and a network on which every call takes 18 s.
+    /// The maximum duration of a request. Source: journeys 4, and a network on which every call
+    /// takes 18 s.
     static let timeout = Duration.seconds(25)
-    /// No answer is longer.
+    /// The maximum size of an answer.
     static let maxReplyBytes = 1 << 20
 
     let transport: any AccountsTransport
 
-    /// What a sign-in brings.
+    /// The result of a sign-in.
     struct SignIn: Hashable, Sendable {
         var user: UserID
         var idToken: String
         var refreshToken: String
-        /// From now, in seconds.
+        /// The remaining lifetime, in seconds.
         var lifetime: Int64
-        /// Whether the account was made now.
+        /// True if this request created the account.
         var isNew: Bool
     }
 
@@ -42,7 +43,8 @@ struct AccountsService: Sendable {
         return try reply.signIn(isNew: reply.isNewUser ?? false)
     }
 
-    /// - Parameter idToken: The account that the identity is to be linked to; nil to sign in with it.
+    /// - Parameter idToken: The token of the account that the identity is linked to; nil to sign in
+    ///   with the identity.
     func signIn(
         with credential: ProviderCredential, linkingTo idToken: String? = nil
     ) async throws(AccountError) -> SignIn {
@@ -54,7 +56,8 @@ struct AccountsService: Sendable {
         return try reply.signIn(isNew: reply.isNewUser ?? false)
     }
 
-    /// Sets the address and the password of an account: how one of an installation becomes a person's.
+    /// Sets the address and the password of an account, which also turns an installation's account
+    /// into a named account.
     func update(
         _ idToken: String, email: String?, password: String?
     ) async throws(AccountError) -> SignIn? {
@@ -68,8 +71,8 @@ struct AccountsService: Sendable {
         let _: Reply = try await post("accounts:delete", Body(idToken: idToken))
     }
 
-    /// What a person has allowed at Apple is taken back. Source: `accounts.revokeToken` of Identity
-    /// Toolkit 2.
+    /// Withdraws the user's permission at Apple. Source: `accounts.revokeToken` of Identity Toolkit
+    /// 2.
     func revokeApple(_ code: String, _ idToken: String) async throws(AccountError) {
         struct Nothing: Decodable {}
         let _: Nothing = try await send(
@@ -79,7 +82,7 @@ struct AccountsService: Sendable {
                 idToken: idToken))
     }
 
-    /// When the person last showed who they are, in seconds since 1970 by the server's clock.
+    /// Returns the server's data of the account.
     func lookUp(_ idToken: String) async throws(AccountError) -> AccountDetails {
         let reply: Reply = try await post("accounts:lookup", Body(idToken: idToken))
         guard let user = reply.users?.first else { throw .sessionExpired }
@@ -130,7 +133,7 @@ struct AccountsService: Sendable {
             guard let idToken, let refreshToken else {
                 throw .unreachable("The answer is no sign-in.")
             }
-            // A sign-in with a custom token names the user in the token alone.
+            // A sign-in with a custom token names the user only in the token.
             let name = localId ?? AccountsService.subject(of: idToken)
             guard let user = name.flatMap(UserID.init) else {
                 throw .unreachable("The answer names no user.")
@@ -167,7 +170,7 @@ struct AccountsService: Sendable {
         let data = Data(reply.body)
         if reply.status == 200 {
             guard let value = try? JSONDecoder().decode(T.self, from: data) else {
-                // A captive portal answers everything with its own page.
+                // A captive portal answers every request with its own page.
                 throw .unreachable("The answer is no JSON of an accounts server.")
             }
             return value
@@ -178,19 +181,20 @@ struct AccountsService: Sendable {
         throw AccountError(serverWord: word)
     }
 
-    /// An hour where nothing else is said. Source: server-protocol 4.
+    /// Returns the lifetime in seconds: an hour if the server does not state it. Source:
+    /// server-protocol 4.
     private static func lifetime(_ text: String?) -> Int64 {
         min(max(text.flatMap(Int64.init) ?? 3_600, 1), 86_400)
     }
 
-    /// Whom a token names. What it says is the server's to check.
+    /// Returns the user in a token. Only the server checks the contents of the token.
     static func subject(of token: String) -> String? {
         struct Claims: Decodable { let sub: String? }
         return TokenClaims.read(Claims.self, from: token)?.sub
     }
 }
 
-/// What the server tells of an account.
+/// The server's data of an account.
 public struct AccountDetails: Hashable, Sendable, Decodable {
     public var localId: String?
     public var email: String?

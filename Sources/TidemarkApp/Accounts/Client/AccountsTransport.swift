@@ -1,7 +1,7 @@
-/// Carries requests to an accounts server. Conformers: HTTP, and a script in tests.
+/// Sends requests to an accounts server. Conformers: HTTP, and a script in tests.
 public protocol AccountsTransport: Sendable {
-    /// - Throws: ``AccountsUnreachable`` when no whole answer came within the request's time; nobody
-    ///   knows then whether the server did what was asked.
+    /// - Throws: ``AccountsUnreachable`` if no complete answer arrived within the request's time;
+    ///   the server may have executed the request.
     func send(_ request: AccountsRequest) async throws(AccountsUnreachable) -> AccountsReply
 }
 
@@ -14,9 +14,9 @@ public struct AccountsRequest: Hashable, Sendable {
     }
 
     public var service: Service
-    /// As in `v1/accounts:signUp`.
+    /// The path, as in `v1/accounts:signUp`.
     public var path: String
-    /// JSON.
+    /// The body, in JSON.
     public var body: [UInt8]
     public var timeout: Duration
 
@@ -39,9 +39,9 @@ public struct AccountsReply: Hashable, Sendable {
 }
 
 public struct AccountsUnreachable: Error, Hashable, Sendable {
-    /// For the log.
+    /// The reason, for the log.
     public let detail: String
-    /// Whether the request is known not to have left: nobody listens there.
+    /// True if the request was certainly not sent, because no server listens there.
     public let hadNoEffect: Bool
 
     public init(_ detail: String, hadNoEffect: Bool = false) {
@@ -50,28 +50,29 @@ public struct AccountsUnreachable: Error, Hashable, Sendable {
     }
 }
 
-/// Where an accounts server is, and the project's key.
+/// The address of an accounts server, and the project's key.
 public struct AccountsEndpoint: Hashable, Sendable {
-    /// Without a slash at its end.
+    /// The address without a slash at its end.
     public let accounts: String
     public let tokens: String
     public let key: String
 
-    /// Google's.
+    /// Google's servers.
     public static func cloud(key: String) -> AccountsEndpoint {
         AccountsEndpoint(
             accounts: "https://identitytoolkit.googleapis.com",
             tokens: "https://securetoken.googleapis.com", key: key)
     }
 
-    /// `tidemark serve`, or another emulator: as in `localhost:9099`, without TLS.
+    /// `tidemark serve`, or another emulator, for example `localhost:9099`, without TLS.
     public static func local(_ host: String, key: String = "tidemark") -> AccountsEndpoint {
         AccountsEndpoint(
             accounts: "http://\(host)/identitytoolkit.googleapis.com",
             tokens: "http://\(host)/securetoken.googleapis.com", key: key)
     }
 
-    /// The address of a request. The key is of the characters that an address may hold.
+    /// Returns the address of a request. Characters of the key that an address cannot contain are
+    /// removed.
     public func url(of request: AccountsRequest) -> String {
         let base = request.service == .accounts ? accounts : tokens
         let allowed = key.utf8.filter { byte in

@@ -7,12 +7,12 @@ public import Tidemark
 public struct HTTPAccountsTransport: AccountsTransport {
     private let endpoint: AccountsEndpoint
     private let appCheck: (any TokenProvider)?
-    /// One that says at once that nobody listens: the retries are the caller's. It lives as long as the
-    /// process.
+    /// The client reports immediately that no server listens, because the caller does the retries.
+    /// It lives as long as the process.
     private static let client: HTTPClient = {
         var configuration = HTTPClient.Configuration.singletonConfiguration
         configuration.connectionPool.retryConnectionEstablishment = false
-        // On Apple's systems it would wait for a network until the deadline.
+        // On Apple's systems the client would wait for a network until the deadline.
         configuration.networkFrameworkWaitForConnectivity = false
         return HTTPClient(
             eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
@@ -20,8 +20,8 @@ public struct HTTPAccountsTransport: AccountsTransport {
 
     /// - Parameters:
     ///   - endpoint: ``AccountsEndpoint/cloud(key:)`` or ``AccountsEndpoint/local(_:key:)``.
-    ///   - appCheck: Whose token travels in `X-Firebase-AppCheck`, as production expects it; nil for none.
-    ///     A call whose app cannot be attested goes without.
+    ///   - appCheck: The provider of the token in `X-Firebase-AppCheck`, as production expects it;
+    ///     nil for no token. A call without an attestation is sent without a token.
     public init(_ endpoint: AccountsEndpoint, appCheck: (any TokenProvider)? = nil) {
         self.endpoint = endpoint
         self.appCheck = appCheck

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a provider says of a person: Apple, Google and others.
+/// A provider's identity token of a user: Apple's, Google's or another's.
 public struct ProviderCredential: Sendable {
     static let apple = "apple.com"
 
@@ -9,16 +9,16 @@ public struct ProviderCredential: Sendable {
     let nonce: String?
 
     /// - Parameters:
-    ///   - provider: As in `apple.com`.
-    ///   - idToken: The provider's, for this app.
-    ///   - nonce: As it was before it was hashed for the provider.
+    ///   - provider: The id of the provider, as in `apple.com`.
+    ///   - idToken: The provider's token for this app.
+    ///   - nonce: The nonce before it was hashed for the provider.
     public init(provider: String, idToken: String, nonce: String? = nil) {
         self.provider = provider
         self.idToken = idToken
         self.nonce = nonce
     }
 
-    /// Apple's id of the person; nil for another provider, or a token that does not say.
+    /// Apple's id of the user; nil for another provider, or a token without an id.
     var appleUser: String? {
         struct Claims: Decodable { let sub: String? }
         return provider == Self.apple ? TokenClaims.read(Claims.self, from: idToken)?.sub : nil

@@ -1,16 +1,17 @@
-/// Proof that an app asks for a message to be sent, and no script: what Google wants to see of each kind.
+/// The proof that an app, and no script, requests a message. Google requires a different proof for
+/// each kind.
 public enum PhoneAttestation: Hashable, Sendable {
-    /// A token of reCAPTCHA: on the web, and anywhere as the last resort.
+    /// A token of reCAPTCHA: for the web, and elsewhere as the last resort.
     case recaptcha(token: String)
-    /// What Apple's push service has delivered to this app.
+    /// The message that Apple's push service has delivered to this app.
     case applePush(receipt: String, secret: String)
     /// Play Integrity's token.
     case playIntegrity(token: String)
-    /// For numbers that the project has named for tests.
+    /// No proof, for the test numbers of the project.
     case none
 }
 
-/// A code is under way to a phone. Good for some minutes.
+/// A verification whose code was sent to a phone. It is valid for some minutes.
 public struct PhoneVerification: Hashable, Sendable {
     let session: String
 }
@@ -20,11 +21,11 @@ extension PhoneVerification: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// One thing beside the password that an account asks for.
+/// A proof that an account requires beside the password.
 public struct SecondFactor: Hashable, Sendable, Decodable {
-    /// By which the server knows it.
+    /// The server's id of the factor.
     public let id: String
-    /// What the person calls it.
+    /// The user's name for the factor.
     public let name: String?
     /// The number's last digits, as in `+*******1234`; nil for a factor that is no phone.
     public let phoneNumber: String?
@@ -36,9 +37,9 @@ public struct SecondFactor: Hashable, Sendable, Decodable {
     }
 }
 
-/// The first factor was right, and the account asks for a second one.
+/// A challenge: the first factor was correct, and the account requires a second.
 public struct SecondFactorChallenge: Hashable, Sendable {
-    /// Those that would do.
+    /// The accepted second factors.
     public let factors: [SecondFactor]
     let pending: String
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a token says, before anybody has checked it.
+/// Reads the claims of a token without checking them.
 enum TokenClaims {
     static func read<Claims: Decodable>(_ type: Claims.Type, from token: String) -> Claims? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
@@ -10,7 +10,7 @@ enum TokenClaims {
 }
 
 extension Data {
-    /// As tokens have it: without padding, `-` and `_`.
+    /// Decodes the form of tokens: without padding, with `-` and `_`.
     init?(base64URL text: some StringProtocol) {
         var text = text.replacingOccurrences(of: "-", with: "+")
             .replacingOccurrences(of: "_", with: "/")

@@ -1,24 +1,25 @@
-/// Where secrets of an app are kept: a file, or the system's keychain.
+/// A store for the secrets of an app: a file, or the system's keychain.
 ///
-/// Reading has three ends, and they are not mixed up: there is one, there is none, and nobody can say.
-/// Only the second one means that nobody is signed in.
+/// A read has three distinct results: a secret, no secret, and an error. Only the second means that
+/// no user is signed in.
 public protocol CredentialStore: Sendable {
-    /// - Returns: Nil only when the store could be read and has none.
+    /// - Returns: The secret; nil only if the store could be read and has none.
     func read(_ key: CredentialKey) throws(CredentialStoreError) -> [UInt8]?
-    /// Is on disk, whole, when it returns; nil removes.
+    /// Writes the secret, or removes it for nil. The change is complete on disk when the method
+    /// returns.
     func write(_ key: CredentialKey, _ secret: [UInt8]?) throws(CredentialStoreError)
 }
 
 public enum CredentialKey: String, Hashable, Sendable, CaseIterable {
-    /// The tokens of who is signed in.
+    /// The tokens of the signed-in user.
     case session
-    /// What a sign-up makes its account with, until it is over.
+    /// The secrets with which a sign-up creates its account, until the sign-up is complete.
     case signUp
 }
 
 public enum CredentialStoreError: Error, Hashable, Sendable {
-    /// It cannot be read before the device is unlocked.
+    /// The store cannot be read before the device is unlocked.
     case locked
-    /// It cannot be read or written; with the reason, for the log.
+    /// The store cannot be read or written. The text is the reason, for the log.
     case failed(String)
 }

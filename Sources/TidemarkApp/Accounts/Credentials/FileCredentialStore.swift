@@ -2,21 +2,23 @@ import Crypto
 public import Foundation
 import TidemarkSystem
 
-/// Secrets in files of mode 0600, in a folder of mode 0700: one each, whole at every moment.
+/// Secrets in files of mode 0600, in a folder of mode 0700: a file for each secret, complete at
+/// every moment.
 ///
-/// With a key they are encrypted (AES-256-GCM, bound to the name of what they are). Without one they
-/// are as safe as the files of their owner.
+/// With a key the secrets are encrypted (AES-256-GCM, bound to the name of the secret). Without a
+/// key they are as safe as the files of their owner.
 public struct FileCredentialStore: CredentialStore {
-    /// The environment's variable with 32 bytes in base64.
+    /// The environment variable with 32 bytes in base64.
     public static let keyVariable = "TIDEMARK_CREDENTIALS_KEY"
 
     private let folder: String
     private let key: SymmetricKey?
 
     /// - Parameters:
-    ///   - folder: Is made when it is missing.
-    ///   - key: 32 bytes; nil stores secrets as they are.
-    /// - Throws: ``CredentialStoreError`` for another number of bytes, or when the folder cannot be had.
+    ///   - folder: The folder, which is created if it is missing.
+    ///   - key: 32 bytes; nil stores secrets without encryption.
+    /// - Throws: ``CredentialStoreError`` if the key has another number of bytes, or if the folder
+    ///   cannot be created or used.
     public init(folder: String, key: [UInt8]?) throws(CredentialStoreError) {
         if let key, key.count != 32 { throw .failed("A key has 32 bytes, not \(key.count).") }
         self.folder = folder
@@ -28,13 +30,13 @@ public struct FileCredentialStore: CredentialStore {
         } catch { throw .failed("The folder for credentials cannot be made.") }
     }
 
-    /// With the key of the environment, where there is one.
+    /// Creates a store with the key of the environment, if it has one.
     ///
     /// - Parameters:
-    ///   - folder: Is made when it is missing.
-    ///   - environment: Where ``keyVariable`` is looked for: the process's, by default.
-    /// - Throws: ``CredentialStoreError`` for a key that is not 32 bytes in base64, or when the folder
-    ///   cannot be had.
+    ///   - folder: The folder, which is created if it is missing.
+    ///   - environment: The environment with ``keyVariable``, by default the process's.
+    /// - Throws: ``CredentialStoreError`` if the key is not 32 bytes in base64, or if the folder
+    ///   cannot be created or used.
     public init(
         folder: String, environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(CredentialStoreError) {
@@ -93,7 +95,7 @@ public struct FileCredentialStore: CredentialStore {
 
     private func file(_ key: CredentialKey) throws(CredentialStoreError) -> [UInt8]? {
         do throws(DurableFile.Failure) { return try location(of: key).read() } catch {
-            // Protected files of a device that is locked say this.
+            // Protected files of a locked device return this code.
             throw error.code == EPERM ? .locked : .failed(error.detail)
         }
     }

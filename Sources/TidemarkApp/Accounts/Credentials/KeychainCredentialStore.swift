@@ -2,16 +2,16 @@
     import Foundation
     import Security
 
-    /// Secrets in the keychain of Apple's systems: of this device alone, readable after its first
-    /// unlocking.
+    /// Secrets in the keychain of Apple's systems, on this device only, readable after the device's
+    /// first unlock.
     ///
-    /// On macOS a program needs the entitlement `keychain-access-groups`; a command-line tool has none and
-    /// takes a ``FileCredentialStore``.
+    /// On macOS a program needs the entitlement `keychain-access-groups`; a command-line tool has
+    /// none and uses a ``FileCredentialStore``.
     public struct KeychainCredentialStore: CredentialStore {
         private let items: KeychainItems
 
         /// - Parameters:
-        ///   - service: Names the app's items apart from all others'.
+        ///   - service: The name that distinguishes the app's items from all others.
         ///   - accessGroup: The keychain access group, with its team's prefix, that the app shares with
         ///     its extensions; nil for the app's own.
         public init(service: String, accessGroup: String? = nil) {
@@ -30,7 +30,7 @@
         }
     }
 
-    /// The system's own functions. What their answers mean is ``KeychainItems``'s matter.
+    /// The system's own functions. ``KeychainItems`` interprets their answers.
     struct SecItemCalls: KeychainCalls {
         func copy(_ item: KeychainItem) -> (status: Int32, bytes: [UInt8]?) {
             var query = query(of: item)

@@ -1,15 +1,15 @@
 import Foundation
 
-/// What ``KeychainItems`` asks of the system's keychain, one function a call of it.
+/// The calls of ``KeychainItems`` to the system's keychain, one function for each call.
 protocol KeychainCalls: Sendable {
-    /// - Returns: The status, and the bytes where it is success.
+    /// - Returns: The status, and the bytes if the status is success.
     func copy(_ item: KeychainItem) -> (status: Int32, bytes: [UInt8]?)
     func add(_ item: KeychainItem, _ bytes: [UInt8]) -> Int32
     func update(_ item: KeychainItem, _ bytes: [UInt8]) -> Int32
     func delete(_ item: KeychainItem) -> Int32
 }
 
-/// Names one secret in the keychain.
+/// The name of a secret in the keychain.
 struct KeychainItem: Hashable, Sendable {
     var service: String
     var account: String
@@ -17,7 +17,7 @@ struct KeychainItem: Hashable, Sendable {
     var accessGroup: String?
 }
 
-/// Secrets of an app in a keychain: what its answers mean, and what follows from them.
+/// Secrets of an app in a keychain. Interprets the keychain's answers and chooses the next call.
 struct KeychainItems: CredentialStore {
     private let service: String
     private let accessGroup: String?
@@ -33,12 +33,12 @@ struct KeychainItems: CredentialStore {
         let (status, bytes) = calls.copy(item(key.rawValue))
         switch KeychainStatus(status) {
         case .success:
-            // Success without bytes would be taken for "nobody is signed in".
+            // Success without bytes would otherwise mean that no user is signed in.
             guard let bytes else { throw .failed("keychain: an item without bytes") }
             return bytes
         case .itemNotFound:
-            // Before the first unlocking it says so of items that are there. What can be added can be
-            // read.
+            // Before the first unlock, the keychain also gives this answer for existing items. If
+            // an item can be added, items can be read.
             try probe()
             return nil
         case .duplicateItem, .locked, .failed: throw Self.error(status)
@@ -48,8 +48,8 @@ struct KeychainItems: CredentialStore {
     func write(_ key: CredentialKey, _ secret: [UInt8]?) throws(CredentialStoreError) {
         let item = item(key.rawValue)
         guard let secret else { return try remove(item) }
-        // Whoever else writes at the same time, the app's extension as a rule, may add or remove it
-        // between two calls.
+        // Another process, usually the app's extension, can add or remove the item between two
+        // calls.
         for _ in 0..<Self.attempts {
             let updated = calls.update(item, secret)
             guard KeychainStatus(updated) == .itemNotFound else { return try check(updated) }
@@ -59,7 +59,7 @@ struct KeychainItems: CredentialStore {
         throw .failed("keychain: an item that comes and goes")
     }
 
-    /// Of update and add, before it is taken for a failure.
+    /// The maximum number of attempts to update and add, before the write fails.
     static let attempts = 3
 
     private func remove(_ item: KeychainItem) throws(CredentialStoreError) {
@@ -67,12 +67,12 @@ struct KeychainItems: CredentialStore {
         if KeychainStatus(status) != .itemNotFound { try check(status) }
     }
 
-    /// Whether anything can be kept now.
+    /// Checks that the keychain can store an item now.
     private func probe() throws(CredentialStoreError) {
-        // A name of its own: another reader may look at the same time.
+        // The name is unique, because another reader may probe at the same time.
         let item = item("probe-" + UUID().uuidString)
         let added = calls.add(item, [0])
-        // It is there, so it could be added.
+        // A duplicate shows that the item could be added.
         if KeychainStatus(added) != .duplicateItem { try check(added) }
         try remove(item)
     }
@@ -94,7 +94,7 @@ struct KeychainItems: CredentialStore {
     }
 }
 
-/// What a status of the keychain means here. Source: Security, "Security Framework Result Codes".
+/// The meaning of a status of the keychain. Source: Security, "Security Framework Result Codes".
 enum KeychainStatus: Hashable, Sendable {
     case success, itemNotFound, duplicateItem, locked, failed
 
@@ -104,13 +104,13 @@ enum KeychainStatus: Hashable, Sendable {
             case 0: .success
             case -25_300: .itemNotFound
             case -25_299: .duplicateItem
-            // The device is locked, and the item may be read only when it is not.
+            // The device is locked, and the item can only be read while it is unlocked.
             case -25_308: .locked
             default: .failed
             }
     }
 
-    /// For the log: the code, and a word where it is one that a programmer can do something about.
+    /// Returns the code for the log, with an explanation if a developer can correct the cause.
     static func text(of status: Int32) -> String {
         switch status {
         case -34_018: "\(status), the program lacks the entitlement keychain-access-groups"

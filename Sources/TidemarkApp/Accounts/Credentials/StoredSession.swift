@@ -1,15 +1,16 @@
-/// What a session consists of. It prints as its user alone.
+/// The contents of a session. Its description contains only the user.
 struct StoredSession: Codable, Sendable {
     var user: UserID
     var idToken: String
     var refreshToken: String
-    /// When the token runs out, in seconds since 1970 by this device's clock.
+    /// The time when the token expires, in seconds since 1970 by this device's clock.
     var expires: Int64
-    /// The installation that wrote it: a keychain outlives the app, and its data does not.
+    /// The installation that wrote the session: a keychain outlives the app, and the app's data do
+    /// not.
     var installation: String
-    /// Whether a sign-up that is not over has made it.
+    /// True if an unfinished sign-up created the session.
     var isOfSignUp: Bool
-    /// Apple's id of the person who has begun it with Apple; nil for any other.
+    /// Apple's id of the user, if the session began with Apple; otherwise nil.
     var appleUser: String?
 }
 
@@ -18,10 +19,10 @@ extension StoredSession: CustomStringConvertible, CustomReflectable {
     var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What a sign-up makes its account with. It prints as nothing.
+/// The secrets with which a sign-up creates its account. The description contains none of them.
 struct SignUpSecret: Codable, Hashable, Sendable {
     var password: String?
-    /// A provider's token, or a custom one.
+    /// A provider's token, or a custom token.
     var token: String?
     var nonce: String?
 }

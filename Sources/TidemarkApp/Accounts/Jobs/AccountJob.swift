@@ -1,39 +1,41 @@
-/// A sign-up, or a removal, that survives being killed anywhere: decisions alone.
+/// A sign-up, or a removal, that survives a kill at any point. Contains only decisions.
 ///
-/// What is about to be asked of the server is in the journal before it is asked, so that the next
-/// launch knows of everything that may exist. Every request can be repeated: an account by its address
-/// or subject, a profile by its precondition. A profile counts once it has been read back. Given up, it
-/// takes back what it made, the profile first, because only its owner may remove it; never a profile
-/// that it did not write, and never the account that one belongs to.
+/// Each request to the server is in the journal before it is sent, so the next launch knows
+/// everything that may exist. Every request can be repeated: an account by its address or subject,
+/// a profile by its precondition. A profile counts after it was read back. If the user gives up,
+/// the job removes its own creations, first the profile, because only its owner may remove it. The
+/// job never removes a profile that it did not write, nor the account of such a profile.
 public struct AccountJob: Hashable, Sendable {
     public enum Work: Hashable, Sendable {
         case idle
-        /// The journal is being written: from then on this holds.
+        /// The job writes the journal. The new record counts after that.
         case journalling(AccountRecord?)
         case acting(AccountAct)
         case pausing(AccountAct)
-        /// It goes on with the person, who has to do something first, or with the network.
+        /// The job waits for the user, who has to do something first, or for the network.
         case parkedForPerson, parkedForNetwork
         case finished(UserID)
         case removed
     }
 
-    /// Between the attempts of one act. Source: journeys 5.
+    /// The pauses between the attempts of an act. Source: journeys 5.
     public static let pauses: [Duration] = [.seconds(1), .seconds(2), .seconds(4)]
 
-    /// As it is on disk.
+    /// The record on disk.
     public private(set) var record: AccountRecord?
     public private(set) var work = Work.idle
-    /// Attempts of the present act that have failed, since it was begun or tried again.
+    /// The number of failed attempts of the present act, since it began or the user retried.
     private var failures = 0
-    /// Whether the account is being asked for the first time: one that is there already is not ours.
+    /// True if this is the first request for the account: an account that exists already was not
+    /// created by the job.
     private var asksFirst = false
     private var wantsUndo = false
-    /// Whose profile the server has told of while something else was under way.
+    /// The user with a profile according to the server, which reported it during another act.
     private var hasProfile: UserID?
-    /// What the journal could not be made to hold; its nil would have cleared it.
+    /// The record that could not be written to the journal; its inner nil means that the journal
+    /// could not be cleared.
     private var unwritten: AccountRecord??
-    /// What to begin once an earlier sign-up has been undone.
+    /// The record to begin with after an earlier sign-up has been undone.
     private var next: AccountRecord?
 
     #if TIDEMARK_DEFECTS
@@ -42,7 +44,7 @@ public struct AccountJob: Hashable, Sendable {
 
     public init() {}
 
-    /// Whether something is under way that will be answered.
+    /// True if an act runs whose answer is expected.
     public var isBusy: Bool {
         switch work {
         case .journalling, .acting, .pausing: true
@@ -90,7 +92,7 @@ public struct AccountJob: Hashable, Sendable {
     // MARK: What the person asks for
 
     private mutating func begin(_ new: AccountRecord) -> [AccountJobEffect] {
-        // Twice the same tap.
+        // The user has tapped twice.
         if isBusy { return [] }
         failures = 0
         wantsUndo = false
@@ -103,16 +105,17 @@ public struct AccountJob: Hashable, Sendable {
                 new.phase = .account
                 return write(new)
             }
-            // Another address or secret: what the first one may have made goes before.
+            // The address or the secret differs: the possible account of the first attempt is
+            // removed first.
             next = new
             return undo(nil, .maybeMade)
         case .onboarding where new.makesAccountFirst == true:
-            // The person signs in once more: the same identity has the same account.
+            // The user signs in once more: the same identity has the same account.
             new.phase = .account
             asksFirst = false
             return write(new)
         case .onboarding(let user, let provenance), .profile(let user, let provenance):
-            // The account is there: only the profile is another.
+            // The account exists: only the profile differs.
             new.id = record?.id ?? new.id
             new.method = record?.method ?? new.method
             new.phase = .profile(user, provenance)
@@ -149,7 +152,7 @@ public struct AccountJob: Hashable, Sendable {
         }
         wantsUndo = true
         switch work {
-        // What is under way is heard first: only then is it known what there is to undo.
+        // The answer of the running act arrives first: only then is known what must be undone.
         case .journalling, .acting: return []
         case .finished, .removed: return []
         case .idle, .pausing, .parkedForPerson, .parkedForNetwork: return proceed()
@@ -181,7 +184,7 @@ public struct AccountJob: Hashable, Sendable {
     private mutating func journalled(_ isDone: Bool) -> [AccountJobEffect] {
         guard case .journalling(let new) = work else { return [] }
         guard isDone else {
-            // Nothing was asked that the journal does not know of.
+            // The server received no request that is missing in the journal.
             unwritten = .some(new)
             work = .parkedForPerson
             return [.tell(.needsPerson(step: record?.step ?? 0))]
@@ -202,7 +205,7 @@ public struct AccountJob: Hashable, Sendable {
         return [.tell(.removed)]
     }
 
-    /// What comes next by what the journal holds.
+    /// Starts the next act according to the journal.
     private mutating func proceed() -> [AccountJobEffect] {
         guard let record else {
             wantsUndo = false
@@ -226,7 +229,7 @@ public struct AccountJob: Hashable, Sendable {
             if wantsUndo { return undo(user, provenance) }
             return perform(.createProfile(user))
         case .flag(let user):
-            // It is complete: nothing is left to be given up.
+            // The sign-up is complete: giving up has no effect.
             wantsUndo = false
             return perform(.setFlag(user))
         case .undoing, .deleting:
@@ -238,7 +241,7 @@ public struct AccountJob: Hashable, Sendable {
     private mutating func remove(_ phase: AccountRecord.Phase) -> [AccountJobEffect] {
         switch phase {
         case .undoing(nil, _): return perform(.findAccount)
-        // What was there before stays as it is, with the profile that it may have now.
+        // An account from before stays unchanged, with the profile that it may have now.
         case .undoing(let user?, .found): return perform(.eraseLocal(user))
         case .undoing(let user?, _):
             #if TIDEMARK_DEFECTS
@@ -255,7 +258,8 @@ public struct AccountJob: Hashable, Sendable {
         return [.perform(act)]
     }
 
-    /// Tries the same again after a pause, and after the last one waits for a network or the person.
+    /// Repeats the act after a pause. After the last pause, the job waits for a network or the
+    /// user.
     private mutating func again(_ act: AccountAct) -> [AccountJobEffect] {
         if wantsUndo { return proceed() }
         guard failures < Self.pauses.count else {
@@ -297,7 +301,7 @@ extension AccountJob {
         case (.checkLogin(let user), .login(let answer)):
             return removed(act, answer, then: .removeProfile(user, onlyOwn: false))
         case (.removeProfile(let user, let onlyOwn), .profileRemoved(let answer)):
-            // Who has a profile from before keeps the account too.
+            // A user with an earlier profile also keeps the account.
             if onlyOwn, answer == .notOwn { return perform(.eraseLocal(user)) }
             return removed(act, answer, then: .removeAccount(user))
         case (.removeAccount(let user), .accountRemoved(let answer)):
@@ -308,7 +312,7 @@ extension AccountJob {
             #endif
             return removed(act, answer, then: .eraseLocal(user))
         case (.eraseLocal, .erased): return write(nil)
-        // The answer to something else: an act has only its own.
+        // The event answers another act, and is ignored.
         case (.makeAccount, _), (.createProfile, _), (.readProfile, _), (.setFlag, _),
             (.findAccount, _), (.checkLogin, _), (.removeProfile, _), (.removeAccount, _),
             (.eraseLocal, _):
@@ -354,7 +358,7 @@ extension AccountJob {
         _ comparison: ProfileComparison, _ user: UserID
     ) -> [AccountJobEffect] {
         switch comparison {
-        // One that another device has written is the person's too: it is kept as it is.
+        // A profile that another device has written also belongs to the user: it stays unchanged.
         case .same, .different: return move(to: .flag(user))
         case .absent: return again(.createProfile(user))
         case .unreachable: return again(.readProfile(user))
@@ -377,17 +381,17 @@ extension AccountJob {
 }
 
 #if TIDEMARK_DEFECTS
-    /// What the old app did, to see that the model check finds it. Debug builds only.
+    /// The mistakes of the old app, which prove that the model check finds them. Debug builds only.
     package struct AccountDefects: OptionSet, Hashable, Sendable {
         package let rawValue: Int
 
         package init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// The account came first, and the word about it later.
+        /// The account was created before the journal entry.
         package static let asksBeforeJournal = AccountDefects(rawValue: 1)
-        /// … and went first, when it was undone.
+        /// The account was removed before the profile during an undo.
         package static let removesAccountFirst = AccountDefects(rawValue: 2)
-        /// A profile counted once it had been sent.
+        /// A profile counted after it was sent.
         package static let skipsReadingBack = AccountDefects(rawValue: 4)
     }
 #endif

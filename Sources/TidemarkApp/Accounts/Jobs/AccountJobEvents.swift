@@ -1,45 +1,47 @@
-/// What an ``AccountJob`` wants done. One at a time; each has its answer in ``AccountJobEvent``.
+/// An act that an ``AccountJob`` requests. One act runs at a time; each has its answer in
+/// ``AccountJobEvent``.
 public enum AccountAct: Hashable, Sendable {
-    /// Makes the account, or finds the one that the same request has made before, and keeps its
-    /// credentials.
+    /// Creates the account, or finds the account that the same request has created before, and
+    /// keeps its credentials.
     case makeAccount
-    /// Creates the profile, on the condition that there is none.
+    /// Creates the profile, if there is none.
     case createProfile(UserID)
     case readProfile(UserID)
-    /// Keeps on this device that the profile is there.
+    /// Records on this device that the profile exists.
     case setFlag(UserID)
-    /// Whether the sign-up has made an account: signs in with its secret, and makes none.
+    /// Finds out if the sign-up created an account: signs in with its secret, and creates none.
     case findAccount
-    /// Whether the account could be deleted now: before anything of it is.
+    /// Checks that the account could be deleted now, before any part of it is deleted.
     case checkLogin(UserID)
-    /// - Parameter onlyOwn: Only a profile that has this job's id.
+    /// - Parameter onlyOwn: True to remove only a profile with this job's id.
     case removeProfile(UserID, onlyOwn: Bool)
     case removeAccount(UserID)
-    /// Credentials, secrets and the flag of this device; nil where nobody was signed in.
+    /// Removes credentials, secrets and the flag of this device. The user is nil if no user was
+    /// signed in.
     case eraseLocal(UserID?)
 }
 
 public enum AccountAnswer: Hashable, Sendable {
-    /// It was made now.
+    /// The account was created now.
     case made(UserID)
-    /// The same identity had one.
+    /// The same identity already had an account.
     case existed(UserID)
-    /// The address is somebody's who has another password.
+    /// The address belongs to an account with another password.
     case taken
-    /// The server will never make it so: a weak password, a bad address.
+    /// The server refuses the request permanently: a weak password, an invalid address.
     case refused
-    /// Nobody knows whether it was made.
+    /// No answer arrived. The account may exist.
     case unreachable
-    /// The secret is not on this device any more, or has run out.
+    /// The secret is no longer on this device, or has expired.
     case secretGone
 }
 
 public enum ProfileAnswer: Hashable, Sendable {
     case created
-    /// There is one.
+    /// A profile exists already.
     case exists
     case refused
-    /// Nobody knows whether it was made.
+    /// No answer arrived. The profile may exist.
     case unreachable
 }
 
@@ -48,31 +50,32 @@ public enum ProfileComparison: Hashable, Sendable {
 }
 
 public enum RemovalAnswer: Hashable, Sendable {
-    /// Removed, or not there.
+    /// The object was removed, or did not exist.
     case gone
-    /// There is one, and it is not what this job wrote.
+    /// The profile exists, and this job did not write it.
     case notOwn
     case unreachable
-    /// The server wants the person to sign in once more.
+    /// The server requires that the user signs in again.
     case needsLogin
 }
 
 public enum AccountJobEvent: Hashable, Sendable {
-    /// The onboarding is filled in. With the id of the record in the journal, it is the same sign-up
-    /// again, with the same address and secret; with another one that is undone first.
+    /// The onboarding is complete. With the id of the record in the journal, the event continues
+    /// the same sign-up, with the same address and secret; with another id, the earlier sign-up is
+    /// undone first.
     case begin(AccountRecord)
-    /// What the journal holds, for an event that comes next.
+    /// Loads the record of the journal for the next event.
     case recall(AccountRecord?)
-    /// A launch: what the journal holds.
+    /// Continues the record of the journal at a launch.
     case resume(AccountRecord?)
-    /// The person wants the account of this user deleted.
+    /// The user requests the deletion of the account.
     case delete(AccountRecord)
     case journalled(Bool)
     case account(AccountAnswer)
     case profile(ProfileAnswer)
     case compared(ProfileComparison)
     case flagSet(Bool)
-    /// Nil: there is none.
+    /// The account that was found; nil if there is none.
     case found(UserID?)
     case couldNotLook(secretGone: Bool)
     case login(RemovalAnswer)
@@ -81,11 +84,11 @@ public enum AccountJobEvent: Hashable, Sendable {
     case erased
     /// The pause of ``AccountJobEffect/pause(_:)`` is over.
     case pauseOver
-    /// The person, or a network that has come back.
+    /// The user retries.
     case tryAgain
-    /// A network has come back, or the device can be read again: what waits for these goes on.
+    /// A network is available again, or the device can be read again: waiting jobs continue.
     case networkIsBack
-    /// The server says that the user has a profile already: somebody who has signed up before.
+    /// The server reports that the user already has a profile from an earlier sign-up.
     case profileFound(UserID)
     case giveUp
 }

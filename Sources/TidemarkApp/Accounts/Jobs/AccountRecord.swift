@@ -1,57 +1,60 @@
-/// What the journal says of a sign-up or a removal: all that the next launch needs to go on with it.
-/// Holds no secret.
+/// The journal's record of a sign-up or a removal: everything that the next launch needs to
+/// continue. Contains no secret.
 public struct AccountRecord: Hashable, Sendable, Codable {
-    /// How the account is made. Every way can be repeated without making a second account.
+    /// The way in which the account is created. Every way can be repeated without a second account.
     public enum Method: Hashable, Sendable, Codable {
-        /// The same address is refused twice; whether the first one was ours shows by signing in.
+        /// The server refuses an existing address. A sign-in then shows if the first request
+        /// created the account.
         case password(email: String)
-        /// The provider's subject is the account's identity: the same one signs in again.
+        /// The provider's subject is the account's identity: the same subject signs in again.
         case provider(String)
         /// The token names the user.
         case customToken
-        /// For a person who gives no address: one that this installation has made up, with a password
-        /// that only its credential store knows. The server's own anonymous accounts cannot be found
-        /// again when the answer that made one is lost.
+        /// An account for a user who gives no address. This installation invents the address, and a
+        /// password that only its credential store knows. The server's own anonymous accounts
+        /// cannot be found again if the answer is lost.
         case installation(address: String)
     }
 
-    /// Whether the account is this sign-up's.
+    /// The origin of the account.
     public enum Provenance: Hashable, Sendable, Codable {
-        /// The server said that it was made now.
+        /// The server reported that it created the account for this request.
         case made
-        /// It was there when it was asked for again, after an answer that was lost.
+        /// The account existed at a repeated request, after a lost answer.
         case maybeMade
-        /// It was there when it was first asked for.
+        /// The account existed at the first request.
         case found
     }
 
     public enum Phase: Hashable, Sendable, Codable {
-        /// The person fills in the onboarding. Nothing has been asked of the server, and there may be
-        /// an account from before: of a profile that is missing.
+        /// The user fills in the onboarding. Nothing has been sent to the server. There may be an
+        /// earlier account without a profile.
         case filling(UserID?)
         /// The account may exist.
         case account
-        /// It does, and the person fills in the onboarding: the profile comes last.
+        /// The account exists, and the user fills in the onboarding: the profile is created last.
         case onboarding(UserID, Provenance)
-        /// It does, and the profile may.
+        /// The account exists, and the profile may exist.
         case profile(UserID, Provenance)
-        /// The profile was read back: what is left is to say so on this device.
+        /// The profile was read back: the flag on this device is still missing.
         case flag(UserID)
-        /// What the sign-up made is being undone. Nil while nobody knows whether there is an account.
+        /// The creations of the sign-up are being undone. The user is nil while the existence of an
+        /// account is unknown.
         case undoing(UserID?, Provenance)
-        /// The person's account is being deleted, whoever made it.
+        /// The user's account is being deleted, regardless of its origin.
         case deleting(UserID)
     }
 
-    /// Random, and in the profile that it makes: by it a profile is known to be this sign-up's.
+    /// A random id, which is also written into the profile: it identifies the profile of this
+    /// sign-up.
     public var id: String
     public var method: Method
-    /// What the profile is to hold, encoded.
+    /// The fields of the profile, encoded.
     public var profile: [UInt8]
     /// The step of the onboarding, from 0.
     public var step: Int
     public var phase: Phase
-    /// Whether the account is made before the onboarding; nil and false where it is made after it.
+    /// True if the account is created before the onboarding; nil and false if it is created after.
     public var makesAccountFirst: Bool?
 
     public init(
@@ -67,7 +70,7 @@ public struct AccountRecord: Hashable, Sendable, Codable {
         self.makesAccountFirst = makesAccountFirst
     }
 
-    /// Whose it is, once that is known.
+    /// The user of the account, if known.
     public var user: UserID? {
         switch phase {
         case .filling(let user), .undoing(let user, _): user
@@ -77,7 +80,8 @@ public struct AccountRecord: Hashable, Sendable, Codable {
         }
     }
 
-    /// A sign-in that brings nothing along leaves the person where they are in the onboarding.
+    /// Keeps the step and the draft of an earlier record. A sign-in without a profile leaves the
+    /// user at the same place in the onboarding.
     mutating func keepDraft(of earlier: AccountRecord) {
         switch earlier.phase {
         case .filling, .onboarding: break

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Tidemark
 
-// Each act of a job, and what its end means.
+// Performs each act of a job, and translates its result.
 
 extension AccountJobs {
     func answer(to act: AccountAct, _ record: AccountRecord) async -> AccountJobEvent {
@@ -77,7 +77,7 @@ extension AccountJobs {
             do throws(AccountError) {
                 return try await accounts.service.signUp(email: address, password: password)
             } catch {
-                // Perhaps by this same request, whose answer was lost.
+                // The address may be taken by this same request, whose answer was lost.
                 guard error == .addressTaken else { throw error }
                 return try await accounts.service.signIn(email: address, password: password)
             }
@@ -85,7 +85,7 @@ extension AccountJobs {
         }
     }
 
-    /// Signs in with what the account was, or would have been, made with.
+    /// Signs in with the secret of the account, if it was created.
     private func signIn(
         _ method: AccountRecord.Method, _ secret: SignUpSecret
     ) async throws(AccountError) -> AccountsService.SignIn {
@@ -112,7 +112,7 @@ extension AccountJobs {
         if case .provider(let provider) = method { credential(provider, secret) } else { nil }
     }
 
-    /// For providers and custom tokens, looking makes what it looks for: it is then removed as well.
+    /// For providers and custom tokens, the search creates the account: it is then removed as well.
     private func findAccount(_ record: AccountRecord) async -> AccountJobEvent {
         let secret: SignUpSecret
         switch self.secret() {
@@ -153,7 +153,8 @@ extension AccountJobs {
     }
 
     private func eraseLocal(_ user: UserID?, _ record: AccountRecord) async {
-        // What cannot be removed now is of an account that is gone: it opens nothing any more.
+        // A secret that cannot be removed now belongs to an account that no longer exists, so the
+        // secret is useless.
         try? accounts.store.write(.signUp, nil)
         foreign = nil
         guard let user else { return }
@@ -168,11 +169,11 @@ extension AccountJobs {
 
     // MARK: Removal
 
-    /// Asked before anything goes: an account that the server will not delete keeps its profile.
+    /// Runs before any deletion: an account that the server will not delete keeps its profile.
     private func checkLogin(_ user: UserID) async -> RemovalAnswer {
         guard accounts.user == user else { return .needsLogin }
         do throws(AccountError) {
-            // A new token has the server's time in it; this device's clock plays no part.
+            // A new token contains the server's time; this device's clock has no influence.
             let token = try await accounts.renew(
                 replacing: accounts.held.withLock { $0.session?.idToken })?.idToken
             guard let age = token.flatMap(Self.signInAge) else { return .needsLogin }
@@ -180,11 +181,11 @@ extension AccountJobs {
         } catch { return error == .accountGone ? .gone : Self.removal(error) }
     }
 
-    /// Seconds since the sign-in at which the server still deletes, with a margin for what comes first.
-    /// Source: Identity Toolkit asks for five minutes.
+    /// The maximum age of a sign-in in seconds at which the server still deletes, with a margin for
+    /// the acts before. Source: Identity Toolkit requires five minutes.
     static let recentSignIn: Int64 = 240
 
-    /// From the sign-in to when the token was made, in seconds.
+    /// Returns the seconds from the sign-in to the creation of the token.
     static func signInAge(_ token: String) -> Int64? {
         struct Claims: Decodable { let iat, auth_time: Int64 }
         guard let claims = TokenClaims.read(Claims.self, from: token) else { return nil }
@@ -208,14 +209,14 @@ extension AccountJobs {
         }
     }
 
-    /// The token of the session, or of an account that stands beside it.
+    /// Returns the token of the session, or of an account beside the session.
     private func token(of user: UserID) async throws(AccountError) -> String? {
         if let foreign, foreign.user == user { return foreign.idToken }
         guard accounts.user == user else { return nil }
         return try await accounts.renew(replacing: nil)?.idToken
     }
 
-    /// A sign-up still has what it signed in with.
+    /// Signs in again with the secret that a sign-up still has, and removes the account.
     private func removeAnew(_ user: UserID, _ record: AccountRecord) async -> RemovalAnswer {
         guard case .secret(let secret) = secret() else { return .needsLogin }
         do throws(AccountError) {
@@ -240,6 +241,6 @@ extension AccountJobs {
 }
 
 extension AccountRecord {
-    /// What the profile is to hold. A record that is damaged is not read at all.
+    /// The fields of the profile. A damaged record is not read at all.
     var fields: MapValue { (try? FieldsCodec.decode(profile)) ?? [:] }
 }

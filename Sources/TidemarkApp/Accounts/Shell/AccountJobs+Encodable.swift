@@ -1,12 +1,13 @@
 public import Tidemark
 
-// Profiles as values of an app's own type, encoded as `setData(from:)` would.
+// Profiles as values of an app's own type, with the encoding of `setData(from:)`.
 
 extension AccountJobs {
-    /// Makes the account and its profile: ``signUp(_:profile:step:)`` for a profile of a type of its own.
+    /// Creates the account and its profile: ``signUp(_:profile:step:)`` for a profile of the app's
+    /// own type.
     ///
-    /// - Throws: What the encoder does for a value that no document can hold, and `CredentialStoreError`
-    ///   when the store cannot be read: nothing has begun then.
+    /// - Throws: The encoder's error for a value that no document can contain, and
+    ///   `CredentialStoreError` if the store cannot be read. Nothing has begun then.
     public func signUp(
         _ way: Way, profile: some Encodable & Sendable, step: Int = 0,
         encoder: Firestore.Encoder = Firestore.Encoder()
@@ -14,8 +15,8 @@ extension AccountJobs {
         try signUp(way, profile: try encoder.fields(of: profile), step: step)
     }
 
-    /// Writes the profile of somebody who is signed in and has none: ``completeProfile(_:step:)`` for a
-    /// profile of a type of its own.
+    /// Writes the profile of a signed-in user who has none: ``completeProfile(_:step:)`` for a
+    /// profile of the app's own type.
     public func completeProfile(
         _ profile: some Encodable & Sendable, step: Int = 0,
         encoder: Firestore.Encoder = Firestore.Encoder()
@@ -23,7 +24,7 @@ extension AccountJobs {
         completeProfile(try encoder.fields(of: profile), step: step)
     }
 
-    /// Keeps how far the person has come, and what has been filled in so far. Asks no server.
+    /// Keeps the user's step and the input so far. Asks no server.
     public func keep(
         step: Int, draft: some Encodable & Sendable,
         encoder: Firestore.Encoder = Firestore.Encoder()
@@ -31,9 +32,9 @@ extension AccountJobs {
         try keep(step: step, profile: try encoder.fields(of: draft))
     }
 
-    /// What has been filled in so far, also by an earlier run of the app; nil for nothing.
+    /// Returns the input so far, also of an earlier run of the app; nil if there is none.
     ///
-    /// - Throws: What the decoder does when it is no such value, and ``LaunchFiles/Failure``.
+    /// - Throws: The decoder's error if the input is no such value, and ``LaunchFiles/Failure``.
     public nonisolated func draft<Draft: Decodable>(
         as type: Draft.Type, decoder: Firestore.Decoder = Firestore.Decoder()
     ) throws -> Draft? {

@@ -13,34 +13,34 @@ public import Tidemark
 /// }
 /// ```
 public actor AccountJobs {
-    /// How the person shows who they are.
+    /// The way in which the user signs in.
     public enum Way: Sendable {
         case password(email: String, String)
         case provider(ProviderCredential)
         case customToken(String)
-        /// Nothing is asked of the person: the installation makes up an address and a password.
+        /// The user gives no data: the installation invents an address and a password.
         case installation
     }
 
-    /// Called after every effect, with its name: where a demonstration ends the process.
+    /// Called after every effect, with its name. A demonstration ends the process there.
     package typealias Probe = @Sendable (String) -> Void
 
     let accounts: Accounts
     let profiles: any ProfileStore
     let files: LaunchFiles
-    /// An account that another's session stands beside, while it is being undone.
+    /// An account beside the session of another user, while the account is being undone.
     var foreign: AccountsService.SignIn?
     private let pause: @Sendable (Duration) async -> Void
     private let probe: Probe?
     private var job = AccountJob()
-    /// The secret of a sign-up that begins once an earlier one is undone.
+    /// The secret of a sign-up that begins after an earlier sign-up is undone.
     private var newSecret: [UInt8]?
     private var hasResumed = false
     private var isRecovering = false
-    /// Since when something stands in the journal, for metrics alone.
+    /// The time since which the journal has a record, only for metrics.
     private var journalBegan: Date?
     private let input: AsyncStream<JobNews>.Continuation
-    /// What becomes of the jobs, in order; for one reader. The newest 64 are kept.
+    /// The news of the jobs, in order, for one reader. The newest 64 are kept.
     public nonisolated let news: AsyncStream<JobNews>
 
     public init(_ accounts: Accounts, profiles: any ProfileStore, files: LaunchFiles) {
@@ -49,7 +49,7 @@ public actor AccountJobs {
 
     /// - Parameters:
     ///   - probe: Called at each step, for tests that kill the app there.
-    ///   - pause: Waits between attempts; a test's returns at once.
+    ///   - pause: Waits between attempts; in tests it returns immediately.
     package init(
         _ accounts: Accounts, profiles: any ProfileStore, files: LaunchFiles, probe: Probe?,
         pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
@@ -62,9 +62,9 @@ public actor AccountJobs {
         (news, input) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
     }
 
-    /// What the journal holds, as a launch has to know it.
+    /// Returns the unfinished job in the journal, for a launch.
     ///
-    /// - Throws: ``LaunchFiles/Failure`` when it cannot be read.
+    /// - Throws: ``LaunchFiles/Failure`` if the journal cannot be read.
     public nonisolated func unfinished() throws(LaunchFiles.Failure) -> UnfinishedJob? {
         guard let record = try files.record() else { return nil }
         let kind: UnfinishedJob.Kind =
@@ -73,23 +73,23 @@ public actor AccountJobs {
             case .account, .profile, .flag: .signUp
             case .undoing, .deleting: .removal
             }
-        // A session that the sign-up has made, and the journal does not know of yet.
+        // The session of a sign-up that the journal does not contain yet.
         let own = accounts.isOfSignUp ? accounts.user : nil
         return UnfinishedJob(kind, user: record.user ?? own, step: record.step)
     }
 
     // MARK: What the person asks for
 
-    /// Keeps how far the person has come. Asks no server.
+    /// Keeps the user's step in the onboarding. Asks no server.
     ///
     /// - Parameters:
-    ///   - step: The app's number for the step that comes next.
-    ///   - profile: What has been filled in so far; nil leaves what was kept before.
+    ///   - step: The app's number for the next step.
+    ///   - profile: The input so far; nil leaves the kept input.
     public func keep(step: Int, profile: MapValue? = nil) throws(LaunchFiles.Failure) {
         resumeIfNeeded(acts: false)
         switch job.work {
         case .idle, .removed, .parkedForPerson, .parkedForNetwork: break
-        // The sign-up has been faster: nothing is left to be kept for it.
+        // The sign-up was faster: there is nothing left to keep for it.
         case .journalling, .acting, .pausing, .finished: return
         }
         var record =
@@ -101,14 +101,14 @@ public actor AccountJobs {
         switch record.phase {
         case .filling, .onboarding:
             if let profile { record.profile = FieldsCodec.encode(profile) }
-        // What was submitted is what the profile becomes.
+        // The submitted input is the profile, and stays unchanged.
         case .account, .profile, .flag, .undoing, .deleting: break
         }
         try files.setRecord(record)
         _ = job.step(.recall(record))
     }
 
-    /// What has been filled in so far, also by an earlier run of the app; nil for nothing.
+    /// Returns the input so far, also of an earlier run of the app; nil if there is none.
     public nonisolated func draft() throws(LaunchFiles.Failure) -> MapValue? {
         guard let record = try files.record() else { return nil }
         switch record.phase {
@@ -118,35 +118,38 @@ public actor AccountJobs {
         }
     }
 
-    /// Makes the account alone, or finds the one that the same identity has: what *Sign in with Apple* at
-    /// the start of an app does. The onboarding follows, and ``completeProfile(_:step:)`` at its end.
+    /// Creates only the account, or finds the account of the same identity, as *Sign in with Apple*
+    /// at the start of an app does. The onboarding follows, with ``completeProfile(_:step:)`` at
+    /// its end.
     ///
-    /// The journal knows of it before the server is asked, so that an account which the person never saw
-    /// made is found by the next launch. Given up, it is deleted, unless it was there before.
+    /// The journal has the sign-up before the server is asked, so the next launch finds an account
+    /// whose creation the user never saw. If the user gives up, the account is deleted, unless it
+    /// existed before.
     ///
     /// - Parameters:
-    ///   - way: How the person signs in.
-    ///   - profile: What is known already, such as the name that Apple tells once: kept as the ``draft()``
-    ///     of the onboarding. Empty leaves the draft that is there.
-    /// - Throws: ``CredentialStoreError`` when the store cannot be read: nothing has begun then.
+    ///   - way: The way in which the user signs in.
+    ///   - profile: The known fields, such as the name that Apple sends once. They are kept as the
+    ///     ``draft()`` of the onboarding. An empty value leaves the existing draft.
+    /// - Throws: ``CredentialStoreError`` if the store cannot be read. Nothing has begun then.
     public func signIn(_ way: Way, profile: MapValue = [:]) throws(CredentialStoreError) {
         let known = profile.isEmpty ? [] : FieldsCodec.encode(profile)
         try begin(way, profile: known, step: 0, makesAccountFirst: true)
     }
 
-    /// The server says that the user has a profile: an onboarding that waits for one is over.
+    /// Ends an onboarding that waits for a profile, because the server reports that the user has a
+    /// profile.
     public func profileFound(_ user: UserID) {
         resumeIfNeeded(acts: false)
         step(.profileFound(user))
     }
 
-    /// Makes the account and its profile.
+    /// Creates the account and its profile.
     ///
     /// - Parameters:
-    ///   - way: How the person signs up.
+    ///   - way: The way in which the user signs up.
     ///   - profile: The profile's fields.
     ///   - step: The step of the onboarding, for the next launch.
-    /// - Throws: ``CredentialStoreError`` when the store cannot be read: nothing has begun then.
+    /// - Throws: ``CredentialStoreError`` if the store cannot be read. Nothing has begun then.
     public func signUp(
         _ way: Way, profile: MapValue, step: Int = 0
     ) throws(CredentialStoreError) {
@@ -176,7 +179,7 @@ public actor AccountJobs {
                     makesAccountFirst: makesAccountFirst)))
     }
 
-    /// Writes the profile of somebody who is signed in and has none.
+    /// Writes the profile of a signed-in user who has none.
     public func completeProfile(_ profile: MapValue, step: Int = 0) {
         resumeIfNeeded(acts: false)
         guard let user = accounts.user else { return }
@@ -187,7 +190,7 @@ public actor AccountJobs {
                     profile: FieldsCodec.encode(profile), step: step, phase: .filling(user))))
     }
 
-    /// Deletes the account of who is signed in, and the profile before it.
+    /// Deletes the profile and then the account of the signed-in user.
     public func deleteAccount() {
         resumeIfNeeded(acts: false)
         guard let user = accounts.user else { return }
@@ -198,11 +201,11 @@ public actor AccountJobs {
                     phase: .deleting(user))))
     }
 
-    /// Deletes the account of who is signed in, after the person has confirmed it by signing in with
-    /// Apple once more: takes back at Apple what they had allowed, then goes on as ``deleteAccount()``.
+    /// Deletes the account of the signed-in user, who has confirmed the deletion by signing in with
+    /// Apple once more: withdraws the permission at Apple, then continues as ``deleteAccount()``.
     ///
-    /// - Throws: What the server answers, before anything is deleted: `wrongCredentials` for another
-    ///   person's identity.
+    /// - Throws: The server's error, before anything is deleted: `wrongCredentials` for the
+    ///   identity of another user.
     public func deleteAccount(confirmedBy identity: AppleIdentity) async throws(AccountError) {
         try await accounts.reauthenticate(with: identity.credential)
         if let code = identity.authorizationCode {
@@ -211,19 +214,20 @@ public actor AccountJobs {
         deleteAccount()
     }
 
-    /// Goes on with what waits for a network, or for a device that could not be read. To be called when
-    /// the system says that either is back; ``TidemarkStack`` does. Does nothing while nothing waits.
+    /// Continues a job that waits for a network, or for a device that could not be read. Call it
+    /// when the system reports that either is available again; ``TidemarkStack`` does. Does nothing
+    /// if no job waits.
     public func networkMayBeBack() {
         guard hasResumed else { return }
         step(.networkIsBack)
     }
 
-    /// Goes on with what the journal holds: at a launch, or when the person tries again.
+    /// Continues the job in the journal, at a launch or when the user retries.
     public func resume() {
         if !resumeIfNeeded(acts: true) { step(.tryAgain) }
     }
 
-    /// Ends the sign-up, and undoes what it has made.
+    /// Ends the sign-up, and undoes its creations.
     public func giveUp() {
         resumeIfNeeded(acts: false)
         step(.giveUp)
@@ -242,7 +246,7 @@ public actor AccountJobs {
         }
         if record == nil { input.yield(.removed) }
         isRecovering = record != nil
-        // It is older than this launch; by how much, the journal does not say.
+        // The record is older than this launch; the journal has no time.
         journalBegan = isRecovering ? Date() : nil
         LaunchMetrics.journal(since: journalBegan)
         if isRecovering { LaunchMetrics.recovery("tried") }
@@ -270,7 +274,7 @@ public actor AccountJobs {
         }
     }
 
-    /// Counts what came of a job that a launch has found unfinished.
+    /// Counts the result of a job that a launch has found unfinished.
     private func recovered(_ news: JobNews) {
         guard isRecovering else { return }
         switch news {
@@ -284,7 +288,7 @@ public actor AccountJobs {
     private func journal(_ record: AccountRecord?) {
         let isDone: Bool
         do {
-            // With what it makes the account is there before the word that it does.
+            // The secret that creates the account is stored before the journal names the account.
             if case .account? = record?.phase, let newSecret {
                 try accounts.store.write(.signUp, newSecret)
                 self.newSecret = nil
@@ -321,7 +325,7 @@ public actor AccountJobs {
             )
         case .customToken(let token): return (.customToken, SignUpSecret(token: token))
         case .installation:
-            // The same one again, while a sign-up by it is not over.
+            // An unfinished sign-up by the installation uses the same address again.
             if case .installation? = job.record?.method, let method = job.record?.method,
                 let bytes = try accounts.store.read(.signUp),
                 let secret = try? JSONDecoder().decode(SignUpSecret.self, from: Data(bytes))

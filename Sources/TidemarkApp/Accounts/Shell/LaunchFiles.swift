@@ -2,11 +2,11 @@ import Foundation
 import Synchronization
 import TidemarkSystem
 
-/// What a launch keeps on this device: the installation's id, the last user, the local flag, and the
-/// journal of a sign-up. Small files, each whole at every moment.
+/// The launch data on this device: the installation's id, the last user, the local flag, and the
+/// journal of a sign-up. The files are small, and each is complete at every moment.
 public final class LaunchFiles: Sendable {
     public struct Failure: Error, Hashable, Sendable {
-        /// For the log.
+        /// The reason, for the log.
         public let detail: String
     }
 
@@ -20,9 +20,10 @@ public final class LaunchFiles: Sendable {
     private let journalFile: DurableFile
     private let facts: Mutex<Facts>
 
-    /// Opens the folder, and makes a new installation of it where there is none.
+    /// Opens the folder, and creates a new installation in it if there is none.
     ///
-    /// - Throws: ``Failure`` when it cannot be read or written: nothing is taken for missing then.
+    /// - Throws: ``Failure`` if the folder cannot be read or written. An unreadable file never
+    ///   counts as missing.
     public init(folder: String) throws(Failure) {
         do {
             try FileManager.default.createDirectory(
@@ -41,12 +42,12 @@ public final class LaunchFiles: Sendable {
     }
 
     public var installation: String { facts.withLock { $0.installation } }
-    /// Who used the app on this device last: for `FirestoreSettings.user`, so that what the device
-    /// holds is there before anybody is asked.
+    /// The last user of the app on this device: for `FirestoreSettings.user`, so the device's data
+    /// are available before any server is asked.
     public var lastUser: UserID? { facts.withLock { $0.lastUser } }
     var known: Facts { facts.withLock { $0 } }
 
-    /// Changes what is known, on disk first.
+    /// Changes the stored facts, first on disk.
     func update(_ change: (inout Facts) -> Void) throws(Failure) {
         let result: Result<Void, Failure> = facts.withLock { facts in
             var new = facts
@@ -61,7 +62,7 @@ public final class LaunchFiles: Sendable {
         try result.get()
     }
 
-    /// What the journal holds; nil for nothing.
+    /// Returns the record of the journal; nil if there is none.
     func record() throws(Failure) -> AccountRecord? {
         try Self.read(journalFile, as: AccountRecord.self)
     }

@@ -1,17 +1,17 @@
 public import Tidemark
 
-/// Where profiles are: one document a user.
+/// A store of profiles, with one document per user.
 public protocol ProfileStore: Sendable {
-    /// Creates the profile on the condition that there is none. Asks the server itself: a write that a
-    /// device keeps for later is no profile.
+    /// Creates the profile, if there is none. Asks the server itself: a write in the device's queue
+    /// is no profile.
     ///
     /// - Parameters:
     ///   - user: The account's id, which names the profile.
     ///   - fields: The profile's fields.
     ///   - id: The sign-up's id, which is written into the profile.
-    /// - Returns: Whether it was created, existed already, or could not be created.
+    /// - Returns: The result: the profile was created, existed already, or could not be created.
     func create(_ user: UserID, _ fields: MapValue, id: String) async -> ProfileAnswer
-    /// Reads it back from the server.
+    /// Reads the profile back from the server.
     func compare(_ user: UserID, _ fields: MapValue, id: String) async -> ProfileComparison
     /// Removes the profile.
     ///
@@ -19,13 +19,13 @@ public protocol ProfileStore: Sendable {
     ///   - user: The account's id, which names the profile.
     ///   - onlyID: Removes the profile only if this sign-up made it; nil for any.
     func remove(_ user: UserID, onlyID: String?) async -> RemovalAnswer
-    /// Whether there is one, by the server's word.
+    /// Asks the server if the user has a profile.
     func look(for user: UserID) async -> ProfileReading
 }
 
 /// Profiles in a collection of a `Firestore`, each under its user's id.
 public struct FirestoreProfiles: ProfileStore {
-    /// What one request may take.
+    /// The maximum duration of a request.
     static let timeout = Duration.seconds(25)
 
     private let firestore: Firestore
@@ -90,7 +90,7 @@ public struct FirestoreProfiles: ProfileStore {
             case .success(nil): return .gone
             case .success(let document?):
                 guard document.fields[idField] == .string(onlyID) else { return .notOwn }
-                // What somebody writes meanwhile is not removed unseen.
+                // A change by another writer during this call must not be removed unseen.
                 mutation.precondition = .updateTime(document.updateTime)
             }
         }
