@@ -1,16 +1,17 @@
 package import Tidemark
 
-/// Pages of a collection, newest first, of which the first is the live head. Pure: what was asked for
-/// and what was heard go in, listeners to begin and to end come out.
+/// Pages of a collection, newest first, of which the first is the live head. The machine is pure:
+/// it takes requests and answers, and returns listeners to begin and to end.
 ///
-/// Every page is a listener of its own, "so many rows after this one", so that the rows a person sees
-/// stay right; or is loaded once, and what changes in it is told by ``Event/changed(_:)``. It knows which
-/// parts of the collection it has seen whole, and shows what is known from the newest row down without a
-/// hole:
-/// - rows that new ones push out of a page stay, as they were: nobody listens to them any more;
-/// - when so much came at once that the head no longer reaches the rows below it, what lies between is
-///   the next page, and the rows below are shown again when it has come;
-/// - a row that moves from one page to another is shown once, where it was heard of last.
+/// Each page is a separate listener for a number of rows after a row, so visible rows stay up to
+/// date. Alternatively a page is loaded once, and ``Event/changed(_:)`` reports its changes. The
+/// machine knows which parts of the collection it has completely, and shows the known rows from the
+/// newest down, without a hole:
+/// - rows that newer rows push out of a page stay unchanged, because no listener covers them any
+///   longer;
+/// - if so many rows arrive together that the head no longer reaches the rows below, the rows
+///   between are the next page, and the rows below are shown again after that page arrives;
+/// - a row that moves from a page to another is shown once, at its last reported place.
 package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     package typealias Row = PageRow<Content>
     package typealias WindowID = Int
@@ -18,71 +19,71 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     package enum Event: Sendable {
         case start
         case loadMore
-        /// - Parameter isFromCache: Whether the server has not confirmed it: then it says nothing of
-        ///   what is not in it below its last row.
-        /// - Parameter named: How many rows the server has named, also such as a write that waits keeps out;
-        ///   nil for those that are given.
+        /// - Parameter isFromCache: True if the server has not confirmed the snapshot: then it
+        ///   proves nothing about other rows below its last row.
+        /// - Parameter named: The number of rows that the server named, including rows that a
+        ///   pending write hides; nil for the number of the given rows.
         case snapshot(WindowID, [Row], isFromCache: Bool, named: Int? = nil)
-        /// A page that nobody listens to, complete down to its last row.
-        /// - Parameter isLast: Whether there is nothing below.
+        /// A loaded page without a listener, complete down to its last row.
+        /// - Parameter isLast: True if there are no rows below.
         case page(WindowID, [Row], isLast: Bool)
-        /// How documents look now, wherever they are; nil for one that is no row any more.
+        /// The present state of documents at any place; nil for a document that is no longer a row.
         case changed([DocumentPath: Row?])
-        /// The user has cleared what is at or below a time.
+        /// The user has cleared the rows at or below a time.
         case cleared(Timestamp)
         case failed(WindowID, FirestoreError)
     }
 
     package enum Effect: Hashable, Sendable {
         case listen(WindowID, after: PagePosition?, limit: Int)
-        /// To be answered by one ``Event/page(_:_:isLast:)``.
+        /// Requests a page. Its answer is a ``Event/page(_:_:isLast:)``.
         case load(WindowID, after: PagePosition, limit: Int)
         case stop(WindowID)
     }
 
-    /// One page that is listened to.
+    /// A page with a listener.
     private struct Window: Hashable {
         let id: WindowID
         let after: PagePosition?
-        /// The newest row that the server has told of, in its last snapshot: what comes while nobody
-        /// hears of it comes above it, also where the device's own writes are newer.
+        /// The newest row that the server reported in its last snapshot. Rows that arrive after the
+        /// listener ends are above it, even if the device's own writes are newer.
         var newest: PagePosition?
         var lower: PageEdge?
         var isPending = true
         var isFromCache = true
-        /// Where its rows ended in the last snapshot that the server had confirmed; nil before one. Before
-        /// it, and below it, what the cache says may have holes.
+        /// The lower end of its rows in the last snapshot that the server confirmed; nil before
+        /// that. Before that snapshot, and below this end, the cache's rows may have holes.
         var confirmedLower: PageEdge?
         var isConfirmed: Bool { confirmedLower != nil }
 
         var upper: PageEdge { after.map { .after($0) } ?? .newest }
     }
 
-    /// Pages that are live at the same time. Of more, the one that was opened first after the head is
-    /// let go: its rows stay as they are.
+    /// The maximum number of live pages. If there are more, the machine stops the page that was
+    /// opened first after the head: its rows stay unchanged.
     package static var maxWindows: Int { 20 }
-    /// What is kept where nothing is said.
+    /// The default of ``maxRows``.
     package static var maxRows: Int { 100_000 }
 
     #if TIDEMARK_DEFECTS
         package var defects: PlantedDefects = []
     #endif
     package let pageSize: Int
-    /// Whether the pages below the head are loaded and not listened to.
+    /// True if the pages below the head are loaded, without a listener.
     package let loadsPages: Bool
-    /// Rows that are kept. With so many, ``hasMore`` is false; what the head pushes in then lets the
-    /// oldest go.
+    /// The maximum number of kept rows. At the maximum, ``hasMore`` is false, and rows that arrive
+    /// at the head remove the oldest.
     package let maxRows: Int
-    /// All that is held, newest first, each path once.
+    /// All held rows, newest first, each path once.
     private var held: [Row] = []
     private var coverage = PageCoverage()
     private var windows: [Window] = []
     private var lastID = 0
-    /// Rows at or below it are not shown, whoever brings them.
+    /// The time of the clear. Rows at or below it are never shown.
     private var cleared: Timestamp?
     package private(set) var error: FirestoreError?
 
-    /// - Precondition: `pageSize` is positive, and `maxRows` no less.
+    /// - Precondition: `pageSize` is positive, and `maxRows` is at least `pageSize`.
     package init(pageSize: Int, loadsPages: Bool = false, maxRows: Int = Self.maxRows) {
         precondition(pageSize > 0 && maxRows >= pageSize)
         self.pageSize = pageSize
@@ -90,17 +91,18 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         self.loadsPages = loadsPages
     }
 
-    /// What is known without a hole, newest first.
+    /// The known rows without a hole, newest first.
     package var rows: ArraySlice<Row> {
         guard let top = coverage.top else { return [] }
-        // Mostly all is: the rows are in order, and the first hole is below the last of them.
+        // Usually these are all rows: the rows are in order, and the first hole is below the last
+        // row.
         if let last = held.last, top.contains(last.position) { return held[...] }
         let end = held.firstIndex { !top.contains($0.position) } ?? held.endIndex
         return held[..<end]
     }
 
     package var isLoadingMore: Bool { windows.contains { $0.isPending } }
-    /// Whether the newest rows are what the device held, and not yet confirmed.
+    /// True if the newest rows come only from the device, and the server has not confirmed them.
     package var isFromCache: Bool { windows.first?.isFromCache ?? true }
     package var hasMore: Bool {
         guard let end = coverage.top?.upperBound else { return held.count < maxRows }
@@ -139,11 +141,11 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case .failed(let id, let error):
             guard let index = windows.firstIndex(where: { $0.id == id }) else { return [] }
             let window = windows.remove(at: index)
-            // Above the newest row that it knew, more come than the next head may hold.
+            // More rows than the next head can contain may arrive above the newest known row.
             if window.after == nil {
                 forgetAbove(window)
             } else if !window.isConfirmed, let lower = window.lower, window.upper < lower {
-                // What the cache alone told may have holes: the page is asked for again.
+                // Rows that only the cache reported may have holes: the page is requested again.
                 coverage.remove(window.upper..<lower)
             }
             self.error = error
@@ -152,7 +154,7 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     }
 
     private mutating func loadMore() -> [Effect] {
-        // The head first, also when it has failed.
+        // The head comes first, also after an error.
         guard windows.contains(where: { $0.after == nil }) else { return step(.start) }
         guard !isLoadingMore, hasMore, case .after(let last)? = coverage.top?.upperBound else {
             return []
@@ -179,13 +181,14 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         isLast ? .oldest : rows.last.map { .after($0.position) } ?? window.upper
     }
 
-    /// How far down a snapshot tells everything. What the device's own writes that wait have taken out of a
-    /// page, or moved to its end, says nothing of what follows on the server.
+    /// Returns the lower end of the range that a snapshot covers completely. A pending write of the
+    /// device can remove a row from a page, or move a row to its end; such a row proves nothing
+    /// about the next rows on the server.
     private func lower(
         _ rows: [Row], _ isFromCache: Bool, _ named: Int, _ window: Window
     ) -> PageEdge {
         let settled = rows.filter { !$0.isPending }
-        // A full page may have cut off what the server has told of.
+        // A full page may have cut off rows that the server reported.
         let isLast = !isFromCache && max(named, rows.count) < pageSize
         let shown = lower(rows, window, isLast: isLast)
         if isLast { return shown }
@@ -200,7 +203,8 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     ) {
         var window = windows[index]
         let lower = lower(rows, isFromCache, named, window)
-        // More may have come than the page holds: above what it knew, nothing is known but this.
+        // More rows may have arrived than the page can contain: above its newest known row, only
+        // this snapshot is known.
         forgetAbove(window)
         let known = window.upper..<lower
         show(rows.filter { known.contains($0.position) }, from: window.upper, to: lower)
@@ -208,16 +212,16 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         window.lower = lower
         window.isFromCache = isFromCache
         if !isFromCache { window.confirmedLower = lower }
-        // The cache's nothing is no page yet.
+        // An empty result of the cache is no page yet.
         if !isFromCache || !rows.isEmpty { window.isPending = false }
         windows[index] = window
     }
 
-    /// Puts the rows in the place of all that was known between two edges.
+    /// Replaces all known rows between two edges by the given rows.
     private mutating func show(_ rows: [Row], from upper: PageEdge, to lower: PageEdge) {
         guard upper < lower else { return }
         coverage.insert(upper..<lower)
-        // The rows are in order: of 100,000, only where these belong is looked for.
+        // The rows are in order, so a binary search finds the range among 100,000 rows.
         let first = held.boundary { upper <= .before($0.position) }
         let last = held.boundary { lower < .after($0.position) }
         held.removeSubrange(first..<max(first, last))
@@ -228,7 +232,7 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         held.insert(contentsOf: shown.sorted { $0.position < $1.position }, at: place)
     }
 
-    /// Rows move only among what is known: what lies elsewhere comes with its page.
+    /// Moves rows only inside the known ranges: rows elsewhere arrive with their page.
     private mutating func apply(_ changes: [DocumentPath: Row?]) {
         if changes.isEmpty { return }
         held.removeAll { changes[$0.path] != nil }
@@ -263,8 +267,8 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
 }
 
 extension Array {
-    /// The first index from which on a condition holds, of elements of which it holds for the last ones;
-    /// by halves.
+    /// Returns the first index at which a condition is true, by binary search. The condition must
+    /// be true for all later elements.
     fileprivate func boundary(where isBehind: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {

@@ -11,26 +11,27 @@ package struct PagePosition: Hashable, Comparable, Sendable {
         self.path = path
     }
 
-    /// Whether it is shown before: the newest first.
+    /// Returns true if the left position is shown first. The newest comes first.
     package static func < (left: Self, right: Self) -> Bool {
         let result = Value.compare(left.value, right.value)
         if result != .equal { return result == .descending }
         return DocumentPath.compare(left.path, right.path) == .descending
     }
 
-    /// A time that the server is still to set is above every other, and what is no time has none.
+    /// Returns true if the position is at or below a time. A time that the server has not set yet
+    /// is above every other time, and a value that is no time is not below any.
     func isAtMost(_ time: Timestamp) -> Bool {
         if case .timestamp(let its) = value { its <= time } else { false }
     }
 }
 
-/// One row of a page, whatever it shows.
+/// A row of a page, with any content.
 package struct PageRow<Content: Hashable & Sendable>: Hashable, Sendable {
     package let position: PagePosition
     package let content: Content
-    /// Whether it only keeps its place: marked as deleted.
+    /// True if the row is marked as deleted, and only keeps its place.
     package let isHidden: Bool
-    /// Whether the server has not confirmed how it looks, or that it is there.
+    /// True if the server has not confirmed the row's contents or existence.
     package let isPending: Bool
 
     package init(
@@ -67,13 +68,14 @@ package enum PageEdge: Hashable, Comparable, Sendable {
     }
 }
 
-/// Which parts of a collection are known, as disjoint ranges from the newest down.
+/// The known parts of a collection, as disjoint ranges from the newest row down.
 package struct PageCoverage: Hashable, Sendable {
     package private(set) var ranges: [Range<PageEdge>] = []
 
     package init() {}
 
-    /// From the newest row down to where something is not known; nil when not even that is.
+    /// The range from the newest row down to the first unknown row; nil if the newest row is
+    /// unknown.
     package var top: Range<PageEdge>? { ranges.first { $0.lowerBound == .newest } }
 
     package mutating func insert(_ range: Range<PageEdge>) {

@@ -1,40 +1,42 @@
 import Synchronization
 import Tidemark
 
-/// A pager's dealings with the engine where pages come from disk: its record, its pages, its changes.
+/// The connection between a pager and the engine, if pages come from disk: the record, the pages
+/// and the changes.
 final class PageStore: Sendable {
     typealias Row = PageRow<QueryDocumentSnapshot>
 
     struct Page: Sendable {
         var rows: [Row]
-        /// Whether there is nothing below.
+        /// True if there are no rows below.
         var isLast: Bool
     }
 
     private struct State {
         var progress = PageProgress()
-        /// As it was last written with the wish to keep the documents.
+        /// The progress as it was last written, with the request to keep the documents.
         var saved: PageProgress?
         var isLoaded = false
         var wasStored = false
         var asking: Task<Result<[DocumentPath: Row?], FirestoreError>, Never>?
         var clock = ServerTime()
-        /// Below it everything was cleared: nothing there is read, from disk or server.
+        /// The lower end of the pager. Everything below was cleared and is read neither from disk
+        /// nor from the server.
         var floor = CoveragePosition.lowest
     }
 
-    /// Rows of one call for changes.
+    /// The maximum number of rows in a call for changes.
     private static let changesPerCall = 500
-    /// Calls for changes at one time; what is left comes at the next.
+    /// The maximum number of calls for changes in a row; the rest follows next time.
     private static let maxCalls = 1_000
-    /// Gaps and stretches that one page is put together from, at the most: it is shorter then.
+    /// The maximum number of gaps and held ranges in a page. A page that needs more is shorter.
     private static let maxParts = 50
 
     private let firestore: Firestore
-    /// Of the user in whose time the pager was made.
+    /// The session of the user for whom the pager was created.
     private let engine: UserSession
     private let plain: QueryValue
-    /// In the order of its pages.
+    /// The query in the order of its pages.
     private let query: QueryValue
     private let order: FieldPath
     private let disk: ParsedPagesFromDisk
@@ -43,7 +45,7 @@ final class PageStore: Sendable {
     private let changes: CacheChanges
     private let following = Mutex<(any CancellableCall)?>(nil)
 
-    /// - Parameter query: Without an order.
+    /// - Parameter query: The query, without an order.
     init(
         _ firestore: Firestore, _ query: QueryValue, _ order: FieldPath, _ disk: ParsedPagesFromDisk
     ) {
@@ -64,13 +66,13 @@ final class PageStore: Sendable {
 
     // MARK: What this device writes
 
-    /// Tells how documents look that this device writes, when they are journalled, acknowledged or
+    /// Reports documents that this device writes, when the writes are journalled, acknowledged or
     /// refused; in the order of snapshots. Costs no reads.
     func followOwn(_ tell: @escaping @Sendable ([DocumentPath: Row?]) -> Void) {
         changes.onOwnChange { [weak self] in
             guard let self else { return }
             engine.cachedDocuments(at: [], andIn: changes, andWrittenIn: nil) { [weak self] read in
-                // More than is remembered is seen at the next refresh.
+                // The next refresh shows changes beyond the remembered number.
                 guard let self, let views = try? read.get() else { return }
                 let looks = rows(of: views)
                 firestore.afterSnapshots { tell(looks) }
@@ -80,17 +82,17 @@ final class PageStore: Sendable {
         following.withLock { $0 = handle }
     }
 
-    /// Ends what is followed.
+    /// Ends the observation of own writes.
     func close() { following.withLock { $0.take() }?.cancel() }
 
     // MARK: What is known
 
-    /// - Parameter time: Up to where the user has cleared.
+    /// - Parameter time: The time of the user's clear mark.
     func clear(through time: Timestamp) {
         state.withLock { $0.floor = max($0.floor, .end(of: time)) }
     }
 
-    /// Reads the record, and makes the index that pages go by.
+    /// Reads the record, and creates the index for the pages.
     func load() async throws(FirestoreError) {
         if state.withLock(\.isLoaded) { return }
         let query = query
@@ -106,7 +108,7 @@ final class PageStore: Sendable {
             if state.isLoaded { return }
             state.isLoaded = true
             guard let bytes, var stored = PageProgress(encoded: bytes) else { return }
-            // The head may have been quicker than the disk.
+            // The head may have answered before the disk.
             for heard in state.progress.coverage.intervals {
                 stored.insert(heard.lower..<heard.upper, asOf: heard.asOf)
             }
@@ -115,13 +117,13 @@ final class PageStore: Sendable {
         }
     }
 
-    /// Whether pages of an earlier launch are held, in which something may have changed.
+    /// Returns true if the device has pages of an earlier launch, which may have changed.
     func hasEarlierPages() async throws(FirestoreError) -> Bool {
         try await load()
         return state.withLock(\.wasStored)
     }
 
-    /// Takes note of what the live head showed: complete from its last row up to its first.
+    /// Records the range of the live head's snapshot: complete from its last row up to its first.
     func heard(_ snapshot: QuerySnapshot, limit: Int) {
         guard let readTime = snapshot.readTime, !snapshot.metadata.isFromCache else { return }
         let settled = snapshot.documents.filter { !$0.metadata.hasPendingWrites }
@@ -146,8 +148,9 @@ final class PageStore: Sendable {
         return (time, document.documentPath)
     }
 
-    /// Before which nothing that was complete counts. Until the server has answered in this launch it
-    /// is by the device's clock: one that is ahead costs reads, one that is behind shows what is older.
+    /// The earliest time at which a complete range still counts. Until the server has answered in
+    /// this launch, the device's clock decides: a clock that is ahead costs reads, and a clock that
+    /// is behind shows older rows.
     private var oldest: Timestamp {
         guard let maxAge = disk.maxAge else { return .min }
         let device = DeviceTime(firestore.environment)
@@ -157,15 +160,15 @@ final class PageStore: Sendable {
 
     // MARK: Pages
 
-    /// The next rows below a position: from disk as far as the device holds them all, from the server
-    /// where it does not.
+    /// Returns the next rows below a position: from disk for ranges that the device has completely,
+    /// otherwise from the server.
     func page(below place: PagePosition, limit: Int) async throws(FirestoreError) -> Page {
         try await load()
         var reached = CoveragePosition.highest
         if case .timestamp(let time) = place.value { reached = .before(time, place.path) }
         var page = Page(rows: [], isLast: false)
         let floor = state.withLock(\.floor)
-        // They are there without a server, which what lies below may need.
+        // These rows are available without a server, which the rows below may need.
         page.rows = try await unsettledRows(below: place, limit)
         if !page.rows.isEmpty { return page }
         page.isLast = reached <= floor
@@ -173,14 +176,15 @@ final class PageStore: Sendable {
             let (oldest, wanted) = (oldest, limit - page.rows.count)
             let lower: CoveragePosition
             switch state.withLock({ $0.progress.part(below: reached, asOf: oldest) }) {
-            // Whatever became of it in the books by now: what was read is shown, and never read twice.
+            // The rows that were read are shown, even if the record of the gap has changed by now.
+            // No row is read twice.
             case .gap(let end):
                 lower = try await fill(reached, downTo: max(end ?? .lowest, floor), wanted)
             case .held(let end): lower = max(end, floor)
             }
             page.rows += try await rows(reached, downTo: lower, wanted)
             reached = lower
-            // A full page ends above: there may be more before that.
+            // A full page ends above the floor: there may be more rows before it.
             page.isLast = lower == floor && page.rows.count < limit
         }
         try await save()
@@ -210,7 +214,8 @@ final class PageStore: Sendable {
         return found.documents.compactMap(row(of:))
     }
 
-    /// Own rows below one whose time is still the server's to set: they come before all settled ones.
+    /// Returns the own rows below a row whose time the server has not set yet: they come before all
+    /// settled rows.
     private func unsettledRows(
         below place: PagePosition, _ count: Int
     ) async throws(FirestoreError) -> [Row] {
@@ -232,9 +237,9 @@ final class PageStore: Sendable {
         return found.documents.compactMap(row(of:))
     }
 
-    /// Reads rows of a gap, and stores with them that they are known.
+    /// Reads rows of a gap, and stores together with them that their range is known.
     ///
-    /// - Returns: Down to where.
+    /// - Returns: The lower end of the known range.
     private func fill(
         _ upper: CoveragePosition, downTo lower: CoveragePosition, _ count: Int
     ) async throws(FirestoreError) -> CoveragePosition {
@@ -252,7 +257,7 @@ final class PageStore: Sendable {
         let _: ReadResult = try await answer { finish in
             engine.fetch(
                 request, deadline: firestore.readDeadline, tag: .current,
-                // What was deleted since the cache heard of it must not be shown as a row of the page.
+                // A row that was deleted after the cache received it must not be shown in the page.
                 replacing: { [self] in part(upper, downTo: reached($0)) },
                 records: { [self] rows, readTime in
                     made.set(reached(rows))
@@ -269,8 +274,8 @@ final class PageStore: Sendable {
         return end
     }
 
-    /// From then on the cache keeps the collection's documents, however large it is. A page of what is
-    /// held, of which nothing new is known, writes nothing.
+    /// Stores the progress. From then on the cache keeps the collection's documents, regardless of
+    /// their number. If a page changed nothing in the progress, nothing is written.
     private func save() async throws(FirestoreError) {
         let (progress, query) = (state.withLock(\.progress), query)
         if state.withLock({ $0.saved == progress }) { return }
@@ -284,8 +289,8 @@ final class PageStore: Sendable {
 
     // MARK: Changes
 
-    /// What has changed since the last time, as it looks now; nil for a document that is no row.
-    /// Calls made while one runs share it.
+    /// Returns the documents that changed since the last call, in their present state; nil for a
+    /// document that is no row. Concurrent calls share a single request.
     func changes() async throws(FirestoreError) -> [DocumentPath: Row?] {
         let task = state.withLock { state in
             let task = state.asking ?? Task { await self.ask() }
@@ -315,12 +320,12 @@ final class PageStore: Sendable {
         return try await looks(of: changed)
     }
 
-    /// One call.
+    /// Makes a single call.
     private func drain(
         _ cursor: ChangeCursor, _ changeTime: FieldPath
     ) async throws(FirestoreError) -> [DocumentPath] {
         let since = cursor.drain.map(\.since) ?? cursor.since
-        // What changed may have lost the time that pages are ordered by.
+        // A changed document may have lost the time that orders the pages.
         var asked = plain.above(since ?? .min, changeTime, orEqual: true)
         asked.orders = [Order(changeTime), Order(.documentID)]
         asked.limit = .first(Self.changesPerCall)
@@ -362,7 +367,7 @@ final class PageStore: Sendable {
         return rows(of: views)
     }
 
-    /// What documents are as rows; nil for those that are none.
+    /// Returns the rows of documents; nil for a document that is no row.
     private func rows(of views: [DocumentPath: ViewDocument?]) -> [DocumentPath: Row?] {
         let prepared = PreparedQuery(plain, in: firestore.databaseID)
         return views.mapValues { view in
@@ -384,7 +389,7 @@ final class PageStore: Sendable {
 }
 
 extension Value {
-    /// Whether it is a time, or one that the server is still to set.
+    /// True for a time, and for a time that the server has not set yet.
     fileprivate var isTime: Bool {
         switch self {
         case .timestamp, .pendingServerTimestamp: true
@@ -394,14 +399,13 @@ extension Value {
 }
 
 extension Query {
-    /// Times alone, of a query that is ordered by them, the newest first. By cursors, because a
-    /// condition leaves out a time that the server is still to set: it has its place among the rows,
-    /// above all known times.
+    /// Restricts a query to times, in descending order. The limits are cursors, because a condition
+    /// would exclude a time that the server has not set yet: such a row is above all known times.
     ///
-    /// - Parameter time: What is at or below it is left out; nil for no time.
+    /// - Parameter time: The time whose rows, and all below, are excluded; nil to exclude none.
     func times(above time: Timestamp? = nil) throws(FirestoreError) -> Query {
         var value = try runnable()
-        // Texts come next above all times.
+        // Texts are the next values above all times.
         value.start = Cursor(values: [.string("")], before: false)
         value.end = Cursor(values: [.timestamp(time ?? .min)], before: time != nil)
         return Query(firestore, value)

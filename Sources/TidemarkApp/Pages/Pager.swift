@@ -1,8 +1,8 @@
 import Synchronization
 public import Tidemark
 
-/// A collection in pages, newest first, of which the first is live: messages of a conversation, or the
-/// conversations themselves.
+/// A collection in pages, newest first, of which the first is live: the messages of a conversation,
+/// or the conversations themselves.
 ///
 /// ```swift
 /// let pager = try Pager(firestore.collection("rooms/blue/messages"), orderedBy: "sentAt")
@@ -12,28 +12,29 @@ public import Tidemark
 /// pager.loadMore()  // from a button, or as the last row appears: never twice at once
 /// ```
 ///
-/// No listener is without a limit. There is no gap and no row twice, whatever arrives, changes or
-/// vanishes; see ``PagerState/items``. Costs a read for each row of a page, and one for each later
-/// change of what is listened to. What the device holds is shown before the server answers.
+/// Every listener has a limit. There is no gap and no repeated row, regardless of arrivals, changes
+/// and deletions; see ``PagerState/items``. Costs a read for each row of a page, and a read for
+/// each later change in a page with a listener. The device's rows are shown before the server
+/// answers.
 ///
-/// What the user has cleared does not come back: give it the marks of the conversation's ``Feed``, or
-/// let it ``follow(_:)`` that.
+/// Cleared rows do not return: pass the marks of the conversation's ``Feed``, or call
+/// ``follow(_:)`` with the feed.
 ///
-/// With ``PagesFromDisk`` older pages come from disk where the device holds them completely, with no
+/// With ``PagesFromDisk``, older pages come from disk if the device has them completely, with no
 /// reads and no listener.
 public final class Pager: Sendable {
     private typealias Machine = PageMachine<QueryDocumentSnapshot>
 
     private struct State {
         private var machine: Machine
-        /// What the machine shows, made once for all who ask: it costs a pass over the rows.
+        /// The present state, computed once for all callers, because it costs a pass over the rows.
         private(set) var shown: PagerState
         var registrations: [Int: any ListenerRegistration] = [:]
         var watchers: [Int: AsyncStream<PagerState>.Continuation] = [:]
         var lastWatcher = 0
         var hasStarted = false
         var isClosed = false
-        /// Up to where the user has cleared.
+        /// The time of the user's clear mark.
         var cleared: Timestamp?
 
         init(_ machine: Machine) {
@@ -52,21 +53,22 @@ public final class Pager: Sendable {
     private let order: FieldPath
     private let pageSize: Int
     private let disk: ParsedPagesFromDisk?
-    /// Nil where every page is a listener.
+    /// The pages on disk; nil if every page is a listener.
     private let store: PageStore?
     private let state: Mutex<State>
     private let following = Mutex<Task<Void, Never>?>(nil)
 
     /// - Parameters:
-    ///   - query: Without an order, a limit or a cursor: those are the pager's.
-    ///   - field: What it is ordered by, the greatest first. Documents without it are not shown.
-    ///   - pageSize: 1 to 1,000 rows.
-    ///   - pages: When older pages come from disk. The field must then be a time.
-    ///   - maxRows: Rows that are held at the most: up to 1,000,000. With so many, there are no more pages;
-    ///     what arrives at the head lets the oldest go.
-    ///   - marks: Up to where the user has cleared: what is there is neither read nor shown. The field
-    ///     must then be a time.
-    /// - Throws: `invalidArgument` when that makes no sense.
+    ///   - query: The query, without an order, a limit or a cursor: the pager sets them.
+    ///   - field: The field that orders the rows, the greatest value first. Documents without the
+    ///     field are not shown.
+    ///   - pageSize: The rows of a page, 1 to 1,000.
+    ///   - pages: The conditions for older pages from disk. With them, the field must be a time.
+    ///   - maxRows: The maximum number of held rows, up to 1,000,000. At the maximum, there are no
+    ///     more pages, and rows that arrive at the head remove the oldest.
+    ///   - marks: The user's marks: cleared rows are neither read nor shown. With marks, the field
+    ///     must be a time.
+    /// - Throws: `invalidArgument` if the arguments do not fit together.
     public init(
         _ query: Query, orderedBy field: some FieldName, pageSize: Int = 50,
         pagesFromDisk pages: PagesFromDisk = .never, maxRows: Int = 100_000, marks: Marks = Marks()
@@ -88,7 +90,7 @@ public final class Pager: Sendable {
         self.disk = disk
         store = disk.map { PageStore(query.firestore, value, order, $0) }
         let ordered = query.order(by: order, descending: true)
-        // Only times can be told to be held completely.
+        // Only for times can the pager know a range completely.
         self.query = try disk == nil ? ordered : ordered.times()
         state = Mutex(
             State(Machine(pageSize: pageSize, loadsPages: disk != nil, maxRows: maxRows)))
@@ -100,10 +102,10 @@ public final class Pager: Sendable {
         close()
     }
 
-    /// Hides at once what the user has cleared; it does not come back, from disk or server, or with a
-    /// page that is on its way. The mark only moves forward. The consumption mark plays no part.
+    /// Hides cleared rows immediately. They do not return from disk, from the server, or with a
+    /// page that is being read. The mark only moves forward. The consumption mark has no effect.
     ///
-    /// - Parameter marks: For example ``Feed/marks``.
+    /// - Parameter marks: The marks, for example ``Feed/marks``.
     public func setMarks(_ marks: Marks) {
         guard let action = marks.action else { return }
         state.withLock { state in state.cleared = max(state.cleared ?? action, action) }
@@ -111,14 +113,14 @@ public final class Pager: Sendable {
         step(.cleared(action))
     }
 
-    /// Takes the marks of a feed over, now and as they move, also those that the user's other devices
-    /// move. Opens the feed, from disk; it is not kept up to date for it.
+    /// Uses the marks of a feed, now and after each move, including moves of the user's other
+    /// devices. Opens the feed from disk, and does not update it.
     ///
-    /// It returns when what was cleared on this device before is known: call it before ``start()``, so
-    /// that nothing of that is read.
+    /// Returns after the earlier clears of this device are known: call it before ``start()``, so
+    /// the pager does not read cleared rows.
     ///
-    /// - Parameter feed: Of the same items.
-    /// - Throws: What the disk answered.
+    /// - Parameter feed: The feed of the same items.
+    /// - Throws: The error of the disk.
     public func follow(_ feed: Feed) async throws(FirestoreError) {
         try await feed.open()
         setMarks(await feed.marks)
@@ -135,12 +137,12 @@ public final class Pager: Sendable {
         }
     }
 
-    /// All of its rows, without a limit.
+    /// The query for all rows, without a limit.
     var pagedQuery: Query { query }
     var orderField: FieldPath { order }
 
-    /// What is to be shown, now and as it changes. The first one begins to listen. A slow reader skips
-    /// to the newest.
+    /// The present state and each later state. The first call begins to listen. A slow reader skips
+    /// to the newest state.
     public var states: AsyncStream<PagerState> {
         let (states, continuation) = AsyncStream.makeStream(
             of: PagerState.self, bufferingPolicy: .bufferingNewest(1))
@@ -160,10 +162,10 @@ public final class Pager: Sendable {
         return states
     }
 
-    /// What is to be shown now.
+    /// The present state.
     public var current: PagerState { state.withLock { $0.shown } }
 
-    /// Begins to listen to the newest page; asking for ``states`` does too.
+    /// Begins to listen to the newest page; ``states`` also begins to listen.
     public func start() {
         let isFirst = state.withLock { state in
             defer { state.hasStarted = true }
@@ -171,7 +173,7 @@ public final class Pager: Sendable {
         }
         guard isFirst else { return }
         step(.start)
-        // Without a server, what the device holds is shown as it is.
+        // Without a server, the device's rows are shown unchanged.
         guard let store else { return }
         store.followOwn { [weak self] changes in self?.step(.changed(changes)) }
         Task { [weak self] in
@@ -180,18 +182,18 @@ public final class Pager: Sendable {
         }
     }
 
-    /// Reads what has changed in the pages that came from disk, for
-    /// ``PagesFromDisk/keptRight(changeTime:deletedField:)``. Done once when the pager begins. Costs a
-    /// read for each change, at least one.
+    /// Reads the changes in the pages that came from disk, for
+    /// ``PagesFromDisk/keptRight(changeTime:deletedField:)``. The pager also does this once at its
+    /// begin. Costs a read for each change, at least one.
     ///
-    /// - Throws: What the server or the disk answered; the next one asks for the same again.
+    /// - Throws: The error of the server or the disk; the next call repeats the request.
     public func refresh() async throws(FirestoreError) {
         guard let store else { return }
         step(.changed(try await store.changes()))
     }
 
-    /// Asks for the next older page, or again for one that failed. Does nothing while one is loading or
-    /// when there are no more.
+    /// Requests the next older page, or again a page that failed. Does nothing while a page is
+    /// loading, or if there are no more pages.
     public func loadMore() {
         start()
         step(.loadMore)
@@ -280,28 +282,28 @@ public final class Pager: Sendable {
     }
 }
 
-/// What a pager shows at one moment.
+/// The state of a pager at a moment.
 public struct PagerState: Hashable, Sendable {
-    /// Newest first, each document once, without a hole: down to where something is not known. Those
-    /// that newer ones have pushed out of a page are as they were then.
+    /// The rows, newest first, each document once and without a hole, down to the first unknown
+    /// row. Rows that newer rows have pushed out of a page are unchanged since then.
     public let items: [QueryDocumentSnapshot]
-    /// Whether a page is on its way.
+    /// True while a page is loading.
     public let isLoadingMore: Bool
-    /// Whether there may be older ones.
+    /// True if there may be older rows.
     public let hasMore: Bool
-    /// Whether the newest page is what the device held, and the server has not confirmed it.
+    /// True if the newest page comes only from the device, and the server has not confirmed it.
     public let isFromCache: Bool
-    /// Why the last page did not come; ``Pager/loadMore()`` asks again.
+    /// The reason why the last page did not arrive; ``Pager/loadMore()`` requests it again.
     public let error: FirestoreError?
 
-    /// Oldest first, as a conversation is read.
+    /// The items, oldest first, in the order of a conversation.
     public var chronological: ReversedCollection<[QueryDocumentSnapshot]> { items.reversed() }
 
     init(_ machine: PageMachine<QueryDocumentSnapshot>) {
         let rows = machine.rows
         var items: [QueryDocumentSnapshot] = []
         items.reserveCapacity(rows.count)
-        // By their places: copies of whole rows were most of the work.
+        // The loop uses indices, because copies of whole rows were most of the cost.
         for place in rows.indices where !rows[place].isHidden { items.append(rows[place].content) }
         self.items = items
         isLoadingMore = machine.isLoadingMore

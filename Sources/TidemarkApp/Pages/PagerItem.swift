@@ -1,13 +1,13 @@
 public import Tidemark
 
-/// One row of a list of values, and what became of what was written in it.
+/// A row of a list of values, and the state of the writes to it.
 public struct PagerItem<Value: Sendable>: Identifiable, Sendable {
-    /// Whether the server has what is shown.
+    /// The delivery state of a row.
     public enum Delivery: Hashable, Sendable {
         case delivered
-        /// Written on this device, journalled, and not yet acknowledged: "sending…".
+        /// The write of this device is journalled and not yet acknowledged: "sending…".
         case pending
-        /// The server refused it. ``TypedPagerModel/retry(_:)`` sends it again,
+        /// The server refused the write. ``TypedPagerModel/retry(_:)`` sends it again,
         /// ``TypedPagerModel/discard(_:)`` forgets it.
         case failed(FirestoreError)
     }
@@ -16,29 +16,32 @@ public struct PagerItem<Value: Sendable>: Identifiable, Sendable {
     public let id: String
     public let value: Value
     public let delivery: Delivery
-    /// Of the refused write.
+    /// The batch of the refused write.
     let batch: Int64?
 
     public var isPending: Bool { delivery == .pending }
     public var isFailed: Bool { if case .failed = delivery { true } else { false } }
 }
 
-/// What a list does with its position when its rows change.
+/// The change of a list's scroll position after its rows change.
 public enum PagerScroll: Hashable, Sendable {
-    /// Nothing: rows changed where they are.
+    /// The position stays: rows changed at their places.
     case stay
-    /// Older rows came above: this row, the oldest before, stays where it was on the screen.
+    /// Older rows arrived above. The oldest row before, which has this id, keeps its place on the
+    /// screen.
     case keep(String)
-    /// New rows came at the end. Someone at the end follows; to one's own message everybody goes.
+    /// New rows arrived at the end. The list scrolls to them if the user is at the end, or if the
+    /// new message is the user's own.
     case toNewest(isOwn: Bool)
 }
 
-/// What the server refused of a pager's documents.
+/// The refused writes to a pager's documents.
 struct FailedWrites: Sendable {
     struct Failure: Sendable {
         let batch: Int64
         let error: FirestoreError
-        /// As it would have been; nil where a document was only to be changed or deleted.
+        /// The document with the refused write; nil if the write only changed or deleted a
+        /// document.
         let document: QueryDocumentSnapshot?
         let position: PagePosition?
     }
@@ -56,10 +59,11 @@ struct FailedWrites: Sendable {
         prepared = PreparedQuery(value, in: firestore.databaseID)
     }
 
-    /// How many were refused, now and each time that changes.
+    /// The state of the write queue, now and after each change, with the number of refused writes.
     var counts: AsyncStream<WriteQueueState> { firestore.writeQueueStates }
 
-    /// By path; of several for one document the last. Costs no reads.
+    /// Returns the refused writes by path; the last write if a document has several. Costs no
+    /// reads.
     func all() async -> [DocumentPath: Failure] {
         guard let rejected = try? await firestore.rejectedWrites() else { return [:] }
         var result: [DocumentPath: Failure] = [:]

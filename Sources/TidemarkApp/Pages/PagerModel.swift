@@ -1,10 +1,10 @@
 public import Observation
 public import Tidemark
 
-/// A ``Pager`` for a view to bind to.
+/// A ``Pager`` that a view can bind to.
 @MainActor @Observable
 public final class PagerModel {
-    /// Oldest first.
+    /// The rows, oldest first.
     public private(set) var items: [QueryDocumentSnapshot] = []
     public private(set) var isLoadingMore = true
     public private(set) var hasMore = true
@@ -14,7 +14,7 @@ public final class PagerModel {
     @ObservationIgnored private let pager: Pager
     @ObservationIgnored private var watching: Task<Void, Never>?
 
-    /// Begins to listen; ends with the model.
+    /// Begins to listen, until the model is released.
     public init(_ pager: Pager) {
         self.pager = pager
         let states = pager.states

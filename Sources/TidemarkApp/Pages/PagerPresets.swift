@@ -6,10 +6,10 @@ extension Pager {
     /// - Parameters:
     ///   - conversation: The document above the collection of messages.
     ///   - collection: The collection's id.
-    ///   - sentAt: The time that messages are ordered by.
+    ///   - sentAt: The time that orders the messages.
     ///   - pageSize: Rows in a page.
-    ///   - pages: When older pages come from disk.
-    ///   - marks: Up to where the user has cleared the conversation.
+    ///   - pages: The conditions for older pages from disk.
+    ///   - marks: The user's marks of the conversation.
     public static func messages(
         of conversation: DocumentReference, collection: String = "messages",
         sentAt: String = "sentAt", pageSize: Int = 50, pagesFromDisk pages: PagesFromDisk = .never,
@@ -20,16 +20,16 @@ extension Pager {
             pagesFromDisk: pages, marks: marks)
     }
 
-    /// The conversations that a user takes part in, the one with the latest message first. Needs an
-    /// index of both fields.
+    /// The conversations of a user, with the latest message first. Needs an index of both fields.
     ///
     /// - Parameters:
     ///   - user: The user's id.
     ///   - conversations: The collection of conversations.
     ///   - members: The field with the list of users' ids.
-    ///   - lastMessageAt: The time that conversations are ordered by; they move to the top with it.
+    ///   - lastMessageAt: The time that orders the conversations; a new time moves a conversation
+    ///     to the top.
     ///   - pageSize: Rows in a page.
-    ///   - pages: When older pages come from disk.
+    ///   - pages: The conditions for older pages from disk.
     public static func conversations(
         of user: String, in conversations: CollectionReference, members: String = "members",
         lastMessageAt: String = "lastMessageAt", pageSize: Int = 50,

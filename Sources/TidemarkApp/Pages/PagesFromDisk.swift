@@ -1,32 +1,33 @@
 import Tidemark
 
-/// When a pager shows older pages from what the device holds, with no reads and no listener.
+/// The conditions under which a pager shows older pages from disk, with no reads and no listener.
 ///
-/// A page comes from disk only where the device knows that it holds every row of it. Where it does not,
-/// just the gap is read, and known from then on. The newest page is a listener in every case.
+/// A page comes from disk only if the device knows that it has every row of the page. Otherwise
+/// only the gap is read, and is known from then on. The newest page is always a listener.
 public enum PagesFromDisk: Hashable, Sendable {
-    /// Never: every page is a listener, and what it shows is the server's present state.
+    /// Never: every page is a listener, and shows the server's present state.
     case never
-    /// When they were complete so long ago at the most: edits and deletes of others since then are not
-    /// seen. For data that seldom changes once it is there.
+    /// Only if the pages were complete within this duration: later edits and deletes by other users
+    /// are not shown. Suits data that seldom change.
     case youngerThan(Duration)
-    /// Always, and kept right: every document carries a server time of its last change under the first
-    /// name, set with `FieldValue.serverTimestamp()` by every write, and deletes are marked, not made:
-    /// the second name is of a field that is neither missing nor null in a deleted document. What
-    /// changed since the last time is asked for once, when the pager begins and at
-    /// ``Pager/refresh()``, at a read for each change and at least one. No query finds what has left
-    /// it: a row that a filter no longer fits stays, so let a filter be on what never changes.
+    /// Always, with updates. Every document contains the server time of its last change in the
+    /// first field, which every write sets with `FieldValue.serverTimestamp()`. Documents are
+    /// marked as deleted instead of being deleted: the second field is neither missing nor null in
+    /// a deleted document. The pager reads the changes once at its begin, and at
+    /// ``Pager/refresh()``, at a read for each change and at least one. A query cannot find a
+    /// document that has left it: a row that no longer fits a filter stays, so filter only by
+    /// fields that never change.
     case keptRight(changeTime: String, deletedField: String?)
 }
 
 /// ``PagesFromDisk`` with its texts parsed and its rules checked.
 struct ParsedPagesFromDisk: Sendable {
-    /// What was complete longer ago does not count; nil for any age.
+    /// The maximum age of a complete range; nil for any age.
     let maxAge: Duration?
     let changeTime: FieldPath?
     let deletedField: FieldPath?
 
-    /// Nil where no page comes from disk.
+    /// Creates the parsed form; nil if no page comes from disk.
     init?(_ pages: PagesFromDisk) throws(FirestoreError) {
         switch pages {
         case .never: return nil

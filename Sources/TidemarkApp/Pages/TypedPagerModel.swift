@@ -1,7 +1,7 @@
 public import Observation
 public import Tidemark
 
-/// A ``Pager`` of values of a Swift type, for a view to bind to.
+/// A ``Pager`` of values of a Swift type that a view can bind to.
 ///
 /// ```swift
 /// for row in model.rows {
@@ -10,23 +10,24 @@ public import Tidemark
 /// }
 /// ```
 ///
-/// A document is decoded when it comes and when it changes, not each time the list does. One that is no
-/// `Item` is left out and named in ``undecodable``: a single bad document takes nothing else with it. What
-/// the server refused stays in its place, as failed, until it is sent again or discarded.
+/// A document is decoded when it arrives and when it changes, not at each change of the list. A
+/// document that cannot be decoded as `Item` is left out and named in ``undecodable``; it has no
+/// effect on others. A row whose write the server refused keeps its place, as failed, until it is
+/// sent again or discarded.
 @MainActor @Observable
 public final class TypedPagerModel<Item: Decodable & Sendable> {
-    /// Oldest first, with what became of what was written here.
+    /// The rows, oldest first, with the state of this device's writes.
     public private(set) var rows: [PagerItem<Item>] = []
     /// The values of ``rows``.
     public private(set) var items: [Item] = []
-    /// What a list that keeps its place does about the last change of ``rows``.
+    /// The scroll change for the last change of ``rows``, for a list that keeps its place.
     public private(set) var scroll = PagerScroll.stay
-    /// Why documents could not be decoded, by path.
+    /// The decoding errors of documents, by path.
     public private(set) var undecodable: [DocumentPath: String] = [:]
     public private(set) var isLoadingMore = true
     public private(set) var hasMore = true
     public private(set) var isFromCache = true
-    /// Why the last page did not come; ``loadMore()`` asks again.
+    /// The reason why the last page did not arrive; ``loadMore()`` requests it again.
     public private(set) var error: FirestoreError?
 
     private struct Decoded {
@@ -42,7 +43,7 @@ public final class TypedPagerModel<Item: Decodable & Sendable> {
     @ObservationIgnored private var decoded: [DocumentPath: Decoded] = [:]
     @ObservationIgnored private var watching: [Task<Void, Never>] = []
 
-    /// Begins to listen; ends with the model.
+    /// Begins to listen, until the model is released.
     public init(
         _ pager: Pager, as type: Item.Type = Item.self,
         decoder: Firestore.Decoder = Firestore.Decoder()
@@ -59,7 +60,7 @@ public final class TypedPagerModel<Item: Decodable & Sendable> {
             Task { [weak self] in
                 guard let writes else { return }
                 var hadSome = false
-                // The same number may be of other writes: states that nobody has seen are skipped.
+                // The same number can belong to other writes, because unread states are skipped.
                 for await state in writes.counts where state.rejected > 0 || hadSome {
                     hadSome = state.rejected > 0
                     let failures = await writes.all()
@@ -73,11 +74,11 @@ public final class TypedPagerModel<Item: Decodable & Sendable> {
 
     public func loadMore() { pager.loadMore() }
 
-    /// Loads older rows when the row that appears is near the oldest.
+    /// Loads older rows if the appearing row is near the oldest.
     ///
     /// - Parameters:
-    ///   - id: Of the row that appears.
-    ///   - distance: Rows from the oldest, within which it is time.
+    ///   - id: The id of the appearing row.
+    ///   - distance: The distance from the oldest row, in rows, within which older rows are loaded.
     public func loadMoreIfNeeded(at id: String, within distance: Int = 10) {
         guard hasMore, !isLoadingMore else { return }
         if rows.prefix(max(1, distance)).contains(where: { $0.id.hasSameBytes(as: id) }) {
@@ -88,17 +89,17 @@ public final class TypedPagerModel<Item: Decodable & Sendable> {
     /// Sends a refused write again. Does nothing for a row that has not failed.
     ///
     /// - Parameter row: A row that has failed.
-    /// - Throws: What the disk answered.
+    /// - Throws: The error of the disk.
     public func retry(_ row: PagerItem<Item>) async throws(FirestoreError) {
         guard let batch = row.batch, let writes else { return }
         try await writes.retry(batch)
         show(await writes.all())
     }
 
-    /// Forgets a refused write, and its row with it. Does nothing for a row that has not failed.
+    /// Forgets a refused write, and removes its row. Does nothing for a row that has not failed.
     ///
     /// - Parameter row: A row that has failed.
-    /// - Throws: What the disk answered.
+    /// - Throws: The error of the disk.
     public func discard(_ row: PagerItem<Item>) async throws(FirestoreError) {
         guard let batch = row.batch, let writes else { return }
         try await writes.discard(batch)
@@ -130,7 +131,7 @@ public final class TypedPagerModel<Item: Decodable & Sendable> {
             case .failure(let error): failed[path] = "\(error)"
             }
         }
-        // What was decoded of rows that are gone is let go now and then.
+        // The decoded values of removed rows are released from time to time.
         if decoded.count > 2 * made.count + 1_000 {
             let paths = Set(shown.items.map(\.documentPath))
             decoded = decoded.filter { paths.contains($0.key) }
@@ -141,7 +142,7 @@ public final class TypedPagerModel<Item: Decodable & Sendable> {
         undecodable = failed
     }
 
-    /// Oldest first, with what was refused in its place.
+    /// Returns the documents, oldest first, with refused documents at their places.
     private func documents() -> [QueryDocumentSnapshot] {
         let known = Array(shown.chronological)
         if failures.isEmpty { return known }
@@ -151,12 +152,12 @@ public final class TypedPagerModel<Item: Decodable & Sendable> {
                 failure.position.flatMap { place in failure.document.map { (place, $0) } }
             }
             .filter { !paths.contains($0.0.path) }
-            // Positions go from the newest down: the oldest comes first.
+            // Positions descend from the newest: this order puts the oldest first.
             .sorted { $1.0 < $0.0 }
         var result: [QueryDocumentSnapshot] = []
         var next = refused[...]
         let oldest = known.first.flatMap { writes?.position(of: $0) }
-        // Below the oldest row that is shown, there is more to come.
+        // More rows follow below the oldest shown row.
         if shown.hasMore, let oldest { next = next.drop { oldest < $0.0 } }
         for document in known {
             if !next.isEmpty, let place = writes?.position(of: document) {
@@ -181,7 +182,7 @@ public final class TypedPagerModel<Item: Decodable & Sendable> {
     private func row(_ value: Item, _ document: QueryDocumentSnapshot) -> PagerItem<Item> {
         let path = document.documentPath
         let isPending = document.metadata.hasPendingWrites
-        // A later write of the same document is on its way.
+        // A later write of the same document is pending.
         let failure = isPending ? nil : failures[path]
         let delivery: PagerItem<Item>.Delivery =
             failure.map { .failed($0.error) } ?? (isPending ? .pending : .delivered)
