@@ -1,10 +1,10 @@
 public import Tidemark
 
-/// Whom a user has blocked, with the details that a list shows.
+/// The users whom a user has blocked, with the details that a list shows.
 ///
-/// The list is a feed: after the first time only its changes are read. Details are read in batches and kept
-/// (``UserDetails``). An entry's document id is the blocked user's id; unblocking marks it as deleted, or
-/// deletes it where the list is known by an audit.
+/// The list is a feed: after the first time only its changes are read. Details are read in batches
+/// and kept (``UserDetails``). An entry's document id is the blocked user's id; unblocking marks
+/// the entry as deleted, or deletes it if an audit finds the changes of the list.
 ///
 /// ```swift
 /// let blocked = try BlockedUsers(
@@ -17,20 +17,20 @@ public import Tidemark
 /// ```
 public actor BlockedUsers {
     public struct Entry: Hashable, Sendable, Identifiable {
-        /// Of the blocked user.
+        /// The id of the blocked user.
         public let id: String
         public let blockedAt: Timestamp
         public let document: QueryDocumentSnapshot
-        /// Nil while it is not known, for want of a server.
+        /// The user's details; nil while they are unknown because no server answered.
         public let detail: UserDetails.Detail?
     }
 
     public struct State: Hashable, Sendable {
-        /// The latest first.
+        /// The entries, latest first.
         public var entries: [Entry] = []
-        /// Where the list stands with the server.
+        /// The relation between the list and the server's.
         public var phase = ListPhase.loading
-        /// Why details are old or not there; nil when all are as they should be.
+        /// The reason why details are old or missing; nil if all are up to date.
         public var detailsError: FirestoreError?
     }
 
@@ -45,10 +45,10 @@ public actor BlockedUsers {
 
     /// - Parameters:
     ///   - list: The user's own list, such as `users/me/blocked`.
-    ///   - users: Where the details are.
-    ///   - blockedAt: The time that entries are shown by.
-    ///   - way: How changes of the list are known.
-    ///   - maxAge: When details are read again.
+    ///   - users: The collection with the details.
+    ///   - blockedAt: The time that orders the entries.
+    ///   - way: The way in which changes of the list are found.
+    ///   - maxAge: The age at which details are read again.
     public init(
         _ list: Query, users: CollectionReference, blockedAt: String = "blockedAt",
         way: FeedDefinition.Way = .changeTime("updatedAt", deletedField: "deletedAt"),
@@ -67,48 +67,50 @@ public actor BlockedUsers {
         Task { await feed.stopListening() }
     }
 
-    /// The list as the device holds it, and details from the device. Costs reads only for details that
-    /// are not there or old.
+    /// Returns the device's list, and the device's details. Costs reads only for missing or old
+    /// details.
     public func open() async throws(FirestoreError) -> State {
         try await feed.open()
         return try await state()
     }
 
-    /// Brings the list up to date at the price of its changes, then the details of whom is new.
+    /// Updates the list at the cost of its changes, then reads the details of new users.
     public func sync() async throws(FirestoreError) -> State {
         try await feed.sync()
         return try await state()
     }
 
-    /// The list now and as it changes; a slow reader skips to the newest. Begins nothing.
+    /// The present list and each later list; a slow reader skips to the newest. Starts no read.
     public nonisolated var states: AsyncStream<State> { watchers.stream }
 
-    /// Shows what the device holds, and then keeps the list right by listening, until ``stop()`` or the list
-    /// goes. Costs, beyond a sync, a read for each change and for each new user's details.
+    /// Shows the device's list, and then updates the list by listening, until ``stop()`` or the
+    /// release of this object. Costs, beyond a sync, a read for each change and for each new user's
+    /// details.
     public func start() async {
         guard following == nil else { return }
         following = Task { [weak self, feed] in
             for await state in feed.states { await self?.tell(state) }
         }
-        // What fails is the phase.
+        // The phase shows an error of the feed.
         _ = try? await feed.loadAll()
         await feed.startListening()
     }
 
-    /// Listens no longer. What is known stays.
+    /// Stops the listener. The known data stay.
     public func stop() async {
         following?.cancel()
         following = nil
         await feed.stopListening()
     }
 
-    /// Puts a user on the list. Works offline: it is on disk when it returns, and shown at once.
+    /// Adds a user to the list. Works offline: the write is on disk when the method returns, and
+    /// the list shows it immediately.
     ///
     /// - Parameters:
     ///   - id: The user's id.
-    ///   - fields: What else the entry is to hold.
-    /// - Returns: The write, to wait for the server.
-    /// - Throws: `invalidArgument` for what is no id; what the disk answered.
+    ///   - fields: More fields of the entry.
+    /// - Returns: The receipt of the write, with which a caller can wait for the server.
+    /// - Throws: `invalidArgument` for an invalid id, or the error of the disk.
     @discardableResult
     public func block(
         _ id: String, fields: [String: any Sendable] = [:]
@@ -123,12 +125,12 @@ public actor BlockedUsers {
         return try await document(id).enqueueSetData(entry, merge: true)
     }
 
-    /// Takes a user off the list. Works offline, as ``block(_:fields:)``. Somebody who is not on the list
-    /// stays off it.
+    /// Removes a user from the list. Works offline, like ``block(_:fields:)``. A user who is not on
+    /// the list stays off the list.
     ///
     /// - Parameter id: The user's id.
-    /// - Returns: The write, to wait for the server.
-    /// - Throws: `invalidArgument` for what is no id; what the disk answered.
+    /// - Returns: The receipt of the write, with which a caller can wait for the server.
+    /// - Throws: `invalidArgument` for an invalid id, or the error of the disk.
     @discardableResult
     public func unblock(_ id: String) async throws(FirestoreError) -> WriteReceipt {
         let document = try document(id)
@@ -152,7 +154,7 @@ public actor BlockedUsers {
         return list.document(id)
     }
 
-    /// Whether a user is on the list, as far as it was read. Costs nothing.
+    /// Returns true if a user is on the list, as far as the list was read. Costs no read.
     public func isBlocked(_ id: String) -> Bool {
         blocked.contains(ByteString(id))
     }
@@ -164,7 +166,7 @@ public actor BlockedUsers {
         return state
     }
 
-    /// With the details that there are.
+    /// Returns the state with the available details.
     private func state(_ shown: FeedState) async throws(FirestoreError) -> State {
         let ids = shown.items.map(\.document.documentID)
         blocked = Set(ids.map(ByteString.init))
@@ -188,7 +190,7 @@ public actor BlockedUsers {
 }
 
 extension [String: Any] {
-    /// Puts a value where a path leads.
+    /// Sets the value at a path.
     mutating func set(_ value: Any, at path: ArraySlice<String>) {
         guard let first = path.first else { return }
         if path.count == 1 {

@@ -1,20 +1,20 @@
 public import Observation
 public import Tidemark
 
-/// ``BlockedUsers`` for a view to bind to.
+/// ``BlockedUsers`` that a view can bind to.
 @MainActor @Observable
 public final class BlockedUsersModel {
-    /// The latest first.
+    /// The entries, latest first.
     public private(set) var entries: [BlockedUsers.Entry] = []
-    /// Skeletons while it is `loading`, a sentence when it is `empty`.
+    /// The phase. A view draws skeletons while it is `loading`, and a sentence if it is `empty`.
     public private(set) var phase = ListPhase.loading
-    /// Why details are old or not there; nil when all are as they should be.
+    /// The reason why details are old or missing; nil if all are up to date.
     public private(set) var detailsError: FirestoreError?
 
     @ObservationIgnored private let users: BlockedUsers
     @ObservationIgnored private var watching: Task<Void, Never>?
 
-    /// Shows what the device holds, and keeps it right while the model is there.
+    /// Shows the device's list, and updates the list until the model is released.
     ///
     /// - Parameter users: The list to show.
     public init(_ users: BlockedUsers) {
@@ -32,26 +32,26 @@ public final class BlockedUsersModel {
         Task { await users.stop() }
     }
 
-    /// Whether a user is on the list as it is shown.
+    /// Returns true if a user is on the shown list.
     ///
     /// - Parameter id: The user's id.
     public func isBlocked(_ id: String) -> Bool {
         entries.contains { $0.id.hasSameBytes(as: id) }
     }
 
-    /// As ``BlockedUsers/block(_:fields:)``.
+    /// See ``BlockedUsers/block(_:fields:)``.
     ///
     /// - Parameter id: The user's id.
-    /// - Throws: What the disk answered.
+    /// - Throws: The error of the disk.
     public func block(_ id: String) async throws(FirestoreError) { try await users.block(id) }
 
-    /// As ``BlockedUsers/unblock(_:)``.
+    /// See ``BlockedUsers/unblock(_:)``.
     ///
     /// - Parameter id: The user's id.
-    /// - Throws: What the disk answered.
+    /// - Throws: The error of the disk.
     public func unblock(_ id: String) async throws(FirestoreError) { try await users.unblock(id) }
 
-    /// Brings it up to date now; what fails is the phase.
+    /// Updates the list now. The phase shows an error.
     public func refresh() async { _ = try? await users.sync() }
 
     private func show(_ state: BlockedUsers.State) {

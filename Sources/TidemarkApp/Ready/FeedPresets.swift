@@ -1,8 +1,8 @@
 public import Tidemark
 
-// Feeds of the kinds that most apps have. Names of fields and collections are parameters; what is said of
-// nothing is as below. Every document carries its own time, the server's time of its last change
-// (`updatedAt`), and a mark when it is deleted (`deletedAt`), unless another way is given.
+// Feeds of the kinds that most apps have. Names of fields and collections are parameters, with the
+// defaults below. Every document contains its own time, the server's time of its last change
+// (`updatedAt`), and a mark if it is deleted (`deletedAt`), unless another way is given.
 
 extension FeedDefinition {
     /// The messages of a conversation: ``Feed/clear(through:)`` clears the chat,
@@ -25,9 +25,9 @@ extension FeedDefinition {
         FeedDefinition(query: user.collection(collection), itemTime: createdAt, way: way)
     }
 
-    /// The chats that a user takes part in, the one with the latest message first. A user who leaves is to
-    /// be kept in the list of members until the chat has been marked, or the others' devices never hear
-    /// of it: a document that leaves the filter is not a change that it can show.
+    /// The chats of a user, with the latest message first. Keep a leaving user in the list of
+    /// members until the chat has been marked; otherwise the devices of the others never receive
+    /// the deletion, because a document that leaves the filter is no visible change.
     public static func chatList(
         of user: String, in chats: CollectionReference, members: String = "members",
         lastMessageAt: String = "lastMessageAt",
@@ -38,7 +38,7 @@ extension FeedDefinition {
             way: way)
     }
 
-    /// Posts of everybody, or of whom the query names: ``Feed/clear(through:)`` resets the feed.
+    /// Posts of all users, or of the users in the query: ``Feed/clear(through:)`` resets the feed.
     public static func activity(
         _ posts: Query, postedAt: String = "createdAt",
         way: Way = .changeTime("updatedAt", deletedField: "deletedAt")
@@ -55,8 +55,8 @@ extension FeedDefinition {
         FeedDefinition(query: user.collection(collection), itemTime: startedAt, way: way)
     }
 
-    /// The games that a user has played. Where a game is written once, when it has ended, and never
-    /// changed, ``Way/itemTime`` is the cheapest way.
+    /// The games that a user has played. ``Way/itemTime`` is the cheapest way if a game is written
+    /// once, at its end, and never changed.
     public static func gameHistory(
         of user: String, in games: CollectionReference, players: String = "players",
         endedAt: String = "endedAt",
@@ -66,7 +66,7 @@ extension FeedDefinition {
             query: games.whereField(players, arrayContains: user), itemTime: endedAt, way: way)
     }
 
-    /// A user's purchases. They are written by a server that checks them, and changed by a refund.
+    /// A user's purchases. A server checks and writes them, and a refund changes them.
     public static func purchases(
         of user: DocumentReference, collection: String = "purchases",
         purchasedAt: String = "purchasedAt",
@@ -75,8 +75,8 @@ extension FeedDefinition {
         FeedDefinition(query: user.collection(collection), itemTime: purchasedAt, way: way)
     }
 
-    /// What was shared in a conversation, beside its messages: pictures, films, files. It holds the newest
-    /// 200; older ones come with ``Feed/loadMore(_:)``.
+    /// The media of a conversation, separate from its messages: pictures, films, files. The feed
+    /// holds the newest 200; ``Feed/loadMore(_:)`` shows older media.
     public static func media(
         of conversation: DocumentReference, collection: String = "media",
         sharedAt: String = "sharedAt",

@@ -1,17 +1,18 @@
 public import Tidemark
 
-/// Where a list stands with the server, for a view that draws a skeleton, rows, or a sentence.
+/// The relation between a list and the server's, for a view that draws a skeleton, rows, or a
+/// sentence.
 public enum ListPhase: Hashable, Sendable {
-    /// Nothing was read yet, from disk or server.
+    /// The list has read neither the disk nor the server yet.
     case loading
-    /// Complete, and there is nothing in it.
+    /// The list is complete and empty.
     case empty
-    /// What the device holds; `age` is the time since it was last known to be complete, nil when it
-    /// never was.
+    /// The list shows the device's data; `age` is the time since they were last known to be
+    /// complete, nil if they never were.
     case stale(age: Duration?)
-    /// Complete.
+    /// The list is complete.
     case fresh
-    /// The last read failed; what the device holds is shown.
+    /// The last read failed; the list shows the device's data.
     case failed(FirestoreError)
 
     init(_ phase: FeedPhase, isEmpty: Bool) {

@@ -1,36 +1,37 @@
 public import Tidemark
 
-/// Who was seen lately: each refresh asks only for those seen since the last one.
+/// The users who were seen recently: each refresh asks only for the users who were seen since the
+/// last refresh.
 ///
-/// Documents carry the server's time at which their user was last seen, written with
-/// `FieldValue.serverTimestamp()` as a sign of life. The first refresh reads the last 24 hours; later
-/// ones what has changed since, with a minute's overlap, never more than those 24 hours. Times are the
-/// server's: a wrong clock on the device costs one read at the most, and hides nobody. A user whose
-/// document is really deleted stays until the window has gone by.
+/// Documents contain the server's time at which their user was last seen, written with
+/// `FieldValue.serverTimestamp()` as a sign of life. The first refresh reads the last 24 hours.
+/// Later refreshes read the changes since, with a minute's overlap, and never more than those 24
+/// hours. Times are the server's: a wrong clock on the device costs at most one read, and hides no
+/// user. A user whose document is truly deleted stays until the window has passed.
 ///
-/// ``start()`` listens: a read for each sign of life of anybody in the window, as it comes. Where signs
-/// of life are more frequent than the list has to be right, ``refresh()`` every minute costs less.
+/// ``start()`` listens: a read for each sign of life of any user in the window, when it happens. If
+/// signs of life are more frequent than the list needs, ``refresh()`` every minute costs less.
 public actor OnlineUsers {
     public struct User: Hashable, Sendable, Identifiable {
         public let document: QueryDocumentSnapshot
-        /// By the server's clock.
+        /// The time by the server's clock.
         public let lastSeen: Timestamp
         /// The document's path.
         public var id: String { document.reference.path }
     }
 
-    /// The list at one moment.
+    /// The list at a moment.
     public struct State: Hashable, Sendable {
-        /// Those seen within the window, the one seen last first.
+        /// The users who were seen within the window, the most recent first.
         public internal(set) var users: [User] = []
-        /// Where the list stands with the server.
+        /// The relation between the list and the server's.
         public internal(set) var phase = ListPhase.loading
     }
 
     public struct Refresh: Hashable, Sendable {
-        /// What the server billed.
+        /// The number of billed reads.
         public var reads = 0
-        /// From when on it asked.
+        /// The time from which the refresh asked.
         public var since = Timestamp.epoch
     }
 
@@ -44,24 +45,24 @@ public actor OnlineUsers {
     private let window: Duration
     private let limit: Int
     private let engine: UserSession
-    /// Up to when all are known; nil when never.
+    /// The time up to which all users are known; nil before the first refresh.
     private var mark: Timestamp?
     private var isLoaded = false
     private var clock = ServerTime()
     private var running: Task<Result<Refresh, FirestoreError>, Never>?
     private var listening: Task<Void, Never>?
-    /// The mark as it is on disk.
+    /// The mark on disk.
     private var saved: Timestamp?
     private let watchers = Watchers<State>(State())
     private var phase = ListPhase.loading
-    /// Newest first, as of the last ``open()`` or ``refresh()``.
+    /// The users, newest first, as of the last ``open()`` or ``refresh()``.
     public private(set) var users: [User] = []
 
     /// - Parameters:
-    ///   - query: The collection, and filters if any; without an order, a limit or a cursor.
-    ///   - field: The time at which a user was last seen.
-    ///   - window: How far back anybody is of interest; at least a minute.
-    ///   - limit: Users that are shown at the most, the newest: 1 to 10,000.
+    ///   - query: The collection, and filters if needed, without an order, a limit or a cursor.
+    ///   - field: The field with the time at which a user was last seen.
+    ///   - window: The time since which users are shown; at least a minute.
+    ///   - limit: The maximum number of shown users, the newest: 1 to 10,000.
     public init(
         _ query: Query, seenAt field: some FieldName = "lastSeen",
         window: Duration = .seconds(86_400), limit: Int = 1_000
@@ -80,14 +81,14 @@ public actor OnlineUsers {
 
     deinit { listening?.cancel() }
 
-    /// The list now and as it changes; a slow reader skips to the newest. Begins nothing.
+    /// The present list and each later list; a slow reader skips to the newest. Starts no read.
     public nonisolated var states: AsyncStream<State> { watchers.stream }
 
-    /// Those that the device knows of. Costs no reads.
+    /// Returns the users that the device knows. Costs no reads.
     @discardableResult
     public func open() async throws(FirestoreError) -> [User] {
         try await load()
-        // Before the server has said what time it is, the last refresh is the latest that is known.
+        // Before the server has answered with its time, the last refresh is the latest known time.
         let now = clock.estimate(at: DeviceTime(firestore.environment)) ?? mark
         guard let now else {
             tell()
@@ -110,9 +111,10 @@ public actor OnlineUsers {
         return users
     }
 
-    /// Asks for those seen since the last refresh. Calls made while one runs share it.
+    /// Asks for the users who were seen since the last refresh. Concurrent calls share a single
+    /// request.
     ///
-    /// - Throws: What the server or the disk answered; the next refresh asks for the same again.
+    /// - Throws: The error of the server or the disk; the next refresh repeats the request.
     @discardableResult
     public func refresh() async throws(FirestoreError) -> Refresh {
         let task = running ?? Task { await run() }
@@ -120,7 +122,7 @@ public actor OnlineUsers {
         return try await task.value.get()
     }
 
-    /// Who was seen within `duration` of the server's present time.
+    /// Returns the users who were seen within `duration` of the server's present time.
     public func online(within duration: Duration = .seconds(300)) -> [User] {
         guard let now = clock.estimate(at: DeviceTime(firestore.environment)) ?? mark else {
             return []
@@ -139,7 +141,8 @@ public actor OnlineUsers {
         watchers.tell(State(users: users, phase: phase))
     }
 
-    /// Since all were known, by what is known of the server's time, or by the device's clock.
+    /// The time since all users were known, by the estimate of the server's time, or by the
+    /// device's clock.
     private var age: Duration? {
         guard let mark else { return nil }
         let now = DeviceTime(firestore.environment)
@@ -165,7 +168,8 @@ public actor OnlineUsers {
         }
     }
 
-    /// The server's time, asked for where it decides how much is read; nil where it does not.
+    /// Returns the server's time if it decides how much is read, otherwise nil. Asks the server
+    /// only in the first case.
     private func serverNow(_ refresh: inout Refresh) async throws(FirestoreError) -> Timestamp? {
         let device = DeviceTime(firestore.environment)
         if let now = clock.estimate(at: device) { return now }
@@ -186,7 +190,8 @@ public actor OnlineUsers {
         var reached: Timestamp?
         while true {
             let answer = try await fetch(page, record: reached)
-            // As of the first page: what came later may be missing from it.
+            // The result counts as of the first page, because later changes may be missing in that
+            // page.
             reached = reached ?? answer.readTime
             refresh.reads += max(1, answer.rows.count)
             guard answer.rows.count == Self.pageSize, let last = answer.rows.last,
@@ -204,13 +209,13 @@ public actor OnlineUsers {
         var readTime: Timestamp
     }
 
-    /// - Parameter record: The mark to be stored with the last page; nil for the page's own time.
+    /// - Parameter record: The mark that is stored with the last page; nil for the page's own time.
     private func fetch(
         _ query: QueryValue, record: Timestamp?
     ) async throws(FirestoreError) -> Answer {
         let made = Made<Answer>()
         let key = key
-        // A question after the time alone says nothing of who was seen.
+        // A request for only the time has no information about the users who were seen.
         let isDrain = query.limit == .first(Self.pageSize)
         let kept = mark
         let _: ReadResult = try await answer { finish in
@@ -261,14 +266,16 @@ public actor OnlineUsers {
 // MARK: - Live
 
 extension OnlineUsers {
-    /// Between two attempts to listen after a failure, doubled up to a minute.
+    /// The first pause between two attempts to listen after a failure, doubled up to a minute.
     private static let firstPause = Duration.seconds(1)
-    /// How far the mark on disk may be behind: what a kill costs once more.
+    /// The maximum delay of the mark on disk, which is also the period that a kill makes the app
+    /// read again.
     private static let saveEvery = Duration.seconds(30)
 
-    /// Shows whom the device knows of, and then listens, until ``stop()`` or the list goes. Costs those seen
-    /// since the last time, with a minute's overlap, and then a read for each sign of life. What fails is
-    /// the phase, and is tried again after 1 s, 2 s and so on up to a minute.
+    /// Shows the users that the device knows, and then listens, until ``stop()`` or the release of
+    /// this object. Costs a read for each user who was seen since the last time, with a minute's
+    /// overlap, and then a read for each sign of life. The phase shows an error, and the list
+    /// retries after 1 s, 2 s and so on up to a minute.
     public func start() {
         guard listening == nil else { return }
         listening = Task { [weak self] in
@@ -292,15 +299,15 @@ extension OnlineUsers {
         }
     }
 
-    /// Listens no longer. Who is known stays.
+    /// Stops the listener. The known users stay.
     public func stop() async {
         listening?.cancel()
         listening = nil
         try? await save()
     }
 
-    /// Those seen since the mark, the newest first, as many as are shown; nil when not even the server's
-    /// time can be had.
+    /// Returns the query for the users who were seen since the mark, newest first, limited to the
+    /// shown number; nil if even the server's time is unavailable.
     private func liveQuery() async -> Query? {
         do throws(FirestoreError) {
             try await open()
@@ -333,8 +340,8 @@ extension OnlineUsers {
             saved.map { mark.duration(since: $0) > Self.saveEvery } ?? true
         }
         var failure: FirestoreError?
-        // Before anybody sees them: an app that ends then does not pay for them again. They are seen as well
-        // where the mark cannot be stored.
+        // The mark is saved before the users are shown: an app that ends then does not pay for them
+        // again. The users are shown even if the mark cannot be stored.
         do throws(FirestoreError) {
             if isBehind ?? false { try await save() }
         } catch { failure = error }
@@ -367,7 +374,7 @@ extension OnlineUsers {
 }
 
 extension QueryValue {
-    /// The documents whose field holds a later time.
+    /// Returns the query for documents whose field contains a later time.
     func above(_ time: Timestamp, _ field: FieldPath, orEqual: Bool = false) -> QueryValue {
         var result = self
         let condition = FilterValue.field(

@@ -1,28 +1,28 @@
 public import Observation
 import Tidemark
 
-/// ``OnlineUsers`` for a view to bind to.
+/// ``OnlineUsers`` that a view can bind to.
 @MainActor @Observable
 public final class OnlineUsersModel {
-    /// Those seen within the list's window, the one seen last first.
+    /// The users who were seen within the list's window, the most recent first.
     public private(set) var users: [OnlineUsers.User] = []
-    /// Those of them who were seen within ``isOnlineFor``: it shrinks as time goes by, at no read.
+    /// The users who were seen within ``isOnlineFor``. The list shrinks over time, without reads.
     public private(set) var online: [OnlineUsers.User] = []
-    /// Skeletons while it is `loading`, a sentence when it is `empty`.
+    /// The phase. A view draws skeletons while it is `loading`, and a sentence if it is `empty`.
     public private(set) var phase = ListPhase.loading
 
-    /// For how long after a sign of life somebody counts as online.
+    /// The duration after a sign of life in which a user counts as online.
     @ObservationIgnored public let isOnlineFor: Duration
     @ObservationIgnored private let list: OnlineUsers
     @ObservationIgnored private var tasks: [Task<Void, Never>] = []
 
-    /// Shows whom the device knows of, and keeps the list right while the model is there.
+    /// Shows the users that the device knows, and updates the list until the model is released.
     ///
     /// - Parameters:
     ///   - list: The users to show.
-    ///   - isOnlineFor: For how long after a sign of life somebody counts as online.
-    ///   - period: How often it is looked who is no longer online; positive.
-    ///   - clock: What waits in between.
+    ///   - isOnlineFor: The duration after a sign of life in which a user counts as online.
+    ///   - period: The period at which ``online`` is computed again; positive.
+    ///   - clock: The clock for the period.
     public init(
         _ list: OnlineUsers, isOnlineFor: Duration = .seconds(300),
         lookingEvery period: Duration = .seconds(30),
@@ -49,7 +49,7 @@ public final class OnlineUsersModel {
         Task { await list.stop() }
     }
 
-    /// Brings it up to date now; what fails is the phase.
+    /// Updates the list now. The phase shows an error.
     public func refresh() async { _ = try? await list.refresh() }
 
     private func show(_ state: OnlineUsers.State) async {

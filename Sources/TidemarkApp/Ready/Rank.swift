@@ -1,34 +1,36 @@
 import Foundation
 public import Tidemark
 
-/// How many are before somebody, and how old that knowledge is.
+/// The position of a document in an order, and the age of that information.
 public struct Rank: Hashable, Sendable {
-    /// From 1; those with the same number share one.
+    /// The position, from 1; documents with the same number share a position.
     public let position: Int
-    /// What the document has in the field, as far as this device knows.
+    /// The document's value in the field, as far as this device knows it.
     public let value: Double
-    /// Of the position: the server's now, or its last one with the age and the reason.
+    /// The freshness of the position: the server's present position, or its last with the age and
+    /// the reason.
     public let freshness: Freshness
 
     public var isFresh: Bool { freshness.isFresh }
 }
 
 extension CollectionReference {
-    /// The rank of a document of this collection by a number in it, the largest first.
+    /// Returns the rank of a document of this collection by a number in it, the largest first.
     ///
     /// ```swift
     /// let rank = try await firestore.collection("users").rank(of: "ada", by: "totalStamps")
     /// ```
     ///
-    /// It counts those with more, and downloads none. Raced like any read: when the server does not answer
-    /// in time, the last rank is shown, with its age. Costs a read for the document, and one for each 1,000
-    /// documents above it, one at the least.
+    /// The server counts the documents with a larger number, and sends none. The read races a
+    /// deadline like any other: if the server does not answer in time, the result is the last rank,
+    /// with its age. Costs a read for the document, and one for each 1,000 documents above it, at
+    /// least one.
     ///
     /// - Parameters:
-    ///   - deadline: What both reads together may take; the client's `readDeadline` for each where nothing
-    ///     is said.
-    /// - Throws: `notFound` for a document that is not there, `invalidArgument` for one without a number in
-    ///   the field; what the server answered when no rank is kept.
+    ///   - deadline: The maximum duration of both reads together; nil for the client's
+    ///     `readDeadline` for each.
+    /// - Throws: `notFound` for a missing document, `invalidArgument` for a document without a
+    ///   number in the field, or the server's error if no rank is stored.
     public func rank(
         of id: String, by field: some FieldName, within deadline: Duration? = nil
     ) async throws(FirestoreError) -> Rank {

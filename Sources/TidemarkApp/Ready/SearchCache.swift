@@ -1,23 +1,23 @@
 import Tidemark
 
-/// The results of earlier searches, by prefix. Pure; it is told the time.
+/// The results of earlier searches, by prefix. The cache is pure: callers pass the time.
 ///
-/// A prefix whose results are all there answers for every longer one: "an" with 12 of at most 20 holds
-/// everything that "ann" would find. Results count for ``lifetime``; older ones are for when the server is
-/// out of reach. Of more than ``capacity`` the one used the longest ago goes.
+/// A prefix with complete results answers every longer prefix: "an" with 12 of at most 20 results
+/// contains every result of "ann". Results count for ``lifetime``; older results serve when the
+/// server is unreachable. Above ``capacity`` the least recently used prefix is removed.
 struct SearchCache<Row: Sendable>: Sendable {
     struct Answer: Sendable {
         var rows: [Row]
-        /// Whether these are all there are.
+        /// True if there are no further rows.
         var isComplete: Bool
-        /// Since the server was asked.
+        /// The time since the server was asked.
         var age: Duration
     }
 
     struct Entry: Sendable {
         let rows: [Row]
         let isComplete: Bool
-        /// When the server was asked.
+        /// The time of the server's request.
         let time: Duration
         fileprivate var lastUse: Int
     }
@@ -29,9 +29,9 @@ struct SearchCache<Row: Sendable>: Sendable {
     private var uses = 0
 
     /// - Parameters:
-    ///   - lifetime: How long results are good for.
-    ///   - capacity: Prefixes that are kept; positive.
-    ///   - text: What a row is found by, normalised.
+    ///   - lifetime: The duration for which results are valid.
+    ///   - capacity: The maximum number of kept prefixes; positive.
+    ///   - text: Returns the text by which a row is found, normalised.
     init(lifetime: Duration, capacity: Int, text: @escaping @Sendable (Row) -> String) {
         precondition(capacity > 0 && lifetime >= .zero)
         self.lifetime = lifetime
@@ -42,9 +42,9 @@ struct SearchCache<Row: Sendable>: Sendable {
     var count: Int { entries.count }
 
     /// - Parameters:
-    ///   - prefix: Normalised.
-    ///   - limit: Rows at the most.
-    ///   - isAnyAge: Whether results count that are older than ``lifetime``.
+    ///   - prefix: The prefix, normalised.
+    ///   - limit: The maximum number of rows.
+    ///   - isAnyAge: True to accept results that are older than ``lifetime``.
     mutating func answer(
         _ prefix: String, limit: Int, at now: Duration, isAnyAge: Bool = false
     ) -> Answer? {
@@ -65,7 +65,7 @@ struct SearchCache<Row: Sendable>: Sendable {
         return nil
     }
 
-    /// What is known, the prefix used last first, up to so many rows together.
+    /// Returns the entries, the most recently used first, up to a total number of rows.
     func newest(rows count: Int) -> [(prefix: String, entry: Entry)] {
         var left = count
         var result: [(prefix: String, entry: Entry)] = []

@@ -1,24 +1,24 @@
 public import Tidemark
 
-/// What is known of one document.
+/// The known state of a document.
 public enum DocumentState<Value: Equatable & Sendable>: Equatable, Sendable {
-    /// The device holds nothing of it that can be decoded, and the server has not said yet whether there
-    /// is one.
+    /// The device has no version that can be decoded, and the server has not answered yet.
     case unknown
-    /// The server says that there is no such document.
+    /// The server reports that the document does not exist.
     case missing
     case value(Value)
 
     public var value: Value? { if case .value(let value) = self { value } else { nil } }
 }
 
-/// One document as a value of a Swift type, now and each time that value becomes another one: settings,
-/// a subscription, a report, the state of a call or a game.
+/// A document as a value of a Swift type: the present value and each later value. Examples are
+/// settings, a subscription, a report, the state of a call or a game.
 ///
-/// A listener on one document, and nothing beside it. Costs one read when it begins and one for each
-/// change; what the device holds comes first. A write that leaves the value as it was, a confirmation,
-/// and a snapshot with other metadata are not told. What the device holds and cannot decode is no error
-/// before the server has answered: the server may have a newer one.
+/// The sequence is a listener on the document and nothing else. Costs one read at its begin and one
+/// for each change; the device's version comes first. A write that leaves the value unchanged, a
+/// confirmation, and a snapshot with other metadata produce no element. A version on the device
+/// that cannot be decoded is no error before the server has answered: the server may have a newer
+/// version.
 public struct DocumentValues<Value: Decodable & Equatable & Sendable>: AsyncSequence, Sendable {
     public typealias Element = DocumentState<Value>
     public typealias Failure = FirestoreError
@@ -31,8 +31,8 @@ public struct DocumentValues<Value: Decodable & Equatable & Sendable>: AsyncSequ
         let decoder: Firestore.Decoder
         var last: DocumentState<Value>?
 
-        /// - Throws: What the server answered, or `dataLoss`-free decoding errors as
-        ///   `invalidArgument`, with the field's path; the sequence ends with it.
+        /// - Throws: The server's error, or a decoding error as `invalidArgument` with the field's
+        ///   path; the sequence then ends.
         public mutating func next(
             isolation: isolated (any Actor)? = #isolation
         ) async throws(FirestoreError) -> DocumentState<Value>? {
@@ -79,7 +79,7 @@ extension DocumentState where Value: Decodable {
 }
 
 extension DocumentReference {
-    /// The document as a value, now and each time it becomes another one: ``DocumentValues``.
+    /// The document as a value, now and after each change of the value: ``DocumentValues``.
     public func values<Value: Decodable & Equatable & Sendable>(
         as type: Value.Type = Value.self, decoder: Firestore.Decoder = Firestore.Decoder()
     ) -> DocumentValues<Value> {

@@ -1,13 +1,13 @@
 public import Observation
 public import Tidemark
 
-/// One document for a view to bind to: its value, as ``DocumentValues`` tells it, and how old it is.
+/// A document that a view can bind to: its value, as in ``DocumentValues``, and its age.
 @MainActor @Observable
 public final class SingleDocumentModel<Value: Decodable & Equatable & Sendable> {
     public private(set) var state = DocumentState<Value>.unknown
-    /// Whether this is the server's; nil before anything is known.
+    /// The freshness of the value; nil before anything is known.
     public private(set) var freshness: Freshness?
-    /// Why nothing more comes; ``retry()`` begins again. What was known stays.
+    /// The reason why the listener ended; ``retry()`` begins again. The known value stays.
     public private(set) var error: FirestoreError?
 
     public var value: Value? { state.value }
@@ -16,7 +16,7 @@ public final class SingleDocumentModel<Value: Decodable & Equatable & Sendable> 
     @ObservationIgnored private let decoder: Firestore.Decoder
     @ObservationIgnored private var watching: Task<Void, Never>?
 
-    /// Begins to listen; ends with the model.
+    /// Begins to listen, until the model is released.
     public init(
         _ reference: DocumentReference, decoder: Firestore.Decoder = Firestore.Decoder()
     ) {
@@ -47,7 +47,7 @@ public final class SingleDocumentModel<Value: Decodable & Equatable & Sendable> 
         }
     }
 
-    /// What is the same is not set, so that no view is drawn for it.
+    /// Sets only changed properties, so that equal values redraw no view.
     private func show(_ state: DocumentState<Value>, _ freshness: Freshness) {
         if self.state != state { self.state = state }
         if self.freshness != freshness { self.freshness = freshness }

@@ -1,34 +1,35 @@
 public import Tidemark
 
-/// Documents that others only name, such as the users of a list: read in batches, kept on the device,
-/// and read again only when they are old.
+/// Documents that other documents refer to by id, such as the users of a list. They are read in
+/// batches, kept on the device, and read again only when they are old.
 ///
-/// Costs a read for each document that the device does not hold or has held for too long, thirty in one
-/// call, and one a call where none of them exists; nothing for the others. A document that is missing is
-/// remembered too.
+/// Costs a read for each document that is missing on the device or too old, thirty in a call, and
+/// one read for a call in which no document exists. Other documents cost nothing. Missing documents
+/// are remembered too.
 public actor UserDetails {
-    /// One document, as the device knows it.
+    /// A document, as the device knows it.
     public struct Detail: Hashable, Sendable {
-        /// Nil when there is no such document.
+        /// The document; nil if it does not exist.
         public var document: QueryDocumentSnapshot?
-        /// Since the server was asked, by the device's clock; never negative.
+        /// The time since the server was asked, by the device's clock; never negative.
         public var age: Duration
     }
 
     public struct Details: Hashable, Sendable {
         fileprivate var details: [ByteString: Detail] = [:]
-        /// Why some are old or not there; nil when all are as they should be.
+        /// The reason why some details are old or missing; nil if all are up to date.
         public fileprivate(set) var error: FirestoreError?
 
         public var count: Int { details.count }
 
-        /// Of a document id; nil for one that is not known, for want of a server.
+        /// Returns the detail of a document id; nil if it is unknown because no server answered.
         public subscript(id: String) -> Detail? { details[ByteString(id)] }
     }
 
-    /// Ids in one call. Source: the bound of `in`, server-protocol 2.1.
+    /// The maximum number of ids in a call. Source: the bound of `in`, server-protocol 2.1.
     static let batch = 30
-    /// Documents whose age is remembered; of the oldest it is forgotten, and they are read again.
+    /// The maximum number of documents whose age is remembered; above it, the oldest ages are
+    /// forgotten, and those documents are read again.
     static let capacity = 10_000
 
     private struct Known: Sendable {
@@ -44,9 +45,9 @@ public actor UserDetails {
     private var reading: [ByteString: Task<FirestoreError?, Never>] = [:]
 
     /// - Parameters:
-    ///   - collection: The documents' collection.
-    ///   - maxAge: The age from which a document is read again; zero for every time.
-    /// - Throws: `invalidArgument` when the collection is none.
+    ///   - collection: The collection of the documents.
+    ///   - maxAge: The age from which a document is read again; zero to read it every time.
+    /// - Throws: `invalidArgument` if the collection or the age is invalid.
     public init(
         _ collection: CollectionReference, maxAge: Duration = .seconds(86_400)
     ) throws(FirestoreError) {
@@ -59,10 +60,10 @@ public actor UserDetails {
         engine = collection.firestore.engine.session
     }
 
-    /// The documents of these ids. Those that the device holds come from there; of the others each is
-    /// asked for once, however many callers want it.
+    /// Returns the documents of these ids. Uses the device's documents if they are fresh. Asks for
+    /// each other document once, even for several concurrent callers.
     ///
-    /// - Throws: What the disk answered. What the server did not is in ``Details/error``.
+    /// - Throws: The error of the disk. The server's error is in ``Details/error``.
     public func details(of ids: [String]) async throws(FirestoreError) -> Details {
         try await load()
         let ids = Set(ids.map(ByteString.init)).filter { (try? path.document($0.text)) != nil }
@@ -71,7 +72,7 @@ public actor UserDetails {
         return try await stored(ids, error)
     }
 
-    /// Makes the next ``details(of:)`` ask for these again.
+    /// Makes the next ``details(of:)`` read these documents again.
     public func refresh(_ ids: [String]) async throws(FirestoreError) {
         try await load()
         for id in ids { known?[ByteString(id)] = nil }
@@ -80,7 +81,8 @@ public actor UserDetails {
     private func isFresh(_ id: ByteString) -> Bool {
         guard let time = known?[id]?.time else { return false }
         let age = collection.firestore.environment.now().duration(since: time)
-        // A clock that was set back makes things that are from the future: they may be any age.
+        // After the clock was set back, times can be in the future: the age of such an entry is
+        // unknown.
         return age >= .zero && age < maxAge
     }
 
@@ -131,7 +133,7 @@ public actor UserDetails {
             let id = ByteString(path.id)
             let view = documents[path] ?? nil
             guard let known = known?[id], view != nil || !known.exists else {
-                // The cache has let it go, or has it from elsewhere.
+                // The cache has removed the document, or has received it elsewhere.
                 known?[id] = nil
                 continue
             }
@@ -175,7 +177,7 @@ public actor UserDetails {
         return FieldsCodec.encode(fields)
     }
 
-    /// What cannot be read is read from the server again.
+    /// Decodes the stored ages. Documents with unreadable entries are read from the server again.
     private static func decode(_ bytes: [UInt8]) -> [ByteString: Known] {
         guard let fields = try? FieldsCodec.decode(bytes) else { return [:] }
         var result: [ByteString: Known] = [:]

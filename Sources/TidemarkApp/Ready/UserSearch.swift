@@ -2,16 +2,16 @@ import Synchronization
 public import Tidemark
 import TidemarkResilience
 
-/// Finds users, or whatever has a name, by how it begins: as it is typed, and without asking for the
-/// same twice.
+/// Finds users, or other documents with a name, by the begin of the name, while the user types, and
+/// without repeated requests.
 ///
-/// Documents need a field of ``SearchText/normalized(_:)`` text, or of an app's own normalisation. Results
-/// are kept for five minutes by prefix; a longer prefix is answered from a shorter one all of whose results
-/// are known. They are on disk too, for the next launch. Costs a read for each row that the server sends,
-/// and one where there is none; nothing for what is known.
+/// Documents need a field of ``SearchText/normalized(_:)`` text, or of an app's own normalisation.
+/// Results are kept for five minutes by prefix; a shorter prefix with complete results answers a
+/// longer prefix. Results are also on disk, for the next launch. Costs a read for each row that the
+/// server sends, and one if there is none; known results cost nothing.
 ///
-/// Without a server it answers with what the device has: earlier results of any age, else the documents
-/// that it happens to hold (``Results/error`` says why).
+/// Without a server, the device's data answer: earlier results of any age, otherwise the cached
+/// documents (``Results/error`` has the reason).
 ///
 /// ```swift
 /// let search = try UserSearch(
@@ -22,32 +22,34 @@ import TidemarkResilience
 /// ```
 public final class UserSearch: Sendable {
     public struct Options: Hashable, Sendable {
-        /// Rows of one search: 1 to 300.
+        /// The maximum number of rows of a search: 1 to 300.
         public var limit = 20
-        /// How long results are good for.
+        /// The duration for which results are valid.
         public var lifetime = Duration.seconds(300)
-        /// Prefixes whose results are kept; the one used the longest ago goes first.
+        /// The maximum number of prefixes with kept results; the least recently used is removed
+        /// first.
         public var capacity = 200
-        /// Shorter prefixes find nothing, and ask nothing.
+        /// The minimum length of a prefix. Shorter prefixes find nothing, and cause no request.
         public var minimumLength = 1
-        /// How long the server may take before the device answers; nil for the client's `readDeadline`.
+        /// The maximum time for the server before the device answers; nil for the client's
+        /// `readDeadline`.
         public var deadline: Duration?
 
         public init() {}
     }
 
-    /// What a search has found.
+    /// The results of a search.
     public struct Results: Hashable, Sendable {
-        /// By the field that was searched.
+        /// The documents, in the order of the searched field.
         public var documents: [QueryDocumentSnapshot]
-        /// Whether there are no more than these.
+        /// True if there are no further documents.
         public var isComplete: Bool
-        /// Since the server was asked; nil where it never was, and these are what the device happens to
-        /// hold.
+        /// The time since the server was asked; nil if it never was, and the documents are those in
+        /// the cache.
         public var age: Duration?
-        /// Whether no server was asked for it now, or none answered.
+        /// True if no server was asked for this call, or none answered.
         public var isFromCache: Bool
-        /// Why the server did not answer; nil where it did, or was not needed.
+        /// The reason why the server did not answer; nil if it answered, or was not needed.
         public var error: FirestoreError?
 
         static let none = Results(documents: [], isComplete: true, age: .zero, isFromCache: true)
@@ -65,7 +67,8 @@ public final class UserSearch: Sendable {
         var error: FirestoreError?
     }
 
-    /// Rows on disk of all prefixes together; of more, those of the prefix used the longest ago go.
+    /// The maximum number of rows on disk for all prefixes; above it, the rows of the least
+    /// recently used prefix are removed.
     private static let storedRows = 2_000
 
     public let options: Options
@@ -80,13 +83,13 @@ public final class UserSearch: Sendable {
     private let flights = SingleFlight<String, Found>()
 
     /// - Parameters:
-    ///   - query: The collection, and filters if any; without an order, a limit or a cursor.
+    ///   - query: The collection, and filters if needed, without an order, a limit or a cursor.
     ///   - field: The field with the normalised text.
-    ///   - options: Bounds, and how long results count.
-    ///   - clock: By which results grow old.
-    ///   - normalize: How the field's text was made of a name, applied to what is typed; nil for
-    ///     ``SearchText``. Text is then compared by bytes.
-    /// - Throws: `invalidArgument` when that makes no sense.
+    ///   - options: The bounds, and the lifetime of results.
+    ///   - clock: The clock for the age of results.
+    ///   - normalize: The function that produced the field's text from a name; it is also applied
+    ///     to the user's input. Nil for ``SearchText``. Texts are then compared by bytes.
+    /// - Throws: `invalidArgument` if the arguments do not fit together.
     public init(
         _ query: Query, field: some FieldName = "searchName", options: Options = Options(),
         clock: any Clock<Duration> = ContinuousClock(),
@@ -108,7 +111,8 @@ public final class UserSearch: Sendable {
             SearchCache(lifetime: options.lifetime, capacity: options.capacity, text: \.text))
     }
 
-    /// Reads what earlier launches have found, once. A search does it by itself. Costs no reads.
+    /// Reads the results of earlier launches, once. A search calls this method automatically. Costs
+    /// no reads.
     public func open() async {
         let task = opening.withLock { opening in
             let task = opening ?? Task { await self.load() }
@@ -118,8 +122,8 @@ public final class UserSearch: Sendable {
         await task.value
     }
 
-    /// What is known of a text without asking the server; nil when that has to be asked. What earlier
-    /// launches have found is known after ``open()``.
+    /// Returns the known results for a text, without a server; nil if the server must be asked.
+    /// Results of earlier launches are known after ``open()``.
     public func known(_ text: String) -> Results? {
         let prefix = normalize(text)
         guard prefix.count >= options.minimumLength else { return Results.none }
@@ -138,10 +142,11 @@ public final class UserSearch: Sendable {
         }
     }
 
-    /// What begins with a text. Searches for the same at the same time share one question.
+    /// Returns the documents that begin with a text. Concurrent searches for the same text share a
+    /// request.
     ///
-    /// - Throws: What the server answered, or `cancelled` with the task. Where it is out of reach, only
-    ///   when the device has nothing to show.
+    /// - Throws: The server's error, or `cancelled` with the task. If the server is unreachable,
+    ///   throws only if the device has nothing to show.
     public func results(for text: String) async throws(FirestoreError) -> Results {
         await open()
         if let known = known(text) { return known }
@@ -158,7 +163,8 @@ public final class UserSearch: Sendable {
             isFromCache: found.error != nil, error: found.error)
     }
 
-    /// Forgets all results, on disk too, as after a sign-out or a change that must be seen at once.
+    /// Forgets all results, also on disk, for example after a sign-out or a change that must be
+    /// visible immediately.
     public func forget() {
         cache.withLock { $0.removeAll() }
         engine.setRecord(nil, forKey: key) { _ in }
@@ -192,7 +198,7 @@ public final class UserSearch: Sendable {
         return found
     }
 
-    /// Without a server; nil where the device has nothing.
+    /// Returns results without a server; nil if the device has none.
     private func held(
         _ prefix: String, _ error: FirestoreError
     ) async throws(FirestoreError) -> Found? {
@@ -215,7 +221,7 @@ public final class UserSearch: Sendable {
 
     // MARK: The disk
 
-    /// What cannot be stored is asked for again by the next launch.
+    /// Saves the results. The next launch asks again for results that could not be stored.
     private func save() async {
         let (now, wall) = (now(), query.firestore.environment.now())
         let entries = cache.withLock { $0.newest(rows: Self.storedRows) }
@@ -233,7 +239,8 @@ public final class UserSearch: Sendable {
         }
     }
 
-    /// What cannot be read, or has lost a document, is asked for again.
+    /// Loads the stored results. Unreadable results, and results with a missing document, are
+    /// requested again.
     private func load() async {
         let record: [UInt8]?? = try? await answer { engine.record(forKey: key, completion: $0) }
         guard let bytes = record ?? nil, let stored = try? FieldsCodec.decode(bytes),
@@ -250,12 +257,13 @@ public final class UserSearch: Sendable {
             view.flatMap { row(query.firestore.cachedSnapshot(of: $0)) }
         }
         let (now, wall) = (now(), query.firestore.environment.now())
-        // The newest is used last, so that it is kept the longest.
+        // The newest result is used last, so it is kept the longest.
         for entry in entries.sorted(by: { $0.time < $1.time }) {
             let found = entry.paths.compactMap { rows[$0] }
             guard found.count == entry.paths.count else { continue }
             let age = wall.duration(since: entry.time)
-            // A clock that was set back makes things that are from the future: they may be any age.
+            // After the clock was set back, times can be in the future: the age of such a result is
+            // unknown.
             let time = now - (age < .zero ? options.lifetime : age)
             cache.withLock { cache in
                 cache.store(entry.prefix, found, isComplete: entry.isComplete, at: time)
@@ -264,7 +272,7 @@ public final class UserSearch: Sendable {
     }
 }
 
-/// The results of one prefix, as they are on disk.
+/// The results of a prefix, in the form on disk.
 private struct StoredSearch {
     let prefix: String
     let time: Timestamp
@@ -283,14 +291,14 @@ private struct StoredSearch {
     }
 }
 
-/// The time since now, on a clock of any kind.
+/// Returns a function for the time since now, on a clock of any kind.
 func elapsed(on clock: some Clock<Duration>) -> @Sendable () -> Duration {
     let start = clock.now
     return { start.duration(to: clock.now) }
 }
 
 extension Query {
-    /// - Throws: `invalidArgument` for one with an order, a limit or a cursor.
+    /// - Throws: `invalidArgument` for a query with an order, a limit or a cursor.
     func checkIsPlain(for user: String) throws(FirestoreError) {
         let value = try runnable()
         guard value.orders.isEmpty, value.limit == nil, value.start == nil, value.end == nil else {

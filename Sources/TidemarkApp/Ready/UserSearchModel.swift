@@ -1,27 +1,28 @@
 public import Observation
 public import Tidemark
 
-/// A search field and what it has found, for a view to bind to.
+/// A search field and its results, for a view to bind to.
 ///
-/// Each change of ``text`` is answered from what is known at once, or asked for when nobody has typed
-/// for ``debounce``. What comes late for an earlier text is kept for later and not shown.
+/// Each change of ``text`` is answered immediately from known results, or requested after a pause
+/// of ``debounce`` in the typing. A late answer for an earlier text is kept for later and not
+/// shown.
 @MainActor @Observable
 public final class UserSearchModel {
-    /// As it is typed.
+    /// The user's input.
     public var text = "" {
         didSet { if !text.hasSameBytes(as: oldValue) { search() } }
     }
-    /// For ``text``, or while ``isSearching`` for what was typed before.
+    /// The results for ``text``, or for the earlier text while ``isSearching`` is true.
     public private(set) var documents: [QueryDocumentSnapshot] = []
-    /// Whether there are more than these.
+    /// True if there are more documents than these.
     public private(set) var hasMore = false
     public private(set) var isSearching = false
-    /// Whether the server did not answer, and this is what the device has.
+    /// True if the server did not answer, and the results come only from the device.
     public private(set) var isOffline = false
-    /// Why nothing was found for ``text``; the results before stay.
+    /// The reason why the search for ``text`` failed; the earlier results stay.
     public private(set) var error: FirestoreError?
 
-    /// How long a pause in typing is.
+    /// The pause in typing after which a request is sent.
     @ObservationIgnored public let debounce: Duration
     @ObservationIgnored private let users: UserSearch
     @ObservationIgnored private let clock: any Clock<Duration>
@@ -36,13 +37,13 @@ public final class UserSearchModel {
         self.users = users
         self.debounce = debounce
         self.clock = clock
-        // What earlier launches have found is known at once then.
+        // The results of earlier launches are then available immediately.
         Task { await users.open() }
     }
 
     deinit { searching?.cancel() }
 
-    /// Asks for the same text again, as after an error.
+    /// Searches for the same text again, for example after an error.
     public func retry() { search() }
 
     private func search() {
@@ -65,7 +66,7 @@ public final class UserSearchModel {
         }
     }
 
-    /// Nothing that comes for an earlier text takes the place of a later one's.
+    /// Applies the end of a search, unless a later search has begun.
     private func end(_ number: Int, _ change: (UserSearchModel) -> Void) {
         guard number == lastSearch else { return }
         isSearching = false

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Those who watch a value as it changes: each gets it now, and skips to the newest when it is slow.
+/// The observers of a value: each gets the present value, and a slow observer skips to the newest.
 final class Watchers<Value: Sendable>: Sendable {
     private struct State {
         var value: Value

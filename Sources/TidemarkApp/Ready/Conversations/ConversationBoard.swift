@@ -1,42 +1,44 @@
 import Tidemark
 
-/// One conversation as its document tells of it.
+/// A conversation, from the fields of its document.
 struct ConversationRow<Content: Hashable & Sendable>: Hashable, Sendable {
     let id: ByteString
     let content: Content
     let lastMessageAt: Timestamp?
-    /// Whether the time is this device's guess, until the server has set it.
+    /// True if the time is this device's estimate, because the server has not set it yet.
     var isTimeEstimated = false
-    /// Of all messages, or of the user's unread ones; nil where it says none.
+    /// The number of all messages, or of the user's unread messages; nil if the document has no
+    /// number.
     let count: Int?
-    /// Whether the user has written the last message.
+    /// True if the user has written the last message.
     let isOwn: Bool
     let createTime: Timestamp?
 }
 
-/// Joins conversations with the marks of what their user has seen. Pure: what was heard goes in, what to
-/// store and to share comes out.
+/// Joins conversations with the marks of their user. The board is pure: it takes events, and
+/// returns the marks to store and to share.
 struct ConversationBoard<Content: Hashable & Sendable>: Hashable, Sendable {
     typealias Row = ConversationRow<Content>
 
     struct Entry: Hashable, Sendable {
         let row: Row
         let unread: Int
-        /// Whether there are no more than ``unread``.
+        /// True if ``unread`` is the exact number, and false if there may be more unread messages.
         let isExact: Bool
     }
 
     enum Way: Hashable, Sendable { case sinceMark, ofEachUser, notCounted }
 
     enum Event: Sendable {
-        /// What the disk has of the marks.
+        /// The marks on the disk.
         case loaded(ConversationMarks)
-        /// The conversations now.
-        /// - Parameter readTime: As of when they are complete; nil when they are not.
+        /// The present conversations.
+        /// - Parameter readTime: The time as of which the rows are complete; nil if they are
+        ///   incomplete.
         case rows([Row], readTime: Timestamp?)
-        /// What the user's own document says; nil when it says nothing, or cannot be read.
+        /// The marks in the user's own document; nil if it has none, or cannot be read.
         case shared(ConversationMarks?)
-        /// The user has seen all but so many of its messages.
+        /// The user has seen all messages of a conversation except the given number.
         case seen(ByteString, unread: Int)
         case seenAll
     }
@@ -44,9 +46,9 @@ struct ConversationBoard<Content: Hashable & Sendable>: Hashable, Sendable {
     enum Effect: Hashable, Sendable {
         case publish
         case save
-        /// - Parameter begin: Only where it is new.
+        /// - Parameter begin: The begin of the marks, if it is new.
         case share([ByteString], begin: Timestamp?)
-        /// The counts in these documents become 0.
+        /// Sets the counts in these documents to 0.
         case zero([ByteString])
     }
 
@@ -55,11 +57,11 @@ struct ConversationBoard<Content: Hashable & Sendable>: Hashable, Sendable {
     private(set) var marks = ConversationMarks()
     private var rows: [Row] = []
     private var places: [ByteString: Int] = [:]
-    /// As of when the rows are complete.
+    /// The time as of which the rows are complete.
     private var readTime: Timestamp?
     private var isLoaded = false
     private var hasHeardShared = false
-    /// Conversations whose last message is this device's own and not yet confirmed.
+    /// The conversations whose last message is this device's own and not yet confirmed.
     private var sending: Set<ByteString> = []
     private(set) var entries: [Entry] = []
 
@@ -68,7 +70,7 @@ struct ConversationBoard<Content: Hashable & Sendable>: Hashable, Sendable {
         self.sharesMarks = sharesMarks
     }
 
-    /// Of all conversations together.
+    /// The number of unread messages of all conversations.
     var unreadTotal: Int { entries.reduce(0) { $0 + $1.unread } }
 
     mutating func step(_ event: Event) -> [Effect] {
@@ -102,7 +104,7 @@ struct ConversationBoard<Content: Hashable & Sendable>: Hashable, Sendable {
         return effects
     }
 
-    /// What comes with the rows may have changed where they have not: how fresh they are.
+    /// Returns true for events whose rows may be unchanged while their freshness has changed.
     private func isFirst(_ event: Event) -> Bool {
         switch event {
         case .loaded, .rows: true
@@ -124,13 +126,13 @@ struct ConversationBoard<Content: Hashable & Sendable>: Hashable, Sendable {
         guard let mark = marks[row.id] else {
             if time <= begin { return (0, true) }
             guard way == .sinceMark, let count = row.count else { return (1, false) }
-            // All of it is new, or it is unknown how much was there before.
+            // All messages are new, or the number of earlier messages is unknown.
             let isNew = row.createTime.map { $0 > begin } ?? true
             return isNew ? (max(1, count), true) : (1, false)
         }
         let isNewer = time > mark.time
         guard way == .sinceMark, let count = row.count else { return (isNewer ? 1 : 0, !isNewer) }
-        // A message whose sender did not count it is one at the least.
+        // A newer message that its sender did not count is at least one unread message.
         return count > mark.count ? (count - mark.count, true) : (isNewer ? 1 : 0, !isNewer)
     }
 
@@ -150,7 +152,7 @@ struct ConversationBoard<Content: Hashable & Sendable>: Hashable, Sendable {
         let moved = places.compactMap { place -> ByteString? in
             let row = rows[place]
             guard var mark = mark(row, unread: unread) else { return nil }
-            // With some left unread, the last message is not seen.
+            // If some messages stay unread, the last message is unread.
             if unread > 0 { mark.time = marks[row.id]?.time ?? .epoch }
             return marks.raise(row.id, to: mark) ? row.id : nil
         }
@@ -160,8 +162,8 @@ struct ConversationBoard<Content: Hashable & Sendable>: Hashable, Sendable {
 
     private mutating func settle() -> [Effect] { begin() + takeOwn() }
 
-    /// The first complete list: what is in it counts as seen. Later, what turns up from before then does
-    /// too.
+    /// Sets the begin of the marks with the first complete list: its conversations count as seen.
+    /// Older conversations that appear later also count as seen.
     private mutating func begin() -> [Effect] {
         guard way != .ofEachUser, isLoaded, let readTime else { return [] }
         if sharesMarks && !hasHeardShared { return [] }
@@ -177,7 +179,7 @@ struct ConversationBoard<Content: Hashable & Sendable>: Hashable, Sendable {
         return [.save] + (isNew && sharesMarks ? [.share([], begin: begin)] : [])
     }
 
-    /// Who writes in a conversation has seen it.
+    /// Raises the marks of conversations in which the user has written the last message.
     private mutating func takeOwn() -> [Effect] {
         guard way != .ofEachUser, isLoaded, marks.begin != nil else { return [] }
         var (moved, sent): ([ByteString], [ByteString]) = ([], [])
@@ -193,7 +195,7 @@ struct ConversationBoard<Content: Hashable & Sendable>: Hashable, Sendable {
             let isSent = sending.remove(row.id) != nil
             guard let mark = mark(row), marks.raise(row.id, to: mark) else { continue }
             moved.append(row.id)
-            // Each device sees it; the one that sent it tells the others.
+            // Each device sees the message; only the sending device shares the mark.
             if isSent { sent.append(row.id) }
         }
         if moved.isEmpty { return [] }

@@ -1,42 +1,45 @@
 import Tidemark
 
-/// Where a conversation's document keeps what a chat list shows of it.
+/// The fields of a conversation's document for a chat list.
 ///
-/// The last message and the number of messages are fields of the conversation itself, so that a list of
-/// 1,000 conversations is one query, and a new message is one read.
+/// The last message and the number of messages are fields of the conversation itself, so a list of
+/// 1,000 conversations is a single query, and a new message is a single read.
 public struct ConversationFields: Hashable, Sendable {
-    /// How it is known how many messages somebody has not seen.
+    /// The way in which the number of unread messages is known.
     public enum Unread: Hashable, Sendable {
-        /// The field counts all messages that were ever sent, with `FieldValue.increment(1)`. Unread is
-        /// what was sent after the user's mark. Reading a conversation changes no document that
-        /// others listen to.
+        /// The field counts all messages that were ever sent, with `FieldValue.increment(1)`.
+        /// Messages after the user's mark are unread. Reading a conversation changes no document
+        /// that others listen to.
         case sinceMark(total: String)
-        /// The field is a map of counts by user id: the sender raises those of the others, and a user's
-        /// own is set to 0 when they read. Each reading is a write that every member's list is billed
-        /// a read for.
+        /// The field is a map of counts by user id: the sender raises the counts of the others, and
+        /// a user's own count is set to 0 when the user reads. Each such write costs a read for the
+        /// list of every member.
         case ofEachUser(String)
-        /// Nothing is counted: a conversation is unread while its last message is newer than the mark.
+        /// Messages are not counted: a conversation is unread while its last message is newer than
+        /// the mark.
         case notCounted
     }
 
-    /// A map with the last message, or whatever the list shows of it.
+    /// The field with a map of the last message, or of the parts that the list shows.
     public var lastMessage: String
-    /// The server's time of the last message.
+    /// The field with the server's time of the last message.
     public var lastMessageAt: String
-    /// The id of who wrote the last message; what one wrote is never unread to oneself. A path, as into
-    /// the last message.
+    /// The field with the id of the last message's author; a user's own message is never unread for
+    /// the author. A path is possible, for example into the last message.
     public var lastSender: String
-    /// How unread messages are counted.
+    /// The way in which unread messages are counted.
     public var unread: Unread
-    /// The server's time of the last change of the document; nil where it has none.
+    /// The field with the server's time of the last change of the document; nil if there is no such
+    /// field.
     public var updatedAt: String?
 
     /// - Parameters:
-    ///   - lastMessage: A map with the last message.
-    ///   - lastMessageAt: The server's time of the last message.
-    ///   - lastSender: The id of who wrote it.
-    ///   - unread: How unread messages are counted.
-    ///   - updatedAt: The server's time of the last change of the document; nil where it has none.
+    ///   - lastMessage: The field with a map of the last message.
+    ///   - lastMessageAt: The field with the server's time of the last message.
+    ///   - lastSender: The field with the id of the last message's author.
+    ///   - unread: The way in which unread messages are counted.
+    ///   - updatedAt: The field with the server's time of the last change of the document; nil if
+    ///     there is no such field.
     public init(
         lastMessage: String = "lastMessage", lastMessageAt: String = "lastMessageAt",
         lastSender: String = "lastMessage.senderId",
@@ -49,7 +52,8 @@ public struct ConversationFields: Hashable, Sendable {
         self.updatedAt = updatedAt
     }
 
-    /// What a new message changes in its conversation. To be written in one batch with the message.
+    /// Returns the changes of a conversation for a new message. Write them in the same batch as the
+    /// message.
     ///
     /// ```swift
     /// let batch = firestore.batch()
@@ -59,16 +63,17 @@ public struct ConversationFields: Hashable, Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - message: What the list is to show of it.
-    ///   - sender: The id of who writes it.
-    ///   - others: The ids of the other members; used by ``Unread/ofEachUser(_:)`` alone.
+    ///   - message: The parts of the message that the list shows.
+    ///   - sender: The id of the author.
+    ///   - others: The ids of the other members; only ``Unread/ofEachUser(_:)`` uses them.
     public func sending(
         _ message: [String: Any], from sender: String, to others: [String] = []
     ) -> [AnyHashable: Any] {
         var changes: [AnyHashable: Any] = [lastMessageAt: FieldValue.serverTimestamp()]
         let inside = lastMessage + "."
         if lastSender.hasBytePrefix(inside) {
-            // A field of the map is set with it: one path must not lie in another.
+            // The sender's field is inside the map, so the map sets it: a path of an update must
+            // not be inside another.
             var message = message
             message[String(lastSender.dropFirst(inside.count))] = sender
             changes[lastMessage] = message
@@ -94,7 +99,7 @@ public struct ConversationFields: Hashable, Sendable {
 struct ParsedConversationFields: Sendable {
     let lastMessageAt: FieldPath
     let lastSender: FieldPath
-    /// Of all messages, or of the user's unread ones; nil where nothing is counted.
+    /// The count of all messages, or the map of unread counts; nil if messages are not counted.
     let count: FieldPath?
     let user: String
     let isSinceMark: Bool

@@ -1,27 +1,28 @@
 public import Tidemark
 
-/// One row of a chat list.
+/// A row of a chat list.
 public struct ConversationItem: Hashable, Sendable, Identifiable {
-    /// The conversation itself.
+    /// The conversation's document.
     public let document: QueryDocumentSnapshot
-    /// Nil before the first message.
+    /// The time of the last message; nil before the first message.
     public let lastMessageAt: Timestamp?
-    /// What the badge shows. At least 1 for a conversation whose last message was not seen.
+    /// The number for the badge. At least 1 if the last message was not seen.
     public let unreadCount: Int
-    /// False where it is only known that there are unread messages: ``unreadCount`` is then 1.
+    /// False if only the existence of unread messages is known: ``unreadCount`` is then 1.
     public let isUnreadCountExact: Bool
-    /// Whether the user has written the last message.
+    /// True if the user has written the last message.
     public let isLastMessageOwn: Bool
 
     let lastMessageField: String
 
     /// The conversation's document id.
     public var id: String { document.documentID }
-    /// Whether there is something that the user has not seen.
+    /// True if the conversation has unread messages.
     public var isUnread: Bool { unreadCount > 0 }
-    /// Whether it shows writes that the server has not acknowledged: the last message is being sent.
+    /// True if the document has writes that the server has not acknowledged: the last message is
+    /// being sent.
     public var hasPendingWrites: Bool { document.metadata.hasPendingWrites }
-    /// What the conversation says of its last message; nil before the first one.
+    /// The last message in the conversation's document; nil before the first message.
     public var lastMessage: [String: Any]? { document.get(lastMessageField) as? [String: Any] }
 
     init(_ entry: ConversationBoard<QueryDocumentSnapshot>.Entry, _ lastMessage: String) {
@@ -34,19 +35,20 @@ public struct ConversationItem: Hashable, Sendable, Identifiable {
     }
 }
 
-/// A chat list at one moment.
+/// The state of a chat list at a moment.
 public struct ConversationListState: Hashable, Sendable {
-    /// The one with the latest message first.
+    /// The items, with the latest message first.
     public internal(set) var items: [ConversationItem] = []
-    /// Of all items together: the badge of the app.
+    /// The number of unread messages of all items: the badge of the app.
     public internal(set) var unreadTotal = 0
-    /// Whether there are older conversations, for ``ConversationList/loadMore(_:)``.
+    /// True if ``ConversationList/loadMore(_:)`` can show older conversations.
     public internal(set) var hasMore = false
-    /// Where the list stands with the server.
+    /// The relation between the list and the server's.
     public internal(set) var phase = ListPhase.loading
-    /// Why other devices' marks do not come; nil where they do, or are not shared.
+    /// The reason why the marks of other devices do not arrive; nil if they arrive, or are not
+    /// shared.
     public internal(set) var sharedMarksError: FirestoreError?
 
-    /// How many conversations have something unread.
+    /// The number of conversations with unread messages.
     public var unreadConversations: Int { items.count { $0.isUnread } }
 }

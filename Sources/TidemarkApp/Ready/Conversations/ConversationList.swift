@@ -1,6 +1,6 @@
 public import Tidemark
 
-/// The chat list of a user: conversations, their last messages, and a badge for each.
+/// The chat list of a user: conversations, their last messages, and a badge for each conversation.
 ///
 /// ```swift
 /// let list = try ConversationList(
@@ -11,23 +11,24 @@ public import Tidemark
 /// }
 /// ```
 ///
-/// It is one query and one listener, however many conversations there are: what a row shows is in the
-/// conversation's document (``ConversationFields``), and what the user has seen is a mark on the device. It
-/// shows what the device holds before the server answers. Costs, as its feed, what changed: a new message
-/// is one read, and its badge is right with the same snapshot. Seeing a conversation costs no read; where
-/// marks are shared between devices it is one write, and a read for each device that listens.
+/// The list is a single query and a single listener, regardless of the number of conversations: the
+/// data of a row are in the conversation's document (``ConversationFields``), and a mark on the
+/// device records what the user has seen. The device's list is shown before the server answers. The
+/// costs are those of its feed, for the changes: a new message is one read, and its badge is
+/// correct in the same snapshot. Seeing a conversation costs no read; for marks that devices share,
+/// it is one write, and a read for each listening device.
 ///
-/// With a ``Pager`` in place of a feed, conversations come in pages from the server: for a user of whose
-/// thousands only the newest matter. Marks work the same.
+/// With a ``Pager`` instead of a feed, conversations come in pages from the server: for a user with
+/// thousands of conversations, of which only the newest matter. Marks work in the same way.
 ///
-/// A conversation that was there when the list was complete for the first time counts as seen, unless
-/// another device's marks say otherwise. It is of the user in whose time it was made, as its feed is.
+/// A conversation in the first complete list counts as seen, unless another device's marks differ.
+/// The list belongs to the user for whom it was created, like its feed.
 public actor ConversationList {
     private typealias Board = ConversationBoard<QueryDocumentSnapshot>
 
-    /// Conversations that are followed at the same time; the one followed first is let go.
+    /// The maximum number of followed conversations; the list stops following the oldest.
     private static let maxFollowed = 20
-    /// Marks of one write: a document takes 500 transforms.
+    /// The maximum number of marks in a write, because a document accepts 500 transforms.
     private static let marksPerWrite = 200
 
     private let source: ConversationSource
@@ -44,19 +45,21 @@ public actor ConversationList {
     private var tasks: [Task<Void, Never>] = []
     private var followed: [(id: ByteString, task: Task<Void, Never>)] = []
     private let watchers = Watchers<ConversationListState>(ConversationListState())
-    /// What is shown now.
+    /// The present state.
     public private(set) var state = ConversationListState()
 
     /// - Parameters:
-    ///   - definition: The conversations of the user, as ``FeedDefinition/chatList(of:in:members:lastMessageAt:way:)``.
+    ///   - definition: The conversations of the user, as in
+    ///     ``FeedDefinition/chatList(of:in:members:lastMessageAt:way:)``.
     ///   - user: The user's id.
-    ///   - fields: Where a conversation keeps what is shown of it.
-    ///   - window: Conversations that are joined and counted, from disk, beyond the definition's own window;
-    ///     opening costs time for each, some 10 µs.
-    ///   - sharedMarks: A document and a field of the user's own, by which their devices share what was
-    ///     seen: a map by conversation. Costs one read at the start and one for each change, also for the
-    ///     device's own. Exempt the field from indexes: a document has 40,000 entries at the most.
-    /// - Throws: `invalidArgument` when that makes no sense.
+    ///   - fields: The fields of a conversation for its row.
+    ///   - window: The number of conversations that are joined and counted, from disk, beyond the
+    ///     definition's own window; opening costs about 10 µs for each.
+    ///   - sharedMarks: A document and a field of the user, in which the user's devices share the
+    ///     marks as a map by conversation. Costs one read at the start and one for each change,
+    ///     including the device's own. Exempt the field from indexes: a document can have at most
+    ///     40,000 entries.
+    /// - Throws: `invalidArgument` if the arguments do not fit together.
     public init(
         _ definition: FeedDefinition, user: String,
         fields: ConversationFields = ConversationFields(), window: Int = 1_000,
@@ -68,14 +71,15 @@ public actor ConversationList {
             .feed(try Feed(definition)), definition.query, user, fields, sharedMarks)
     }
 
-    /// As the other one, with conversations in pages: ``Pager/conversations(of:in:members:lastMessageAt:pageSize:pagesFromDisk:)``.
+    /// Creates a list with conversations in pages:
+    /// ``Pager/conversations(of:in:members:lastMessageAt:pageSize:pagesFromDisk:)``.
     ///
     /// - Parameters:
     ///   - pager: The conversations of the user.
     ///   - user: The user's id.
-    ///   - fields: Where a conversation keeps what is shown of it.
-    ///   - sharedMarks: A document and a field of the user's own for marks of all their devices.
-    /// - Throws: `invalidArgument` when that makes no sense.
+    ///   - fields: The fields of a conversation for its row.
+    ///   - sharedMarks: A document and a field of the user for the marks of all devices.
+    /// - Throws: `invalidArgument` if the arguments do not fit together.
     public init(
         _ pager: Pager, user: String, fields: ConversationFields = ConversationFields(),
         sharedMarks: FeedDefinition.SharedMark? = nil
@@ -109,14 +113,15 @@ public actor ConversationList {
         Task { await source.setLive(false) }
     }
 
-    /// What is shown, now and as it changes. A slow reader skips to the newest. Begins nothing.
+    /// The present state and each later state. A slow reader skips to the newest. Starts no read.
     public nonisolated var states: AsyncStream<ConversationListState> { watchers.stream }
 
-    /// What the next ``refresh()`` asks first, what that costs, and why; nil with a pager. Asks nothing.
+    /// The first question of the next ``refresh()``, with its cost and reason; nil with a pager.
+    /// Asks no server.
     ///
-    /// It goes by what the device holds: ``open()`` the list before. Where the answer is a full page, another
-    /// page follows. Marks are of the device, and cost nothing; a document that shares them is read by
-    /// ``start()``.
+    /// The plan depends on the device's data: ``open()`` the list before. After a full page,
+    /// another page follows. Marks are on the device, and cost nothing; ``start()`` reads the
+    /// document of shared marks.
     public var plan: ReadPlan? {
         get async {
             guard case .feed(let feed) = source else { return nil }
@@ -124,10 +129,10 @@ public actor ConversationList {
         }
     }
 
-    /// Reads the list from what the device holds. Costs no reads; asks no server. With a pager, nothing
-    /// comes before ``start()``.
+    /// Reads the list from the device. Costs no reads; asks no server. With a pager, the result is
+    /// empty before ``start()``.
     ///
-    /// - Throws: What the disk answered.
+    /// - Throws: The error of the disk.
     @discardableResult
     public func open() async throws(FirestoreError) -> [ConversationItem] {
         try await load()
@@ -136,8 +141,8 @@ public actor ConversationList {
         return state.items
     }
 
-    /// Shows what the device holds, and then keeps the list right by listening, until ``stop()`` or the list
-    /// goes. What fails is the phase.
+    /// Shows the device's list, and then updates the list by listening, until ``stop()`` or the
+    /// release of this object. The phase shows an error.
     public func start() async {
         guard tasks.isEmpty else { return }
         if let sharedMarks {
@@ -154,16 +159,16 @@ public actor ConversationList {
         }
     }
 
-    /// Listens no longer. What is shown stays.
+    /// Stops the listeners. The shown list stays.
     public func stop() async {
         for task in tasks { task.cancel() }
         tasks = []
         await source.setLive(false)
     }
 
-    /// Brings the list up to date once, at the price of what changed: ``plan`` tells it beforehand.
+    /// Updates the list once, at the cost of its changes: ``plan`` predicts it.
     ///
-    /// - Throws: What the server or the disk answered.
+    /// - Throws: The error of the server or the disk.
     public func refresh() async throws(FirestoreError) {
         try await load()
         try await source.sync()
@@ -172,8 +177,9 @@ public actor ConversationList {
 
     /// Shows older conversations: from disk with a feed, a page from the server with a pager.
     ///
-    /// - Parameter count: How many more of a feed; a pager has pages of its own size.
-    /// - Throws: What the disk answered; what the server did to a pager's page is the phase.
+    /// - Parameter count: The number of further conversations of a feed; a pager has its own page
+    ///   size.
+    /// - Throws: The error of the disk. The phase shows the server's error for a pager's page.
     public func loadMore(_ count: Int = 50) async throws(FirestoreError) {
         try await source.loadMore(count)
     }
@@ -182,13 +188,14 @@ public actor ConversationList {
 // MARK: - What was seen
 
 extension ConversationList {
-    /// Remembers that the user has seen a conversation, but for so many of its messages. Works offline, and
-    /// is on disk when it returns. A conversation that is not in the list is left as it is.
+    /// Records that the user has seen a conversation, except for `unread` of its messages. Works
+    /// offline; the mark is on disk when the method returns. A conversation outside the list stays
+    /// unchanged.
     ///
     /// - Parameters:
     ///   - id: The conversation's document id.
-    ///   - unread: Messages that are still unread.
-    /// - Throws: What the disk answered.
+    ///   - unread: The number of messages that are still unread.
+    /// - Throws: The error of the disk.
     public func markSeen(_ id: String, unread: Int = 0) async throws(FirestoreError) {
         guard unread >= 0 else {
             throw .invalidArgument("A conversation has 0 or more unread messages, not \(unread).")
@@ -197,18 +204,18 @@ extension ConversationList {
         try await step(.seen(ByteString(id), unread: unread))
     }
 
-    /// Remembers that the user has seen all conversations of the list. Where marks are shared, it is a write
-    /// for each 200 conversations.
+    /// Records that the user has seen all conversations of the list. Shared marks cost a write for
+    /// each 200 conversations.
     ///
-    /// - Throws: What the disk answered.
+    /// - Throws: The error of the disk.
     public func markAllSeen() async throws(FirestoreError) {
         try await load()
         try await step(.seenAll)
     }
 
-    /// Takes over what a conversation's feed counts as unread, for as long as its screen shows it: of 20
-    /// conversations at the same time at the most. What the feed holds has to be as new as the conversation
-    /// says: let both carry one time, of one batch.
+    /// Uses the unread count of a conversation's feed while its screen shows the feed, for at most
+    /// 20 conversations. The feed must be as new as the conversation's document: give both the same
+    /// time, in the same batch.
     ///
     /// - Parameters:
     ///   - feed: The messages of the conversation.
@@ -303,8 +310,8 @@ extension ConversationList {
         }
     }
 
-    /// Queued before it returns; sent when there is a network. What is refused is among the rejected
-    /// writes.
+    /// Queues the writes before it returns; they are sent when there is a network. A refused write
+    /// is among the rejected writes.
     private func share(_ ids: [ByteString], _ begin: Timestamp?) {
         guard let sharedMarks else { preconditionFailure("nothing is shared") }
         typealias Marks = ConversationMarks
@@ -329,7 +336,7 @@ extension ConversationList {
         guard let collection, let count = parsed.count else { return }
         for id in ids {
             guard let path = try? collection.document(id.text) else { continue }
-            // tidemark:ignore writes-in-loop one that is gone must not keep the others from being written
+            // tidemark:ignore writes-in-loop a deleted document must not prevent the other writes
             firestore.document(path.text).updateData([count: Int64(0)])
         }
     }
@@ -339,7 +346,8 @@ extension ConversationList {
         try? await step(.shared(marks))
     }
 
-    /// Other devices' marks, until the task is cancelled or they may not be read.
+    /// Receives the marks of other devices, until the task is cancelled or the marks may not be
+    /// read.
     private static func hear(
         _ shared: FeedDefinition.SharedMark, _ list: ConversationList?
     ) async {

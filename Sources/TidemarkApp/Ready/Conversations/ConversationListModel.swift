@@ -1,35 +1,36 @@
 public import Observation
 public import Tidemark
 
-/// A ``ConversationList`` whose conversations are values of a Swift type, for a view to bind to.
+/// A ``ConversationList`` whose conversations are values of a Swift type, and that a view can bind
+/// to.
 ///
-/// A document is decoded when it comes and when it changes. One that is no `Conversation` is left out of
-/// the list and named in ``undecodable``.
+/// A document is decoded when it arrives and when it changes. A document that cannot be decoded as
+/// `Conversation` is left out of the list and named in ``undecodable``.
 @MainActor @Observable
 public final class ConversationListModel<Conversation: Decodable & Sendable> {
-    /// One conversation, as a value and with its badge.
+    /// A conversation, as a value and with its badge.
     public struct Row: Identifiable, Sendable {
         /// The conversation, decoded.
         public let value: Conversation
-        /// What else the list knows of it.
+        /// The list's data for the conversation.
         public let item: ConversationItem
         /// The conversation's document id.
         public var id: String { item.id }
-        /// What the badge shows.
+        /// The number for the badge.
         public var unreadCount: Int { item.unreadCount }
-        /// Whether there is something that the user has not seen.
+        /// True if the conversation has unread messages.
         public var isUnread: Bool { item.isUnread }
     }
 
-    /// The one with the latest message first.
+    /// The rows, with the latest message first.
     public private(set) var rows: [Row] = []
-    /// Why documents could not be decoded, by document id.
+    /// The decoding errors of documents, by document id.
     public private(set) var undecodable: [String: String] = [:]
-    /// Of all rows together: the badge of the app.
+    /// The number of unread messages of all rows: the badge of the app.
     public private(set) var unreadTotal = 0
-    /// Whether there are older conversations, for ``loadMore()``.
+    /// True if ``loadMore()`` can show older conversations.
     public private(set) var hasMore = false
-    /// Skeletons while it is `loading`, a sentence when it is `empty`.
+    /// The phase. A view draws skeletons while it is `loading`, and a sentence if it is `empty`.
     public private(set) var phase = ListPhase.loading
 
     private struct Decoded {
@@ -42,12 +43,12 @@ public final class ConversationListModel<Conversation: Decodable & Sendable> {
     @ObservationIgnored private var decoded: [ByteString: Decoded] = [:]
     @ObservationIgnored private var watching: Task<Void, Never>?
 
-    /// Shows what the device holds, and keeps it right while the model is there.
+    /// Shows the device's list, and updates the list until the model is released.
     ///
     /// - Parameters:
     ///   - list: The list to show.
-    ///   - type: What a conversation's document is decoded as.
-    ///   - decoder: How it is decoded.
+    ///   - type: The type of a decoded conversation.
+    ///   - decoder: The decoder of the documents.
     public init(
         _ list: ConversationList, as type: Conversation.Type = Conversation.self,
         decoder: Firestore.Decoder = Firestore.Decoder()
@@ -67,16 +68,16 @@ public final class ConversationListModel<Conversation: Decodable & Sendable> {
         Task { await list.stop() }
     }
 
-    /// Brings it up to date now; what fails is the phase.
+    /// Updates the list now. The phase shows an error.
     public func refresh() async { try? await list.refresh() }
 
     /// Shows older conversations.
     public func loadMore() async { try? await list.loadMore() }
 
-    /// As ``ConversationList/markSeen(_:unread:)``: the badge goes at once.
+    /// See ``ConversationList/markSeen(_:unread:)``: the badge disappears immediately.
     ///
     /// - Parameter id: The conversation's document id.
-    /// - Throws: What the disk answered.
+    /// - Throws: The error of the disk.
     public func markSeen(_ id: String) async throws(FirestoreError) {
         try await list.markSeen(id)
     }

@@ -1,15 +1,16 @@
 import Tidemark
 
-/// Up to where a user has seen one conversation.
+/// The mark up to which a user has seen a conversation.
 struct ConversationMark: Hashable, Sendable {
-    /// Of the last message that was seen.
+    /// The time of the last seen message.
     var time: Timestamp
-    /// How many messages had been sent by then, those that were left unread aside.
+    /// The number of messages that had been sent by then, without the messages that stayed unread.
     var count: Int
 
-    /// Marks only move forward, each part by itself: two devices do not know of each other.
+    /// Raises the mark. Marks only move forward, each part separately, because two devices do not
+    /// know each other's state.
     ///
-    /// - Returns: Whether it moved.
+    /// - Returns: True if the mark moved.
     mutating func raise(to other: ConversationMark) -> Bool {
         let before = self
         time = max(time, other.time)
@@ -18,19 +19,19 @@ struct ConversationMark: Hashable, Sendable {
     }
 }
 
-/// The marks of a user's conversations, as they are kept on disk and in a document of the user's own.
+/// The marks of a user's conversations, in the form on disk and in the user's own document.
 struct ConversationMarks: Hashable, Sendable {
-    /// Kept at the most. Of more, those that were moved to the oldest times go.
+    /// The maximum number of kept marks. Above it, the marks with the oldest times are removed.
     static let capacity = 10_000
 
     private(set) var marks: [ByteString: ConversationMark] = [:]
-    /// What was there by then counts as seen, where nothing else is known; nil before the list was complete
-    /// for the first time.
+    /// The time up to which conversations without a mark count as seen; nil before the first
+    /// complete list.
     var begin: Timestamp?
 
     subscript(id: ByteString) -> ConversationMark? { marks[id] }
 
-    /// - Returns: Whether anything moved.
+    /// - Returns: True if a mark moved.
     mutating func raise(_ id: ByteString, to mark: ConversationMark) -> Bool {
         guard var known = marks[id] else {
             marks[id] = mark
@@ -66,7 +67,7 @@ struct ConversationMarks: Hashable, Sendable {
         return FieldsCodec.encode(all)
     }
 
-    /// What cannot be read counts as nothing known.
+    /// Decodes the marks from disk. Unreadable parts count as unknown.
     init(encoded bytes: [UInt8]) {
         guard let all = try? FieldsCodec.decode(bytes) else { return }
         if case .timestamp(let time)? = all["begin"] { begin = time }
@@ -86,7 +87,7 @@ struct ConversationMarks: Hashable, Sendable {
 
     static let (timeKey, countKey, beginKey) = ("at", "count", "begin")
 
-    /// Of a field's value: a map by conversation, and when it began.
+    /// Decodes a field's value: a map by conversation, with the begin of the marks.
     init(shared value: Value?) {
         guard case .map(let entries)? = value else { return }
         for entry in entries {

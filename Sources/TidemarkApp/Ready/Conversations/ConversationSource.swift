@@ -1,16 +1,16 @@
 import Tidemark
 
-/// Where a chat list's conversations come from.
+/// The source of a chat list's conversations.
 enum ConversationSource: Sendable {
     case feed(Feed)
     case pager(Pager)
 
-    /// The conversations at one moment.
+    /// The conversations at a moment.
     struct Rows: Sendable {
         var documents: [QueryDocumentSnapshot]
         var hasMore: Bool
         var phase: ListPhase
-        /// As of when they are complete; nil when they are not.
+        /// The time as of which the conversations are complete; nil if they are incomplete.
         var readTime: Timestamp?
     }
 
@@ -37,7 +37,8 @@ enum ConversationSource: Sendable {
         }
     }
 
-    /// Calls `body` with what there is now, and after each change, until the task is cancelled.
+    /// Calls `body` with the present conversations, and after each change, until the task is
+    /// cancelled.
     func follow(_ body: (Rows) async -> Void) async {
         switch self {
         case .feed(let feed):
