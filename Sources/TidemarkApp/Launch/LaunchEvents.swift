@@ -1,10 +1,10 @@
-/// What this device knows of its user before anybody is asked.
+/// The device's knowledge of its user before any server is asked.
 public struct LocalFacts: Hashable, Sendable {
-    /// Whose content the device holds; nil when nobody has signed in here.
+    /// The user whose content is on the device; nil if no user has signed in here.
     public var lastUser: UserID?
-    /// The user whose profile is known to have been made: the local flag.
+    /// The user whose profile is known to exist: the local flag.
     public var completeProfile: UserID?
-    /// A sign-up or a removal that was begun and is not over.
+    /// A sign-up or a removal that began and has not ended.
     public var unfinished: UnfinishedJob?
 
     public init(
@@ -16,18 +16,18 @@ public struct LocalFacts: Hashable, Sendable {
     }
 }
 
-/// A job that the journal names, as far as a launch has to know it.
+/// A job in the journal, with the facts that a launch needs.
 public struct UnfinishedJob: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
-        /// The person had begun to fill in the onboarding, and nothing was asked of a server.
+        /// The user had begun to fill in the onboarding, and no server was asked.
         case filling
         case signUp, removal
     }
 
     public var kind: Kind
-    /// Nil while it is not known that there is an account.
+    /// The account of the job; nil while the existence of an account is unknown.
     public var user: UserID?
-    /// The step of the onboarding that the person had come to, from 0.
+    /// The step of the onboarding that the user had reached, from 0.
     public var step: Int
 
     public init(_ kind: Kind, user: UserID?, step: Int) {
@@ -38,74 +38,75 @@ public struct UnfinishedJob: Hashable, Sendable {
     }
 }
 
-/// What the credential store says when it is asked.
+/// The result of reading the credential store.
 public enum SessionReading: Hashable, Sendable {
     case signedIn(UserID)
-    /// The store could be read, and nobody is in it.
+    /// The store could be read, and contains no session.
     case signedOut
-    /// It cannot be read before the device has been unlocked. Says nothing about who is signed in.
+    /// The store cannot be read before the device is unlocked. The signed-in user is unknown.
     case locked
-    /// It cannot be read, and why is not known.
+    /// The store cannot be read, for an unknown reason.
     case failed
 }
 
-/// What happens to the session without anybody having asked.
+/// A change of the session outside the launch's own requests.
 public enum SessionChange: Hashable, Sendable {
     case signedIn(UserID)
     case signedOut(SignOutReason)
 }
 
 public enum SignOutReason: Hashable, Sendable {
-    /// Nobody has signed in on this device, or the app was installed anew.
+    /// No user has signed in on this device, or the app was installed again.
     case nobody
-    /// The person asked for it.
+    /// The user requested it.
     case asked
-    /// The server does not take the credentials any more.
+    /// The server no longer accepts the credentials.
     case expired
-    /// The person has taken back what they had allowed the app at Apple.
+    /// The user has withdrawn the app's permission at Apple.
     case revoked
-    /// A sign-up was given up, or the account removed.
+    /// A sign-up was given up, or the account was removed.
     case removed
 
-    /// Whether the person did not do it here, and is told.
+    /// True if the user did not sign out here, and must see a message.
     var isUnexpected: Bool { self == .expired || self == .revoked }
 }
 
-/// Whether the server, or the device when it is known to be complete, holds the user's profile.
+/// The existence of the user's profile, according to the server or to a complete cache on the
+/// device.
 public enum ProfileReading: Hashable, Sendable {
     case found
-    /// The server says that there is none.
+    /// The server reports that there is no profile.
     case missing
-    /// Nobody who could know has answered.
+    /// Neither the server nor the device could answer.
     case unavailable
 }
 
-/// What becomes of a sign-up or a removal.
+/// The news of a sign-up or a removal.
 public enum JobNews: Hashable, Sendable {
     case finished(UserID)
-    /// The account is there, and the onboarding comes now: whether it has a profile is not known.
+    /// The account exists, and the onboarding follows. The existence of a profile is unknown.
     case signedIn(UserID)
-    /// It cannot go on without the person, who has to correct this step of the onboarding, or to sign
-    /// in again for a removal.
+    /// The job needs the user, who has to correct this step of the onboarding, or to sign in again
+    /// for a removal.
     case needsPerson(step: Int)
-    /// It goes on when there is a network.
+    /// The job continues when there is a network.
     case waiting
-    /// Account and profile are gone, or never were.
+    /// Account and profile were removed, or never existed.
     case removed
 }
 
-/// What the person can do.
+/// An action of the user.
 public enum LaunchAction: Hashable, Sendable {
     case tryAgain
     case signInAgain
-    /// Goes on with an onboarding that was interrupted; while the person is in it, it changes nothing.
+    /// Continues an interrupted onboarding; has no effect while the user is in the onboarding.
     case resumeOnboarding(step: Int)
     case beginSignUp
-    /// Goes to this step of the onboarding.
+    /// Shows this step of the onboarding.
     case goTo(step: Int)
-    /// The onboarding is filled in.
+    /// Submits the completed onboarding.
     case submit
-    /// Ends the sign-up and undoes what it has made.
+    /// Ends the sign-up and undoes its creations.
     case giveUp
 }
 
@@ -113,44 +114,44 @@ public enum LaunchEvent: Hashable, Sendable {
     case start
     case localReady(LocalFacts)
     case localFailed
-    /// The first content is on the screen.
+    /// The screen shows the first content.
     case contentShown
     /// The answer to ``LaunchEffect/readSession``.
     case session(SessionReading)
     case changed(SessionChange)
-    /// The device has been unlocked: the credential store may be readable now.
+    /// The device was unlocked: the credential store may be readable now.
     case unlocked
     case profile(ProfileReading, of: UserID)
     case job(JobNews)
     case feedsLive
     case feedsLost
-    /// The time of ``LaunchEffect/startTimer(_:)`` is over.
+    /// The time of ``LaunchEffect/startTimer(_:)`` has passed.
     case timerFired
     case person(LaunchAction)
 }
 
 public enum LaunchEffect: Hashable, Sendable {
     case openLocalData
-    /// Shows what the device holds of this user; nil for what everybody may see.
+    /// Shows the device's data of this user; nil for public content.
     case showContent(UserID?)
     case readSession
-    /// Asks the server, when the local flag is not there, whether there is a profile.
+    /// Asks the server if the user has a profile, because the local flag is missing.
     case loadProfile(UserID)
-    /// The profile is there and the local flag was not.
+    /// Sets the missing local flag, because the profile exists.
     case setLocalFlag(UserID)
-    /// Makes the account and the profile.
+    /// Creates the account and the profile.
     case beginSignUp(UserID?, step: Int)
-    /// Goes on with the job of the journal.
+    /// Continues the job in the journal.
     case resumeJob
-    /// Undoes what the sign-up has made.
+    /// Undoes the creations of the sign-up.
     case undoSignUp
     /// Keeps the step of the onboarding in the journal.
     case keepStep(Int)
     case openFeeds(UserID)
     case closeFeeds
-    /// Diagnostics, backfill and prefetch may begin.
+    /// Allows diagnostics, backfill and prefetch to begin.
     case startBackground
-    /// Ends the session on this device. Nothing that the device holds is deleted.
+    /// Ends the session on this device. The device's data are not deleted.
     case endSession
     case startTimer(Duration)
     case cancelTimer

@@ -4,7 +4,7 @@ extension LaunchMachine {
     mutating func signedIn(_ event: LaunchEvent, _ user: UserID) -> [LaunchEffect] {
         switch event {
         case .profile(.found, of: user):
-            // The flag was lost, or never set: repaired without a word.
+            // The flag was lost, or never set. The launch repairs it without a message.
             facts.completeProfile = user
             return ready(user) + [.setLocalFlag(user)]
         case .profile(.missing, of: user):
@@ -20,7 +20,7 @@ extension LaunchMachine {
                 }
             #endif
             return tell(.profileUnavailable)
-        // Of somebody who was signed in before.
+        // The answer is for an earlier user.
         case .profile: return []
         case .timerFired: return overdue(.profileSlow)
         case .person(.tryAgain):
@@ -38,13 +38,14 @@ extension LaunchMachine {
         }
     }
 
-    /// Also where a profile is missing: the person goes on with the step at which it stopped.
+    /// Also serves a missing profile: the user continues with the step at which the onboarding
+    /// stopped.
     mutating func onboarding(
         _ event: LaunchEvent, _ user: UserID?, _ step: Int
     ) -> [LaunchEffect] {
         switch event {
         case .person(.resumeOnboarding(let next)):
-            // The person has gone on already: it would take back their step.
+            // The user has already continued: the action would take back the user's step.
             if case .onboarding = state { return [] }
             return settle(.onboarding(user, step: next)) + [.keepStep(next)]
         case .person(.goTo(let next)):
@@ -54,13 +55,14 @@ extension LaunchMachine {
             return wait(
                 .profilePending(user), budgets.profile, .beginSignUp(user, step: step))
         case .person(.giveUp):
-            // What has no account has made nothing, unless the journal says that it may have.
+            // An onboarding without an account has created nothing, unless the journal has an
+            // unfinished job.
             guard user != nil || facts.unfinished != nil else { return settle(.signedOut(.asked)) }
             facts.unfinished = UnfinishedJob(.removal, user: user, step: step)
             return wait(.removing(user), budgets.profile, .undoSignUp)
         case .person(.signInAgain):
             if user != nil { return settle(.signedOut(.asked)) + [.endSession] }
-            // What the sign-up may have made is not left behind for another account.
+            // The possible creations of the sign-up must not remain beside another account.
             return onboarding(.person(.giveUp), nil, step)
         case .changed(let change):
             #if TIDEMARK_DEFECTS
@@ -69,7 +71,8 @@ extension LaunchMachine {
                 }
             #endif
             return hold(change)
-        // Also one that another device has made meanwhile: the job finds it, and keeps it.
+        // The answer may be about a profile that another device has created since: the job finds
+        // that profile, and keeps it.
         case .profile: return []
         case .person(.tryAgain), .person(.beginSignUp): return []
         case .timerFired, .session, .unlocked, .job, .feedsLive, .feedsLost: return []
@@ -84,7 +87,8 @@ extension LaunchMachine {
             facts.completeProfile = owner
             return ready(owner)
         case .job(.signedIn(let owner)):
-            // Somebody who has signed up before has a profile: asked before the onboarding is shown.
+            // A user who has signed up before has a profile: the launch checks this before it shows
+            // the onboarding.
             let step = facts.unfinished?.step ?? 0
             facts.unfinished = UnfinishedJob(.filling, user: owner, step: step)
             return enter(owner)
@@ -119,11 +123,11 @@ extension LaunchMachine {
             facts.completeProfile = nil
             return settle(.signedOut(.removed))
         case .job(.finished(let owner)):
-            // It was complete already, before it could be given up: nothing is taken away.
+            // The sign-up was complete before the user gave up: nothing is removed.
             facts.unfinished = nil
             facts.completeProfile = owner
             return ready(owner)
-        // From before it was given up.
+        // The news is older than the user's decision to give up.
         case .job(.signedIn): return []
         case .job(.waiting): return tell(.removalWaiting)
         case .job(.needsPerson): return tell(.removalNeedsSignIn)
@@ -133,7 +137,7 @@ extension LaunchMachine {
             return wait(state, budgets.profile, .resumeJob)
         case .person(.signInAgain):
             guard problem != nil else { return [] }
-            // The journal keeps the job, and the next sign-in goes on with it.
+            // The journal keeps the job, and the next sign-in continues it.
             return settle(.signedOut(.asked))
         case .changed(let change): return hold(change)
         case .person(.resumeOnboarding), .person(.beginSignUp), .person(.goTo), .person(.submit),

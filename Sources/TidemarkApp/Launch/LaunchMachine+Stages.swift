@@ -1,5 +1,5 @@
-// What each state makes of each event, in the order of the stages. Events that a state has no use for
-// are named: they come late, or from somebody who acted before hearing of the last step.
+// The reaction of each state to each event, in the order of the stages. Events without an effect in
+// a state are listed: they arrive late, or from a caller who acted before the last step was known.
 
 extension LaunchMachine {
     mutating func cold(_ event: LaunchEvent) -> [LaunchEffect] {
@@ -14,7 +14,7 @@ extension LaunchMachine {
             #endif
             return wait(.cold, budgets.localData, .openLocalData)
         case .changed(let change): return hold(change)
-        // Nobody has asked yet.
+        // The launch has not started yet.
         case .localReady where !hasStarted, .localFailed where !hasStarted,
             .timerFired where !hasStarted:
             return []
@@ -28,7 +28,7 @@ extension LaunchMachine {
             return wait(.cold, budgets.localData, .openLocalData)
         case .person(.signInAgain), .person(.resumeOnboarding), .person(.beginSignUp),
             .person(.goTo), .person(.submit), .person(.giveUp):
-            // Without local data there is nowhere to keep what they would begin.
+            // Without local data there is no place to keep the result of these actions.
             return []
         case .contentShown, .session, .unlocked, .profile, .job, .feedsLive, .feedsLost:
             return []
@@ -37,7 +37,7 @@ extension LaunchMachine {
 
     mutating func localReady(_ event: LaunchEvent) -> [LaunchEffect] {
         switch event {
-        // Nobody waits for a screen that is not there.
+        // The launch also continues without a screen.
         case .contentShown, .timerFired:
             return wait(.sessionUnknown, budgets.session, .readSession)
         case .changed(let change): return hold(change)
@@ -62,7 +62,7 @@ extension LaunchMachine {
             return wait(.locked, budgets.session)
         case .session(.failed): return tell(.sessionUnreadable)
         case .timerFired: return overdue(.sessionSlow)
-        // It tells more than the reading that is awaited.
+        // The change is more precise than the awaited reading.
         case .changed(let change): return apply(change)
         case .unlocked, .person(.tryAgain):
             guard problem != nil else { return [] }
@@ -88,7 +88,8 @@ extension LaunchMachine {
             guard problem != nil else { return [] }
             return settle(.signedOut(.asked))
         case .session(.signedIn(let user)): return enter(user)
-        // The store said so before; what it says while it is locked is worth nothing.
+        // The store was already reported as locked; other results while it is locked have no
+        // meaning.
         case .session(.signedOut), .session(.locked), .session(.failed): return []
         case .person(.resumeOnboarding), .person(.beginSignUp), .person(.goTo), .person(.submit),
             .person(.giveUp):
@@ -109,11 +110,11 @@ extension LaunchMachine {
             guard let job = facts.unfinished else { return [] }
             return resume(job)
         case .person(.signInAgain), .person(.tryAgain):
-            // The sign-in screen is there already.
+            // The sign-in screen is already shown.
             return settle(state)
         case .person(.goTo), .person(.submit), .person(.giveUp): return []
         case .job(let news): return note(news)
-        // A reading from before the person chose to sign in anew.
+        // The reading is older than the user's decision to sign in again.
         case .session: return []
         case .timerFired, .unlocked, .profile, .feedsLive, .feedsLost: return []
         case .start, .localReady, .localFailed, .contentShown: return []
@@ -123,7 +124,7 @@ extension LaunchMachine {
     mutating func profileReady(_ event: LaunchEvent, _ user: UserID) -> [LaunchEffect] {
         switch event {
         case .feedsLive: return settle(.live(user)) + background()
-        // The content is there; what is not, the feeds say themselves.
+        // The content is on the screen; the feeds report missing data themselves.
         case .timerFired: return overdue(.offline) + background()
         case .feedsLost: return []
         case .person(.tryAgain):
@@ -149,7 +150,7 @@ extension LaunchMachine {
         case .changed(let change): return apply(change)
         case .profile(.missing, of: user): return lost(user)
         case .profile: return []
-        // Feeds come and go with the network, and say so themselves.
+        // Feeds become live and offline with the network, and report that themselves.
         case .feedsLive, .feedsLost: return []
         case .person: return []
         case .job(let news): return note(news)
@@ -158,7 +159,7 @@ extension LaunchMachine {
         }
     }
 
-    /// The server says that the profile, which was there, is not.
+    /// Handles the server's report that an existing profile is now missing.
     private mutating func lost(_ user: UserID) -> [LaunchEffect] {
         facts.completeProfile = nil
         return close() + settle(.profileMissing(user, step: 0), .profileMissing(step: 0))

@@ -1,41 +1,40 @@
-/// One launch, from nothing to live data, as decisions alone: events in, effects out.
+/// A launch, from nothing to live data, as decisions only: events in, effects out.
 ///
-/// The screen needs only what the device holds: of all states only ``State/cold`` has nothing to show.
-/// Every state in which something is awaited has a timer; when it fires, the person is told what is the
-/// matter and what can be done (``screen``). Nothing is tried again without the person, so it never
-/// goes round in a circle by itself. Sign-in events that come during onboarding are kept, and applied
-/// in their order when it is over.
+/// The screen needs only the device's data: only ``State/cold`` has nothing to show. Every state
+/// that waits has a timer; when it fires, ``screen`` tells the user the problem and the possible
+/// actions. The machine retries only on a user's request, so it cannot loop. Sign-in events during
+/// the onboarding are kept, and applied in their order after it.
 public struct LaunchMachine: Hashable, Sendable {
     public enum State: Hashable, Sendable {
-        /// Local data is being opened.
+        /// The local data are being opened.
         case cold
-        /// First content is on its way to the screen.
+        /// The first content is being drawn.
         case localReady
-        /// The credential store is being asked.
+        /// The credential store is being read.
         case sessionUnknown
         /// The credential store cannot be read yet.
         case locked
         case signedOut(SignOutReason)
-        /// Somebody is signed in, and whether there is a profile is not known.
+        /// A user is signed in, and the existence of a profile is unknown.
         case signedIn(UserID)
-        /// A sign-up is at work; nil while it has no account.
+        /// A sign-up is running; nil while it has no account.
         case profilePending(UserID?)
-        /// There is an account and no profile: onboarding goes on at this step.
+        /// There is an account and no profile: the onboarding continues at this step.
         case profileMissing(UserID, step: Int)
-        /// The person fills in the onboarding; nil while there is no account.
+        /// The user fills in the onboarding; nil while there is no account.
         case onboarding(UserID?, step: Int)
-        /// A sign-up is being undone, or an account removed.
+        /// A sign-up is being undone, or an account is being removed.
         case removing(UserID?)
-        /// Feeds are being brought up to date.
+        /// Feeds are being updated.
         case profileReady(UserID)
         case live(UserID)
     }
 
-    /// How long each stage may take before the person is told. Source: journeys 5.
+    /// The maximum duration of each stage before the user sees a message. Source: journeys 5.
     public struct Budgets: Hashable, Sendable {
         public var localData = Duration.seconds(10)
-        /// After it the launch goes on, though nobody has said that content is on the screen: an app
-        /// may be started in the background.
+        /// The launch continues after this time even if the screen shows no content, because an app
+        /// can be started in the background.
         public var firstContent = Duration.seconds(2)
         public var session = Duration.seconds(10)
         public var profile = Duration.seconds(10)
@@ -44,18 +43,19 @@ public struct LaunchMachine: Hashable, Sendable {
         public init() {}
     }
 
-    /// Sign-in events kept during onboarding. Beyond, the oldest goes: the last ones decide.
+    /// The maximum number of sign-in events that are kept during the onboarding. Above it, the
+    /// oldest is dropped: the last events decide.
     public static let defaultMaxHeld = 8
 
     public internal(set) var state = State.cold
-    /// What the person is told; nil while all is well.
+    /// The problem that the user sees; nil if there is none.
     public internal(set) var problem: LaunchProblem?
     public internal(set) var facts = LocalFacts()
-    /// Sign-in events that wait for the end of the onboarding.
+    /// The sign-in events that wait for the end of the onboarding.
     public internal(set) var held: [SessionChange] = []
     public internal(set) var isTimerRunning = false
     public internal(set) var hasStarted = false
-    /// Whether ``LaunchEffect/startBackground`` has been asked for.
+    /// True after the machine has requested ``LaunchEffect/startBackground``.
     public internal(set) var hasBackground = false
     let budgets: Budgets
     let maxHeld: Int
@@ -70,7 +70,8 @@ public struct LaunchMachine: Hashable, Sendable {
         self.maxHeld = maxHeld
     }
 
-    /// - Returns: What is to be done, in this order. Total: every event has its answer in every state.
+    /// - Returns: The effects, in their order. The function is total: every state handles every
+    ///   event.
     public mutating func step(_ event: LaunchEvent) -> [LaunchEffect] {
         let effects: [LaunchEffect] =
             switch state {
@@ -90,7 +91,7 @@ public struct LaunchMachine: Hashable, Sendable {
         return effects + applyHeld()
     }
 
-    /// Who is signed in, as far as it is known.
+    /// The signed-in user, if known.
     public var user: UserID? {
         switch state {
         case .cold, .localReady, .sessionUnknown, .locked, .signedOut: nil
@@ -101,7 +102,7 @@ public struct LaunchMachine: Hashable, Sendable {
         }
     }
 
-    /// Whether the session may not change under the state: changes are kept until it may.
+    /// True if the session must not change in this state: changes are kept until it may.
     var isHolding: Bool {
         switch state {
         case .cold, .localReady, .profilePending, .onboarding, .profileMissing, .removing: true
@@ -111,7 +112,7 @@ public struct LaunchMachine: Hashable, Sendable {
 
     // MARK: Steps that several states share
 
-    /// Goes to a state in which something is awaited.
+    /// Enters a state that waits for an answer.
     mutating func wait(_ next: State, _ budget: Duration, _ effects: LaunchEffect...)
         -> [LaunchEffect]
     {
@@ -120,7 +121,7 @@ public struct LaunchMachine: Hashable, Sendable {
         return cancel + effects + [.startTimer(budget)]
     }
 
-    /// Goes to a state, or stays in one, with nothing awaited any more.
+    /// Enters a state, or stays in a state, that waits for no answer.
     mutating func settle(_ next: State, _ problem: LaunchProblem? = nil) -> [LaunchEffect] {
         state = next
         self.problem = problem
@@ -129,12 +130,12 @@ public struct LaunchMachine: Hashable, Sendable {
         return [.cancelTimer]
     }
 
-    /// Stays, and tells the person.
+    /// Stays in the state, and reports a problem to the user.
     mutating func tell(_ problem: LaunchProblem) -> [LaunchEffect] { settle(state, problem) }
 
-    /// The timer is over: it runs no more.
+    /// Handles the end of the timer, which no longer runs.
     mutating func overdue(_ problem: LaunchProblem) -> [LaunchEffect] {
-        // One that was cancelled as it fired.
+        // The timer was cancelled when it fired.
         guard isTimerRunning else { return [] }
         isTimerRunning = false
         self.problem = problem
@@ -166,7 +167,7 @@ public struct LaunchMachine: Hashable, Sendable {
         }
     }
 
-    /// Ends what was opened for the user so far.
+    /// Closes the feeds that were opened for the user.
     func close() -> [LaunchEffect] {
         switch state {
         case .profileReady, .live: [.closeFeeds]
@@ -176,12 +177,12 @@ public struct LaunchMachine: Hashable, Sendable {
         }
     }
 
-    /// Somebody is signed in.
+    /// Enters the stage of a signed-in user.
     mutating func enter(_ user: UserID) -> [LaunchEffect] {
-        // Only the one whose job it is: another's account is not what a removal is about.
+        // Only the user of the job resumes it: a removal concerns no other account.
         if let job = facts.unfinished, job.kind != .filling, job.user == user { return resume(job) }
         if facts.completeProfile == user {
-            // An onboarding that waited for a profile, which was there: it is over.
+            // An onboarding that waited for a profile is over, because the profile exists.
             return ready(user) + (facts.unfinished?.user == user ? [.setLocalFlag(user)] : [])
         }
         #if TIDEMARK_DEFECTS
@@ -202,7 +203,7 @@ public struct LaunchMachine: Hashable, Sendable {
         }
     }
 
-    /// What a job says that nobody waits for any more.
+    /// Records news of a job in a state that does not wait for the job.
     mutating func note(_ news: JobNews) -> [LaunchEffect] {
         switch news {
         case .finished, .removed: facts.unfinished = nil
@@ -216,8 +217,8 @@ public struct LaunchMachine: Hashable, Sendable {
         return wait(.profileReady(user), budgets.feeds, .openFeeds(user))
     }
 
-    /// The last stage, once. A sign-up that may have made an account, for somebody who has signed in to
-    /// another since, is undone in it.
+    /// Starts the last stage, once. The stage also undoes a sign-up that may have created an
+    /// account, if the user has signed in to another account since.
     mutating func background() -> [LaunchEffect] {
         if hasBackground { return [] }
         hasBackground = true

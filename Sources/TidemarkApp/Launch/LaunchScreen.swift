@@ -1,6 +1,6 @@
 public import TidemarkWords
 
-/// What the person is told when a launch cannot go on by itself.
+/// A message for the user when a launch cannot continue without help.
 public enum LaunchProblem: Hashable, Sendable {
     case localDataSlow, localDataFailed
     case sessionSlow, sessionUnreadable, locked, sessionEnded
@@ -14,7 +14,7 @@ public enum LaunchProblem: Hashable, Sendable {
     /// The sentence in the language of the app.
     public var message: String { sentence.localized() }
 
-    /// One sentence for the person using the app. Names no type, code or path.
+    /// A sentence for the person using the app. Names no type, code or path.
     public var sentence: Sentence {
         switch self {
         case .localDataSlow:
@@ -61,29 +61,29 @@ public enum LaunchProblem: Hashable, Sendable {
     }
 }
 
-/// What is to be on the screen.
+/// The contents of the screen.
 public struct LaunchScreen: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
-        /// Nothing is known yet: only before local data is open.
+        /// Nothing is known yet. Occurs only before the local data are open.
         case nothing
-        /// What the device holds of this user; nil for what everybody may see.
+        /// The device's data of this user; nil for public content.
         case local(UserID?)
         case signIn
         case onboarding(step: Int)
     }
 
     public let content: Content
-    /// Whether what is shown may still change without the person: for a quiet sign of activity.
+    /// True if the screen may still change without the user: for an unobtrusive sign of activity.
     public let isBusy: Bool
-    /// What is to be said above the content; nil while all is well.
+    /// The sentence above the content; nil if there is no problem.
     public let sentence: Sentence?
-    /// What the person can do about it.
+    /// The actions that the user can choose.
     public let actions: [LaunchAction]
 
     /// The sentence in the language of the app.
     public var message: String? { sentence?.localized() }
 
-    /// Whether the person can do something here: read, sign in, fill in, or choose what to try.
+    /// True if the user can act here: read, sign in, fill in, or choose an action.
     public var isUsable: Bool {
         if content == .nothing { return sentence != nil && !actions.isEmpty }
         return sentence == nil || !actions.isEmpty

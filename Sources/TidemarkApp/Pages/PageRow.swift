@@ -1,7 +1,7 @@
 package import Tidemark
 
-/// A document's place in a collection that is shown newest first: the value it is ordered by, and its
-/// path, both descending.
+/// A document's place in a collection that is shown newest first: the value it is ordered by, and
+/// its path, both descending.
 package struct PagePosition: Hashable, Comparable, Sendable {
     package let value: Value
     package let path: DocumentPath

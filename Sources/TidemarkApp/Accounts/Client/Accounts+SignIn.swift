@@ -124,7 +124,8 @@ extension Accounts {
     /// that delete an account. Call it before the account is deleted;
     /// ``AccountJobs/deleteAccount(confirmedBy:)`` does.
     ///
-    /// - Parameter authorizationCode: ``AppleIdentity/authorizationCode``, at most five minutes old.
+    /// - Parameter authorizationCode: ``AppleIdentity/authorizationCode``, at most five minutes
+    ///   old.
     public func revokeApple(authorizationCode: String) async throws(AccountError) {
         try await service.revokeApple(authorizationCode, try await current().idToken)
     }

@@ -12,8 +12,8 @@
 
         /// - Parameters:
         ///   - service: The name that distinguishes the app's items from all others.
-        ///   - accessGroup: The keychain access group, with its team's prefix, that the app shares with
-        ///     its extensions; nil for the app's own.
+        ///   - accessGroup: The keychain access group, with its team's prefix, that the app shares
+        ///     with its extensions; nil for the app's own.
         public init(service: String, accessGroup: String? = nil) {
             items = KeychainItems(
                 service: service, accessGroup: accessGroup, calls: SecItemCalls())

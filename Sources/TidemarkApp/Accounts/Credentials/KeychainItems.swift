@@ -77,8 +77,9 @@ struct KeychainItems: CredentialStore {
         try remove(item)
     }
 
-    /// The group is part of the service's name: a query without a group finds the items of every group
-    /// that the app belongs to, so the app's own items need another name than the shared ones.
+    /// The group is part of the service's name: a query without a group finds the items of every
+    /// group that the app belongs to, so the app's own items need another name than the shared
+    /// ones.
     private func item(_ account: String) -> KeychainItem {
         let name = accessGroup.map { "\(service)/\($0)" } ?? service
         return KeychainItem(service: name, account: account, accessGroup: accessGroup)

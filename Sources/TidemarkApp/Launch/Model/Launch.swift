@@ -1,18 +1,19 @@
 import Synchronization
 
-/// Performs what a ``LaunchMachine`` decides: one event after the other, nothing on the main thread.
+/// Performs the decisions of a ``LaunchMachine``: one event after the other, never on the main
+/// thread.
 public final class Launch: Sendable {
-    /// One change of the state, for metrics.
+    /// A change of the state, for metrics.
     public struct Transition: Hashable, Sendable {
         public let from: LaunchMachine.State
         public let to: LaunchMachine.State
-        /// How long it was in `from`.
+        /// The time in the state `from`.
         public let time: Duration
     }
 
     private enum Input {
         case event(LaunchEvent)
-        /// Of the timer with this number; one that was cancelled is not heard.
+        /// The timer with this number fired; the number of a cancelled timer is ignored.
         case timer(Int)
     }
 
@@ -38,9 +39,9 @@ public final class Launch: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - parts: What each step of the launch calls.
-    ///   - budgets: How long each state waits before the person is told.
-    ///   - onTransition: Called at every change of the state: for metrics and logs.
+    ///   - parts: The functions that the steps of the launch call.
+    ///   - budgets: The waiting time of each state before the user sees a message.
+    ///   - onTransition: A function for metrics and logs, called at every change of the state.
     public convenience init(
         _ parts: LaunchParts, budgets: LaunchMachine.Budgets = .init(),
         onTransition: (@Sendable (Transition) -> Void)? = nil
@@ -65,7 +66,7 @@ public final class Launch: Sendable {
 
     public var machine: LaunchMachine { state.withLock { $0.machine } }
 
-    /// The machine now and as it changes. A slow reader skips to the newest.
+    /// The present machine and each later state of it. A slow reader skips to the newest.
     public var machines: AsyncStream<LaunchMachine> {
         let (machines, input) = AsyncStream.makeStream(
             of: LaunchMachine.self, bufferingPolicy: .bufferingNewest(1))
@@ -81,7 +82,7 @@ public final class Launch: Sendable {
         return machines
     }
 
-    /// Begins. Called again, it does nothing.
+    /// Starts the launch. A second call has no effect.
     public func start() {
         let isFirst = state.withLock { $0.listeners.isEmpty && !$0.isClosed }
         if isFirst {
@@ -96,15 +97,15 @@ public final class Launch: Sendable {
         send(.start)
     }
 
-    /// The first content is on the screen.
+    /// Reports that the screen shows the first content.
     public func contentShown() { send(.contentShown) }
 
-    /// The device was unlocked.
+    /// Reports that the device was unlocked.
     public func unlocked() { send(.unlocked) }
 
     public func perform(_ action: LaunchAction) { send(.person(action)) }
 
-    /// Ends what is under way.
+    /// Cancels all running parts.
     public func close() {
         let (tasks, watchers) = state.withLock { state in
             state.isClosed = true

@@ -1,18 +1,18 @@
 import CoreMetrics
 import Foundation
 
-/// What launches and sign-ups come to, for swift-metrics: nothing is kept where no backend is set.
+/// The metrics of launches and sign-ups, for swift-metrics. Without a backend, nothing is stored.
 ///
-/// - `tidemark_launch_state_time`, by `state`: how long each state of a launch took.
+/// - `tidemark_launch_state_time`, by `state`: the duration of each state of a launch.
 /// - `tidemark_profile_creations`, by `outcome` (`created`, `exists`, `refused`, `unreachable`).
 /// - `tidemark_signup_recoveries`, by `outcome` (`tried`, `finished`, `removed`): sign-ups that a
 ///   launch found unfinished.
 /// - `tidemark_account_jobs`, by `outcome` (`signed_in`, `finished`, `removed`, `needs_person`,
-///   `waiting`): what sign-ups and deletions came to, or wait for.
-/// - `tidemark_account_journal_since`: since when a job stands in the journal, in seconds since 1970; 0
-///   while there is none.
+///   `waiting`): the results of sign-ups and deletions, or the reason for waiting.
+/// - `tidemark_account_journal_since`: the time since which the journal has a job, in seconds since
+///   1970; 0 if it has none.
 ///
-/// An alert, in Prometheus' language, on one in twenty profiles that cannot be made:
+/// An alert in Prometheus' language, for the case that one in twenty profiles cannot be created:
 /// ```
 /// sum(rate(tidemark_profile_creations{outcome=~"refused|unreachable"}[10m]))
 ///   / sum(rate(tidemark_profile_creations[10m])) > 0.05
@@ -44,7 +44,7 @@ enum LaunchMetrics {
         count("tidemark_account_jobs", outcome)
     }
 
-    /// - Parameter time: Nil when the journal is empty.
+    /// - Parameter time: The time of the journal entry; nil if the journal is empty.
     static func journal(since time: Date?) {
         CoreMetrics.Gauge(label: "tidemark_account_journal_since")
             .record(time.map { $0.timeIntervalSince1970.rounded() } ?? 0)
@@ -54,7 +54,7 @@ enum LaunchMetrics {
         CoreMetrics.Counter(label: label, dimensions: [("outcome", outcome)]).increment()
     }
 
-    /// Without the user.
+    /// Returns the name of a state, without the user.
     private static func name(of state: LaunchMachine.State) -> String {
         String("\(state)".prefix { $0 != "(" })
     }

@@ -1,6 +1,7 @@
 public import Observation
 
-/// A launch for a view to bind to: what is on the screen, and the first content of the device.
+/// A launch that a view can bind to: the contents of the screen, and the first content of the
+/// device.
 ///
 /// ```swift
 /// let launch = LaunchModel(parts) { user in await feeds.openFromDisk(user) }
@@ -16,13 +17,13 @@ public import Observation
 public final class LaunchModel<Content: Sendable> {
     public private(set) var state = LaunchMachine.State.cold
     public private(set) var screen = LaunchMachine().screen
-    /// What the device held; nil until it has been read.
+    /// The device's content; nil until it has been read.
     public private(set) var content: Content?
-    /// Whether a skeleton is to be drawn in the place of the content.
+    /// True if a skeleton must be drawn instead of the content.
     public var isSkeleton: Bool { content == nil }
-    /// Whether what is shown is also being brought up to date.
+    /// True if the shown content is also being updated.
     public var isLive: Bool { if case .live = state { true } else { false } }
-    /// From the start to the first content; nil before it is there.
+    /// The time from the start to the first content; nil before that.
     public private(set) var firstContentAfter: Duration?
 
     @ObservationIgnored private let launch: Launch
@@ -31,10 +32,10 @@ public final class LaunchModel<Content: Sendable> {
     @ObservationIgnored private var started: ContinuousClock.Instant?
 
     /// - Parameters:
-    ///   - parts: What each step of the launch calls.
-    ///   - budgets: How long each state waits before the person is told.
-    ///   - onTransition: Called at every change of the state: for metrics and logs.
-    ///   - content: Reads the first content from the device, and asks no server: a feed's
+    ///   - parts: The functions that the steps of the launch call.
+    ///   - budgets: The waiting time of each state before the user sees a message.
+    ///   - onTransition: A function for metrics and logs, called at every change of the state.
+    ///   - content: Reads the first content from the device, without a server: a feed's
     ///     ``Feed/open()``.
     public convenience init(
         _ parts: LaunchParts, budgets: LaunchMachine.Budgets = .init(),
@@ -64,16 +65,16 @@ public final class LaunchModel<Content: Sendable> {
         launch.close()
     }
 
-    /// Begins. Called again, it does nothing.
+    /// Starts the launch. A second call has no effect.
     public func start() {
         if started == nil { started = clock.now }
         launch.start()
     }
 
-    /// What the person has chosen of ``LaunchScreen/actions``.
+    /// Performs the user's choice from ``LaunchScreen/actions``.
     public func perform(_ action: LaunchAction) { launch.perform(action) }
 
-    /// The device was unlocked.
+    /// Reports that the device was unlocked.
     public func unlocked() { launch.unlocked() }
 
     private func show(_ machine: LaunchMachine) {
@@ -90,7 +91,7 @@ public final class LaunchModel<Content: Sendable> {
     }
 }
 
-/// The model, for a part that is made before it.
+/// Refers to the model, for a part that is created before it.
 @MainActor
 private final class ModelBox<Content: Sendable> {
     weak var model: LaunchModel<Content>?

@@ -1,34 +1,35 @@
-/// What a launch is made of: each part is called when its turn has come, off the main thread, and its
-/// task is cancelled when nobody waits for it any more.
+/// The parts of a launch. Each part is called at its stage, off the main thread; its task is
+/// cancelled when the launch no longer waits for it.
 public struct LaunchParts: Sendable {
-    /// Opens what the device holds. Asks no server.
+    /// Opens the device's data. Asks no server.
     public var openLocal: @Sendable () async throws -> LocalFacts
-    /// Reads the first content of this user from the device; nil for what everybody may see. Asks no
+    /// Reads the first content of this user from the device; nil for public content. Asks no
     /// server.
     public var showContent: @Sendable (UserID?) async -> Void
-    /// Asks the credential store, and no server.
+    /// Reads the credential store. Asks no server.
     public var readSession: @Sendable () async -> SessionReading
-    /// Asks the server whether there is a profile.
+    /// Asks the server if the user has a profile.
     public var loadProfile: @Sendable (UserID) async -> ProfileReading
     public var setLocalFlag: @Sendable (UserID) async -> Void
-    /// Brings feeds up to date and keeps them so, until its task is cancelled. Says when they are live
-    /// and when they are not.
+    /// Updates feeds continuously, until its task is cancelled. Reports when they become live and
+    /// when they stop.
     public var runFeeds:
         @Sendable (UserID, _ isLive: @escaping @Sendable (Bool) -> Void) async -> Void
-    /// Diagnostics, backfill, prefetch: at background priority, until it is cancelled.
+    /// Runs diagnostics, backfill and prefetch at background priority, until it is cancelled.
     public var runBackground: @Sendable () async -> Void
-    /// Makes account and profile of what the onboarding has asked for. Its news come in ``news``.
+    /// Creates the account and the profile from the input of the onboarding. Its news arrive in
+    /// ``news``.
     public var beginSignUp: @Sendable (UserID?, _ step: Int) async -> Void
     public var resumeJob: @Sendable () async -> Void
     public var undoSignUp: @Sendable () async -> Void
     public var keepStep: @Sendable (Int) async -> Void
     public var endSession: @Sendable () async -> Void
-    /// Sign-ins and sign-outs.
+    /// The sign-ins and sign-outs.
     public var changes: AsyncStream<SessionChange>
     public var news: AsyncStream<JobNews>
 
-    /// Parts that do nothing, to be put in their places one by one: for apps without accounts, and for
-    /// tests.
+    /// Creates parts that do nothing and can be replaced one by one: for apps without accounts, and
+    /// for tests.
     public init(changes: AsyncStream<SessionChange>, news: AsyncStream<JobNews>) {
         openLocal = { LocalFacts() }
         showContent = { _ in }
@@ -46,17 +47,18 @@ public struct LaunchParts: Sendable {
         self.news = news
     }
 
-    /// Those of an app with accounts.
+    /// Creates the parts of an app with accounts.
     ///
     /// - Parameters:
-    ///   - accounts: Says who is signed in.
+    ///   - accounts: The source of the signed-in user.
     ///   - jobs: Performs and resumes sign-ups and deletions.
-    ///   - files: What a launch keeps on this device.
-    ///   - showContent: Reads the first content from the device, and asks no server.
-    ///   - runFeeds: Keeps the user's feeds live, and calls its second argument with whether they
-    ///     are.
-    ///   - runBackground: What may wait until the feeds are live.
-    ///   - beginSignUp: Calls ``AccountJobs/signUp(_:profile:step:)`` with what the onboarding asked.
+    ///   - files: The launch data on this device.
+    ///   - showContent: Reads the first content from the device, without a server.
+    ///   - runFeeds: Keeps the user's feeds live, and calls its second argument with true when they
+    ///     are live and false when they are not.
+    ///   - runBackground: Work that can wait until the feeds are live.
+    ///   - beginSignUp: Calls ``AccountJobs/signUp(_:profile:step:)`` with the input of the
+    ///     onboarding.
     public init(
         _ accounts: Accounts, _ jobs: AccountJobs, _ files: LaunchFiles,
         showContent: @escaping @Sendable (UserID?) async -> Void,
@@ -69,7 +71,8 @@ public struct LaunchParts: Sendable {
         self.runBackground = runBackground
         self.beginSignUp = beginSignUp
         openLocal = {
-            // Who a sign-up was for may be known by its session alone, if it was killed behind that.
+            // If the app was killed after the sign-in, only the session may name the user of the
+            // sign-up.
             if try files.record() != nil { await accounts.load() }
             let known = files.known
             return LocalFacts(
