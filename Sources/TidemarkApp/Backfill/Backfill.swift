@@ -2,7 +2,7 @@ import Tidemark
 
 /// Fetches or sends history in the background, newest first, one part at a time.
 ///
-/// It pauses while somebody waits for something else, and ends when it is released.
+/// The backfill pauses while a user waits for something else, and ends when it is released.
 ///
 /// ```swift
 /// let backfill = Backfill([.init(job, from: source, to: sink)])
@@ -13,8 +13,8 @@ import Tidemark
 /// }
 /// ```
 ///
-/// Killed at any point, another one with the same jobs goes on where this one was: a part may be
-/// fetched, stored and uploaded a second time, with the same result, and none is left out.
+/// After a kill at any point, another backfill with the same jobs continues at the same place: a
+/// part may be fetched, stored and uploaded again, with the same result, and no part is missing.
 public actor Backfill {
     /// A job with its source and its sink.
     public struct Item: Sendable {
@@ -40,13 +40,14 @@ public actor Backfill {
     private let begin: @Sendable () -> Duration
     private var watchers: [Int: AsyncStream<BackfillProgress>.Continuation] = [:]
     private var nextWatcher = 0
-    /// How far it is now.
+    /// The present progress.
     public private(set) var current: BackfillProgress
 
     /// - Parameters:
     ///   - items: The jobs; at least one.
-    ///   - budget: What may be used before the backfill stops.
-    ///   - clock: For delays after failures, for the budget's time and the estimate.
+    ///   - budget: The amounts that the backfill may use before it stops.
+    ///   - clock: The clock for the delays after failures, for the budget's time and for the
+    ///     estimate.
     public init(
         _ items: [Item], budget: BackfillBudget = BackfillBudget(),
         clock: some Clock<Duration> = ContinuousClock()
@@ -65,9 +66,9 @@ public actor Backfill {
         for watcher in watchers.values { watcher.finish() }
     }
 
-    /// Begins, from where the last one ended. Once.
+    /// Begins at the place where the last backfill ended. Only the first call has an effect.
     ///
-    /// - Throws: When what was covered cannot be read; then nothing was begun.
+    /// - Throws: A failure if the coverage cannot be read. Nothing has begun then.
     public func start() async throws(BackfillFailure) {
         if hasStarted { return }
         hasStarted = true
@@ -82,7 +83,7 @@ public actor Backfill {
         step(.started(coverages))
     }
 
-    /// Ends it after the step under way, which is not cut off. What was covered stays.
+    /// Ends the backfill after the running step, which is not interrupted. The coverage stays.
     public func stop() {
         guard hasStarted else { return }
         timer?.cancel()
@@ -91,21 +92,21 @@ public actor Backfill {
         watchers = [:]
     }
 
-    /// To be called when the network comes or goes.
+    /// Reports that the network is available or unavailable.
     public func setOnline(_ isOnline: Bool) { change { $0.isOnline = isOnline } }
-    /// To be called when the device begins or ends to save power.
+    /// Reports that the device begins or ends to save power.
     public func setLowPower(_ isLowPower: Bool) { change { $0.isLowPower = isLowPower } }
-    /// To be called when the network begins or ends to be one that is paid by the amount, or on which the
-    /// person asks apps to save data: the backfill waits meanwhile.
+    /// Reports that the network begins or ends to be expensive: it is paid by the amount, or the
+    /// user asks apps to save data on it. The backfill waits while it is expensive.
     public func setNetworkExpensive(_ isExpensive: Bool) {
         change { $0.isNetworkExpensive = isExpensive }
     }
-    /// Gives it a new budget, with a new background task or a new day.
+    /// Renews the budget, for a new background task or a new day.
     public func renewBudget() { if hasStarted { step(.budgetRenewed) } }
-    /// Tries again what had failed for good.
+    /// Retries the jobs that had failed permanently.
     public func retry() { if hasStarted { step(.retried) } }
 
-    /// Does something that a person waits for; the backfill begins no step meanwhile.
+    /// Runs work that a user waits for; the backfill begins no step during it.
     public func yielding<Value: Sendable>(
         to body: @Sendable () async throws -> Value
     ) async rethrows -> Value {
@@ -114,8 +115,8 @@ public actor Backfill {
         return try await body()
     }
 
-    /// How far it is, now and as it changes; a slow reader skips to the newest. Ends with the
-    /// backfill.
+    /// The present progress and each later progress; a slow reader skips to the newest. Ends with
+    /// the backfill.
     public var progress: AsyncStream<BackfillProgress> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: BackfillProgress.self, bufferingPolicy: .bufferingNewest(1))
@@ -177,7 +178,8 @@ extension Backfill {
         }
     }
 
-    /// At low priority: whatever a person waits for goes first on the processor too.
+    /// Runs a step at low priority, so work that a user waits for also has priority on the
+    /// processor.
     private func run(
         _ job: Int,
         _ body:
@@ -195,7 +197,7 @@ extension Backfill {
     }
 }
 
-/// A source and a sink, whatever passes between them.
+/// A source and a sink, with any items between them.
 protocol BackfillWork: Sendable {
     func coverage() async throws(BackfillFailure) -> Coverage
     func fetch(
@@ -206,7 +208,7 @@ protocol BackfillWork: Sendable {
     func cover(_ coverage: Coverage) async throws(BackfillFailure)
 }
 
-/// Holds the one part that is under way.
+/// Holds the single part between its fetch and its upload.
 actor BackfillHands<Source: BackfillSource, Sink: BackfillSink>: BackfillWork
 where Source.Items == Sink.Items {
     private let source: Source

@@ -1,22 +1,24 @@
 public import Tidemark
 public import TidemarkWords
 
-/// A stretch of history that a device is to hold, or to have sent, completely: newest first.
+/// A range of history that a device must have, or must have sent, completely: newest first.
 public struct BackfillJob: Hashable, Sendable {
-    /// What it is called, also on disk.
+    /// The job's name, also on disk.
     public let name: String
-    /// The larger goes first; equal ones take turns by how new their gaps are.
+    /// The priority. The larger number comes first; among equal jobs, the job with the newest gap
+    /// comes first.
     public let priority: Int
-    /// Items from here on.
+    /// The start of the range; items at this time are included.
     public let oldest: Timestamp
-    /// Items before this.
+    /// The end of the range; items at this time are excluded.
     public let newest: Timestamp
-    /// The window that a person waits for: shown before anything older is fetched.
+    /// The length of the window that a user waits for: it is shown before anything older is
+    /// fetched.
     public let firstWindow: Duration
-    /// Each of those behind it.
+    /// The length of each window behind the first.
     public let window: Duration
 
-    /// - Precondition: `oldest < newest`; windows are of a second at least.
+    /// - Precondition: `oldest < newest`; windows have at least a second.
     public init(
         name: String, from oldest: Timestamp, to newest: Timestamp, priority: Int = 0,
         firstWindow: Duration = .seconds(7 * 86_400), window: Duration = .seconds(30 * 86_400)
@@ -35,14 +37,14 @@ public struct BackfillJob: Hashable, Sendable {
         .start(of: oldest)..<CoveragePosition.start(of: newest)
     }
 
-    /// How many windows there are.
+    /// The number of windows.
     package var windowCount: Int {
         let beyond = newest.seconds - oldest.seconds - firstWindow.components.seconds
         let length = window.components.seconds
         return 1 + Int(max(0, (beyond + length - 1) / length))
     }
 
-    /// The windows from the newest, 0, to the oldest.
+    /// Returns a window. Window 0 is the newest.
     package func window(_ number: Int) -> Range<CoveragePosition> {
         let length = window.components.seconds
         func edge(_ number: Int) -> Timestamp {
@@ -55,11 +57,12 @@ public struct BackfillJob: Hashable, Sendable {
         return .start(of: edge(number + 1))..<CoveragePosition.start(of: edge(number))
     }
 
-    /// The newest part that is not covered, within one window; nil when all is.
+    /// Returns the newest part without coverage, within a single window; nil if everything is
+    /// covered.
     package func nextGap(_ coverage: Coverage) -> (window: Int, range: Range<CoveragePosition>)? {
         guard let gap = coverage.gaps(in: range).last else { return nil }
         var (low, high) = (0, windowCount - 1)
-        // The window in which the gap ends: the first whose lower edge is below that.
+        // This is the window in which the gap ends: the first whose lower edge is below the end.
         while low < high {
             let middle = (low + high) / 2
             if window(middle).lowerBound < gap.upperBound {
@@ -71,24 +74,24 @@ public struct BackfillJob: Hashable, Sendable {
         return (low, max(gap.lowerBound, window(low).lowerBound)..<gap.upperBound)
     }
 
-    /// How many windows are covered whole.
+    /// Returns the number of completely covered windows.
     package func windowsDone(_ coverage: Coverage) -> Int {
         (0..<windowCount).count { coverage.contains(window($0)) }
     }
 }
 
-/// What a source has found, from the upper end of what it was asked for downwards.
+/// The part that a source has found, from the upper end of the requested range down.
 public struct BackfillPart<Items: Sendable>: Sendable {
     public let items: Items
-    /// Everything from here up is in the part. The lower end of what was asked for when that is
-    /// done; lower still when the source knows that nothing is there; never at the upper end, which
-    /// would be no progress and counts as a failure.
+    /// The lower end of the part; everything from here up is in the part. If the range is complete,
+    /// this is the range's lower end, or a lower position if the source knows that nothing is
+    /// there. It is never the upper end, which would be no progress and counts as a failure.
     public let reached: CoveragePosition
-    /// As of when that is true.
+    /// The time as of which the part is complete.
     public let asOf: Timestamp
     public let samples: Int
     public let bytes: Int
-    /// What the server bills.
+    /// The number of billed reads.
     public let reads: Int
 
     public init(
@@ -105,19 +108,19 @@ public struct BackfillPart<Items: Sendable>: Sendable {
     }
 }
 
-/// Why a step of a backfill did not succeed.
+/// The reason why a step of a backfill did not succeed.
 public enum BackfillFailure: Error, Hashable, Sendable {
-    /// May pass: tried again, later each time.
+    /// A failure that may pass: the step is retried, after growing delays.
     case transient(String)
-    /// Will not: the job ends, others go on.
+    /// A failure that will not pass: the job ends, and others continue.
     case permanent(String)
-    /// A source said that all went well and came no further.
+    /// The source reported success without progress.
     case stalled
 
     /// The sentence in the language of the app.
     public var message: String { sentence.localized() }
 
-    /// One sentence for a person.
+    /// A sentence for a person who uses the app.
     public var sentence: Sentence {
         switch self {
         case .transient:
@@ -133,27 +136,27 @@ public enum BackfillFailure: Error, Hashable, Sendable {
     }
 }
 
-/// Where history comes from. Asked for one part at a time.
+/// A source of history. The backfill requests one part at a time.
 public protocol BackfillSource<Items>: Sendable {
     associatedtype Items: Sendable
 
-    /// The newest part of the range, of bounded size, from its upper end downwards.
+    /// Returns the newest part of the range, with a bounded size, from the range's upper end down.
     func fetch(
         _ range: Range<CoveragePosition>
     ) async throws(BackfillFailure) -> BackfillPart<Items>
 }
 
-/// Where history goes. Each call may be made again with the same items, after a failure or a kill,
-/// and must then change nothing.
+/// A sink of history. Each call may be repeated with the same items, after a failure or a kill, and
+/// must then change nothing.
 public protocol BackfillSink<Items>: Sendable {
     associatedtype Items: Sendable
 
-    /// What was covered before, by earlier runs of the app too.
+    /// Returns the coverage so far, including earlier runs of the app.
     func coverage() async throws(BackfillFailure) -> Coverage
-    /// Keeps the items on this device. Returns when they are durable.
+    /// Stores the items on this device. Returns when they are durable.
     func store(_ items: Items) async throws(BackfillFailure)
     /// Sends the items. Returns when the server has them.
-    /// - Returns: How many writes that were.
+    /// - Returns: The number of writes.
     func upload(_ items: Items) async throws(BackfillFailure) -> Int
     /// Makes the coverage durable.
     func cover(_ coverage: Coverage) async throws(BackfillFailure)

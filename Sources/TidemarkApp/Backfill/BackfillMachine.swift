@@ -1,13 +1,14 @@
 package import Tidemark
 
-/// Decides what a backfill does next. Pure: events in, effects out, the time told with each event.
+/// Decides the next step of a backfill. The machine is pure: it takes events with their times, and
+/// returns effects.
 ///
-/// One step at a time, whatever the number of jobs: fetch, store, upload, cover. A part counts as
-/// covered only when it is stored and uploaded, so a kill anywhere costs a part made again and
-/// never a part missed. Before each step it looks whether it may: whether anybody waits for
-/// something else, the network is there, the battery lasts, and the budget holds.
+/// One step runs at a time, for any number of jobs: fetch, store, upload, cover. A part counts as
+/// covered only after it is stored and uploaded, so a kill at any point can repeat a part but never
+/// lose a part. Before each step the machine checks its conditions: no user waits for something
+/// else, the network is available, the battery lasts, and the budget has room.
 package struct BackfillMachine: Hashable, Sendable {
-    /// What a part is, apart from its items.
+    /// The facts of a part, without its items.
     package struct Part: Hashable, Sendable {
         package var reached: CoveragePosition
         package var asOf: Timestamp
@@ -27,7 +28,7 @@ package struct BackfillMachine: Hashable, Sendable {
     }
 
     package enum Event: Hashable, Sendable {
-        /// With what is covered already, by job.
+        /// The backfill started, with the coverage so far by job.
         case started([Coverage])
         case conditionsChanged(BackfillConditions)
         case fetched(Part)
@@ -35,11 +36,11 @@ package struct BackfillMachine: Hashable, Sendable {
         case uploaded(writes: Int)
         case covered
         case failed(BackfillFailure)
-        /// Only the number last given counts.
+        /// The timer with this number fired; only the last started number counts.
         case timerFired(Int)
-        /// Another day, another background task.
+        /// A new day or a new background task began.
         case budgetRenewed
-        /// A job that failed is to be tried again.
+        /// A failed job must be retried.
         case retried
         case stopped
     }
@@ -50,7 +51,7 @@ package struct BackfillMachine: Hashable, Sendable {
         case upload(job: Int)
         case cover(job: Int, Coverage)
         case startTimer(Int, Duration)
-        /// Somebody may want to see it.
+        /// The progress, for any observers.
         case show(BackfillProgress)
     }
 
@@ -66,19 +67,19 @@ package struct BackfillMachine: Hashable, Sendable {
 
     private enum State: Hashable, Sendable {
         case new
-        /// An effect was asked for and has not been answered.
+        /// A requested effect has no answer yet.
         case working
-        /// The next effect may not be asked for.
+        /// The conditions forbid the next effect.
         case held(BackfillProgress.Hold)
-        /// After a failure, until the timer of this number.
+        /// The machine waits after a failure, until the timer with this number.
         case backingOff(Int)
         case ended
         case stopped
     }
 
-    /// Attempts at one stage of one part.
+    /// The maximum number of attempts at a stage of a part.
     package static let maxAttempts = 8
-    /// Answers in a row without progress.
+    /// The maximum number of consecutive answers without progress.
     package static let maxStalls = 3
 
     #if TIDEMARK_DEFECTS
@@ -107,13 +108,13 @@ package struct BackfillMachine: Hashable, Sendable {
         failures = jobs.map { _ in nil }
     }
 
-    /// - Parameter now: Since any fixed moment.
+    /// - Parameter now: The time since any fixed moment.
     package mutating func step(_ event: Event, now: Duration) -> [Effect] {
         switch (event, state) {
         case (.stopped, _):
             state = .stopped
             return [show(now)]
-        // Late, of a step that was under way.
+        // A late answer to a step that was running is ignored.
         case (_, .stopped): return []
         case (.started(let coverages), .new): return start(coverages, now)
         case (.started, _): preconditionFailure("a backfill is started once")
@@ -158,20 +159,20 @@ extension BackfillMachine {
         return advance(now)
     }
 
-    /// Goes on from wherever it was held.
+    /// Continues after a hold.
     private mutating func resume(_ now: Duration) -> [Effect] {
         guard case .held = state else { return [] }
         return advance(now)
     }
 
-    /// The next effect, or why there is none.
+    /// Returns the next effect, or the reason why there is none.
     private mutating func advance(_ now: Duration) -> [Effect] {
         if work == nil { work = nextWork() }
         guard let work else {
             state = .ended
             return [show(now)]
         }
-        // What was uploaded is covered at once: to hold it back could only have it uploaded again.
+        // An uploaded part is covered immediately: a delay could only cause a repeated upload.
         if work.stage != .cover, let hold = hold(work.stage, now) {
             state = .held(hold)
             return [show(now)]
@@ -185,7 +186,8 @@ extension BackfillMachine {
         }
     }
 
-    /// Of the jobs that have not failed, the most urgent, and then the newest gap.
+    /// Returns the most urgent work of the jobs that have not failed, and among equals the newest
+    /// gap.
     private func nextWork() -> Work? {
         var best: Work?
         for (number, job) in jobs.enumerated() where failures[number] == nil {
@@ -211,7 +213,7 @@ extension BackfillMachine {
         if !conditions.isOnline { return .offline }
         if conditions.isLowPower { return .lowPower }
         if conditions.isNetworkExpensive { return .expensiveNetwork }
-        // What has been fetched is brought to its end, over the budget by one part at the most.
+        // A fetched part is completed, so the budget can be exceeded by one part.
         return stage == .fetch ? budget.exceeded(by: spent, after: now - budgetBegan) : nil
     }
 
@@ -334,7 +336,7 @@ extension BackfillMachine {
         return progress
     }
 
-    /// Of history that is not covered, over all jobs that go on.
+    /// The seconds of history without coverage, in all jobs that continue.
     private var secondsLeft: Double {
         var seconds = 0.0
         for (number, job) in jobs.enumerated() where failures[number] == nil {

@@ -1,10 +1,11 @@
 import CoreMetrics
 
-/// What backfills do, for swift-metrics: nothing is kept where no backend is set.
+/// The metrics of backfills, for swift-metrics. Without a backend, nothing is stored.
 ///
 /// - `tidemark_backfill_parts`, by `outcome` (`covered`, `failed`).
-/// - `tidemark_backfill_samples`, `tidemark_backfill_reads`: of the parts that were fetched.
-/// - `tidemark_backfill_writes`: of the parts that were uploaded.
+/// - `tidemark_backfill_samples`, `tidemark_backfill_reads`: the samples and reads of fetched
+///   parts.
+/// - `tidemark_backfill_writes`: the writes of uploaded parts.
 enum BackfillMetrics {
     static func count(_ event: BackfillMachine.Event) {
         switch event {

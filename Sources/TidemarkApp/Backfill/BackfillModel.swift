@@ -1,13 +1,13 @@
 public import Observation
 
-/// A ``Backfill``'s progress for a view to bind to.
+/// The progress of a ``Backfill`` that a view can bind to.
 @MainActor @Observable
 public final class BackfillModel {
     public private(set) var progress = BackfillProgress()
 
     @ObservationIgnored private var watching: Task<Void, Never>?
 
-    /// Begins to watch; ends with the model.
+    /// Begins to watch, until the model is released.
     public init(_ backfill: Backfill) {
         watching = Task { [weak self] in
             for await progress in await backfill.progress { self?.progress = progress }

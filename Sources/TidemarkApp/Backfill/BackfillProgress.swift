@@ -1,25 +1,25 @@
-/// What a backfill has to take into account.
+/// The conditions that a backfill obeys.
 public struct BackfillConditions: Hashable, Sendable {
     public var isOnline = true
     public var isLowPower = false
-    /// The network is paid by the amount, or the person asks apps to save data.
+    /// True if the network is paid by the amount, or the user asks apps to save data.
     public var isNetworkExpensive = false
-    /// How many things a person waits for right now.
+    /// The number of operations that a user waits for now.
     public var peopleWaiting = 0
 
     public init() {}
 }
 
-/// What a backfill may use before it stops and waits for the next background task, or the next day.
-/// Looked at before each part, so it may be exceeded by one.
+/// The amounts that a backfill may use before it stops and waits for the next background task, or
+/// the next day. The check is before each part, so a part can exceed the budget.
 public struct BackfillBudget: Hashable, Sendable {
     public var time: Duration?
     public var bytes: Int?
-    /// What the server bills.
+    /// The number of billed reads.
     public var reads: Int?
     public var writes: Int?
 
-    /// No limits but those given.
+    /// Creates a budget with only the given limits.
     public init(
         time: Duration? = nil, bytes: Int? = nil, reads: Int? = nil, writes: Int? = nil
     ) {
@@ -51,13 +51,13 @@ struct BackfillSpending: Hashable, Sendable {
     }
 }
 
-/// How far a backfill is.
+/// The progress of a backfill.
 public struct BackfillProgress: Hashable, Sendable {
     public enum Limit: Hashable, Sendable { case time, bytes, reads, writes }
 
-    /// Why it does not go on.
+    /// The reason why the backfill waits.
     public enum Hold: Hashable, Sendable {
-        /// A person waits for something else.
+        /// A user waits for something else.
         case yielding
         case offline
         case lowPower
@@ -69,29 +69,30 @@ public struct BackfillProgress: Hashable, Sendable {
     public enum Phase: Hashable, Sendable {
         case running
         case held(Hold)
-        /// Something failed, and time is given to it.
+        /// A step failed, and the backfill waits before it retries.
         case tryingAgain
         case complete
-        /// Of some jobs the rest cannot be had; the others are complete.
+        /// Some jobs have failed permanently; the others are complete.
         case failed
     }
 
     public var phase = Phase.running
     public var windows = 0
     public var windowsDone = 0
-    /// Whether what a person looks at first is there, of every job.
+    /// True if the first window of every job is complete.
     public var hasFirstWindows = false
     public var samples = 0
     public var bytes = 0
     public var reads = 0
     public var writes = 0
-    /// By what the history that is done has taken, pauses included; nil until some is.
+    /// The estimate from the time that the finished history has taken, with pauses; nil until some
+    /// history is finished.
     public var timeLeft: Duration?
-    /// By the job's name.
+    /// The permanent failures, by the job's name.
     public var failures: [String: BackfillFailure] = [:]
 
     public init() {}
 
-    /// From 0 to 1.
+    /// The finished share, from 0 to 1.
     public var fraction: Double { windows == 0 ? 1 : Double(windowsDone) / Double(windows) }
 }

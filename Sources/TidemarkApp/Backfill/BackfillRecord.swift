@@ -1,14 +1,14 @@
 public import Tidemark
 
-/// Keeps the coverage of backfills beside the documents it speaks of, under the name of a job.
+/// Stores the coverage of backfills beside the covered documents, under the name of a job.
 public struct BackfillRecord: Sendable {
     private let engine: UserSession
     private let key: String
-    /// Whose documents have to stay on the device with it.
+    /// The query whose documents must stay on the device with the coverage.
     private let kept: QueryValue?
 
     /// - Parameters:
-    ///   - firestore: The client whose cache keeps the record, for the user of this moment.
+    ///   - firestore: The client whose cache stores the record, for the present user.
     ///   - name: The job's name.
     public init(_ firestore: Firestore, name: String) {
         engine = firestore.engine.session
@@ -16,16 +16,16 @@ public struct BackfillRecord: Sendable {
         kept = nil
     }
 
-    /// - Parameter kept: The query whose documents are covered: the cache keeps its collection from
-    ///   the moment at which the coverage is asked for.
+    /// - Parameter kept: The query of the covered documents: the cache keeps its collection after
+    ///   the coverage is first read.
     init(_ firestore: Firestore, name: String, keeping kept: QueryValue) {
         engine = firestore.engine.session
         key = "backfill/" + name
         self.kept = kept
     }
 
-    /// A record that cannot be read counts as nothing known: history is gone through again, and
-    /// nothing is lost.
+    /// Returns the stored coverage. An unreadable record counts as empty: the history is fetched
+    /// again, and nothing is lost.
     public func coverage() async throws(BackfillFailure) -> Coverage {
         let engine = engine
         let key = key
@@ -34,7 +34,8 @@ public struct BackfillRecord: Sendable {
                 engine.record(forKey: key, completion: finish)
             }
             let coverage = bytes.flatMap(Coverage.init(encoded:)) ?? Coverage()
-            // Before the first part comes, or it might be gone before it is covered.
+            // The record is written before the first part arrives; otherwise the cache could remove
+            // the part before it is covered.
             if kept != nil { try await write(coverage) }
             return coverage
         } catch {
@@ -59,7 +60,7 @@ public struct BackfillRecord: Sendable {
 }
 
 extension BackfillFailure {
-    /// What may pass by itself, and what will not.
+    /// Classifies an error as transient or permanent.
     public init(_ error: FirestoreError) {
         switch error.code {
         case .invalidArgument, .notFound, .alreadyExists, .permissionDenied, .unauthenticated,

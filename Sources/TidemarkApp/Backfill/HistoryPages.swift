@@ -1,8 +1,9 @@
 package import Tidemark
 
-/// What the history of a query asks the server, page by page, and how far an answer goes. Pure.
+/// The server queries for the history of a query, page by page, and the range of each answer. A
+/// pure value.
 package struct HistoryPages: Hashable, Sendable {
-    /// Without an order, a limit or a cursor.
+    /// The query, without an order, a limit or a cursor.
     package let query: QueryValue
     private let itemTime: FieldPath
     private let size: Int
@@ -14,12 +15,12 @@ package struct HistoryPages: Hashable, Sendable {
         self.size = size
     }
 
-    /// The newest page of a range.
+    /// Returns the query for the newest page of a range.
     package func request(
         _ range: Range<CoveragePosition>, in database: DatabaseID
     ) -> QueryValue {
         let upper = range.upperBound
-        // Lower edges are those of windows, and so before all items of a time.
+        // Lower edges are edges of windows, and are before all items of their time.
         var page = query.above(range.lowerBound.time, itemTime, orEqual: true)
         page.orders = [Order(itemTime, .descending), Order(.documentID, .descending)]
         page.limit = .first(size)
@@ -31,9 +32,9 @@ package struct HistoryPages: Hashable, Sendable {
         return page.adding(.field(itemTime, .lessThan, .timestamp(upper.time)))
     }
 
-    /// Down to where a page has everything.
+    /// Returns the lower end of the range that a page covers completely.
     ///
-    /// - Parameter last: The item's time, and its document; nil for a page with nothing on it.
+    /// - Parameter last: The time and the path of the page's last item; nil for an empty page.
     package func reached(
         _ range: Range<CoveragePosition>, count: Int, last: (time: Value?, path: DocumentPath)?
     ) throws(BackfillFailure) -> CoveragePosition {

@@ -1,13 +1,13 @@
 public import Tidemark
 
-/// The history of a query, page by page into the cache: a source and, because what is read from the
-/// server is stored as it comes, its own sink.
+/// The history of a query, read page by page into the cache. It is a source and also its own sink,
+/// because the client stores the rows of the server when they arrive.
 ///
-/// From when it begins, the cache keeps the documents of the query's collection, however large it is.
-/// A page is read with the time of the server, and costs a read a row, at least one. Items that are
-/// changed later are not its business: a feed or a listener sees those.
+/// From its begin, the cache keeps the documents of the query's collection, regardless of their
+/// number. A page is read at a time of the server, and costs a read per row, at least one. Later
+/// changes of items are not included: a feed or a listener shows them.
 public struct QueryHistory: BackfillSource, BackfillSink {
-    /// How many rows were stored.
+    /// The number of stored rows.
     public typealias Items = Int
 
     private let firestore: Firestore
@@ -16,11 +16,13 @@ public struct QueryHistory: BackfillSource, BackfillSink {
     private let record: BackfillRecord
 
     /// - Parameters:
-    ///   - query: Of one collection, without an order, a limit or a cursor: those are set here.
-    ///   - field: The items' time, a timestamp. Documents without it are no part of the history.
-    ///   - name: Of the job: under it, what is covered is remembered.
-    ///   - pageSize: 1 to 1,000 rows.
-    /// - Throws: `invalidArgument` when that makes no sense.
+    ///   - query: The query of a single collection, without an order, a limit or a cursor: they are
+    ///     set here.
+    ///   - field: The items' time, a timestamp. Documents without the field are no part of the
+    ///     history.
+    ///   - name: The name of the job, under which the coverage is stored.
+    ///   - pageSize: The rows of a page, 1 to 1,000.
+    /// - Throws: `invalidArgument` if the arguments do not fit together.
     public init(
         _ query: Query, itemTime field: some FieldName, name: String, pageSize: Int = 300
     ) throws(FirestoreError) {
@@ -61,9 +63,9 @@ public struct QueryHistory: BackfillSource, BackfillSink {
     public func coverage() async throws(BackfillFailure) -> Coverage {
         try await record.coverage()
     }
-    /// Nothing: what came from the server is in the cache already.
+    /// Does nothing: rows of the server are already in the cache.
     public func store(_ items: Int) async throws(BackfillFailure) {}
-    /// Nothing: the server has it.
+    /// Does nothing: the server already has the rows.
     public func upload(_ items: Int) async throws(BackfillFailure) -> Int { 0 }
     public func cover(_ coverage: Coverage) async throws(BackfillFailure) {
         try await record.save(coverage)

@@ -1,30 +1,30 @@
-/// What an app does while the system lets it run in the background, and in which order.
+/// The parts of an app's work in the background, in their order.
 public enum BackgroundPart: String, Hashable, Sendable, CaseIterable {
-    /// Sends the writes that wait.
+    /// Sends the pending writes.
     case outbox
-    /// Brings feeds up to date.
+    /// Updates feeds.
     case feeds
-    /// Goes on with history, in the time that is left.
+    /// Continues with history, in the remaining time.
     case backfill
 }
 
-/// What came of it.
+/// The result of work in the background.
 public struct BackgroundReport: Hashable, Sendable {
-    /// Done, all of it.
+    /// The completed parts.
     public internal(set) var done: Set<BackgroundPart> = []
-    /// Not done, or not all of it: in the next one.
+    /// The incomplete parts, which continue in the next background time.
     public internal(set) var unfinished: Set<BackgroundPart> = []
 
     public var isComplete: Bool { unfinished.isEmpty }
 }
 
-/// Decides alone. What the person has written and what they will look at go at the same time, as both wait
-/// for the network; history has what time is left.
+/// Decides only. The user's writes and the feeds run concurrently, because both wait for the
+/// network; history gets the remaining time.
 struct BackgroundMachine: Equatable {
     enum Event: Equatable {
         case began
         case ended(BackgroundPart, isDone: Bool)
-        /// The budget is used up, or the system wants the app to end.
+        /// The budget is used up, or the system ends the work.
         case timeIsUp
     }
 

@@ -2,12 +2,12 @@
     import BackgroundTasks
     import Foundation
 
-    /// A task of the system's, by its identifier in `BGTaskSchedulerPermittedIdentifiers` of the app.
+    /// A task of the system, by its identifier in the app's `BGTaskSchedulerPermittedIdentifiers`.
     public struct BackgroundTask: Sendable {
         public enum Kind: Hashable, Sendable {
-            /// Short, several times a day: for what the person looks at next.
+            /// Short, several times a day: for the data that the user sees next.
             case refresh
-            /// Minutes, while nobody uses the device: for history.
+            /// Minutes, while the device is not used: for history.
             case processing(needsPower: Bool)
         }
 
@@ -17,10 +17,10 @@
         private let time: Duration
 
         /// - Parameters:
-        ///   - identifier: As the app's Info.plist lists it.
-        ///   - kind: What for.
-        ///   - interval: Not sooner again; when really, the system decides.
-        ///   - time: What the work may take; the system may end it before.
+        ///   - identifier: The identifier in the app's Info.plist.
+        ///   - kind: The purpose of the task.
+        ///   - interval: The minimum time until the next run; the system decides the actual time.
+        ///   - time: The maximum duration of the work; the system may end the work earlier.
         public init(_ identifier: String, _ kind: Kind, every interval: Duration, time: Duration) {
             self.identifier = identifier
             self.kind = kind
@@ -28,9 +28,10 @@
             self.time = time
         }
 
-        /// Tells the system what to do. Once, before the app has finished its launch.
+        /// Registers the work with the system. Call it once, before the app has finished its
+        /// launch.
         ///
-        /// - Returns: False when Info.plist does not list the identifier.
+        /// - Returns: False if Info.plist does not list the identifier.
         @discardableResult
         public func register(_ work: @escaping @Sendable () -> BackgroundWork) -> Bool {
             BGTaskScheduler.shared.register(forTaskWithIdentifier: identifier, using: nil) { task in
@@ -41,9 +42,11 @@
             }
         }
 
-        /// Asks for the next one: when the app goes to the background. Each one that runs asks for its next.
+        /// Requests the next run. Call it when the app enters the background. Each run requests the
+        /// next.
         ///
-        /// - Throws: `BGTaskScheduler.Error`, such as where the person has turned it off.
+        /// - Throws: `BGTaskScheduler.Error`, for example if the user has turned background tasks
+        ///   off.
         public func schedule() throws {
             let request: BGTaskRequest
             switch kind {
@@ -60,7 +63,7 @@
         }
     }
 
-    // @unchecked: only its end is told, once, which any thread may do.
+    // @unchecked: the object only reports the end of the task, once, which any thread may do.
     private final class TaskEnd: @unchecked Sendable {
         private let task: BGTask
         init(_ task: BGTask) { self.task = task }

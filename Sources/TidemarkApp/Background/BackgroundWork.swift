@@ -1,31 +1,33 @@
-/// What an app does while the system lets it run in the background, within a time.
+/// The work of an app in the background, within a time.
 ///
 /// ```swift
 /// let work = stack.backgroundWork { Backfill([.init(year, from: history, to: history)]) }
 /// let report = await work.run(for: time)
 /// ```
 ///
-/// In SwiftUI it goes into a scene's `backgroundTask(.appRefresh(…))`; elsewhere `BackgroundTask` registers
-/// it with the system.
+/// In SwiftUI it belongs in a scene's `backgroundTask(.appRefresh(…))`; elsewhere `BackgroundTask`
+/// registers it with the system.
 public struct BackgroundWork: Sendable {
-    /// What a part does. Returns whether it is done, all of it; is cancelled when the time is over, and
-    /// need not have returned then.
+    /// The work of a part. Returns true if all of it is done. It is cancelled when the time is
+    /// over, and need not have returned by then.
     public typealias Act = @Sendable () async -> Bool
 
     private let acts: [BackgroundPart: Act]
-    /// Called before the first act and after the last one.
+    /// Called before the first act.
     package var began: @Sendable () async -> Void = {}
     package var ended: @Sendable () async -> Void = {}
 
-    /// - Parameter acts: What there is to do.
+    /// - Parameter acts: The acts, by part.
     public init(_ acts: [BackgroundPart: Act]) { self.acts = acts }
 
-    /// Does it. Returns when all is done, when the time is over, or when the task is cancelled, as the
-    /// system asks for; and then at once, whatever still has to end.
+    /// Runs the acts. Returns when all are done, when the time is over, or when the task is
+    /// cancelled, as the system requires. In the last two cases it returns immediately, even if
+    /// acts still run.
     ///
     /// - Parameters:
-    ///   - time: What the system gives, less what the app needs to end: 25 s of the 30 s of a refresh.
-    ///   - clock: Measures it.
+    ///   - time: The system's time without the time that the app needs to end: 25 s of the 30 s of
+    ///     a refresh.
+    ///   - clock: The clock that measures the time.
     public func run(
         for time: Duration, clock: any Clock<Duration> = ContinuousClock()
     ) async -> BackgroundReport {
@@ -40,7 +42,7 @@ public struct BackgroundWork: Sendable {
         await began()
         input.yield(.began)
         return await withTaskCancellationHandler {
-            // A stream ends for a task that is cancelled, and this one has to hear of that first.
+            // The stream ends for a cancelled task, and this task must first receive that end.
             var iterator = events.makeAsyncIterator()
             while true {
                 let event = await iterator.next() ?? .timeIsUp

@@ -1,13 +1,13 @@
 import Tidemark
 
 extension TidemarkStack {
-    /// Sends what waits, brings the user's feeds up to date, and goes on with a backfill.
+    /// Returns work that sends pending writes, updates the user's feeds, and continues a backfill.
     ///
-    /// Of a launch in the background it reads first who is signed in; while the device cannot be read,
-    /// nothing is done. Reads cost what they cost in the foreground.
+    /// After a launch in the background, the work first reads the session; while the device cannot
+    /// be read, it does nothing. Reads cost the same as in the foreground.
     ///
-    /// - Parameter backfill: Makes one, of the same jobs as those of the foreground, which goes on where
-    ///   the last one was. It is stopped when the time is over. Nil for none.
+    /// - Parameter backfill: Creates a backfill with the same jobs as in the foreground, which
+    ///   continues at the same place. It is stopped when the time is over. Nil for none.
     public func backgroundWork(
         backfill: (@Sendable () throws -> Backfill)? = nil
     ) -> BackgroundWork {
@@ -37,7 +37,7 @@ extension TidemarkStack {
         return work
     }
 
-    /// Whether it is known who is signed in, or that nobody is.
+    /// Returns true if the signed-in user is known, or if it is known that there is none.
     private func isReadable() async -> Bool {
         switch accounts.state {
         case .signedIn, .signedOut: true
@@ -51,8 +51,9 @@ extension TidemarkStack {
 }
 
 extension Backfill {
-    /// Starts it and waits for its end: whether all of it is done. What waits for a network, for power or
-    /// for another day is the end too. Stopped where its task is cancelled.
+    /// Starts the backfill and waits for its end. Returns true if all of it is done. The end is
+    /// also reached if the backfill waits for a network, for power or for another day. Stops if its
+    /// task is cancelled.
     func runToItsEnd() async -> Bool {
         do { try await start() } catch { return false }
         let isDone = await isComplete()
