@@ -1,4 +1,4 @@
-/// One diagnosis, step by step.
+/// A diagnosis, step by step.
 public struct DiagnosisReport: Hashable, Sendable {
     public struct Step: Hashable, Sendable {
         public enum Name: String, Hashable, Sendable, CaseIterable {
@@ -7,9 +7,9 @@ public struct DiagnosisReport: Hashable, Sendable {
 
         public let name: Name
         public let isOK: Bool
-        /// In milliseconds.
+        /// The duration, in milliseconds.
         public let milliseconds: Double
-        /// What was seen: addresses, dates, a status.
+        /// The observations: addresses, dates, a status.
         public let detail: String
 
         public init(_ name: Name, isOK: Bool, milliseconds: Double, detail: String) {
@@ -23,11 +23,11 @@ public struct DiagnosisReport: Hashable, Sendable {
     public let target: DiagnosisTarget
     public let verdict: Verdict
     public let evidence: Evidence
-    /// Those that were made; after one that fails the later ones are not.
+    /// The completed steps; no steps follow a failed step.
     public let steps: [Step]
 }
 
-/// What is diagnosed.
+/// The server that is diagnosed.
 public struct DiagnosisTarget: Hashable, Sendable {
     public var host: String
     public var port: Int
@@ -47,6 +47,6 @@ public struct DiagnosisTarget: Hashable, Sendable {
         self.database = database
     }
 
-    /// As settings take it: `[::1]:8080` for an address that has colons.
+    /// The address in the form of the settings: `[::1]:8080` for an address with colons.
     var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -2,46 +2,47 @@ import Foundation
 public import Tidemark
 import TidemarkResilience
 
-/// Finds out why a Firestore cannot be reached, or that it can.
+/// Finds out if a Firestore can be reached, and otherwise the reason.
 ///
-/// Never in anybody's way: it has a thread and a connection of its own, begins after a delay, gives
-/// every step 5 s, and ends at once when its task is cancelled. Costs one read.
+/// The doctor disturbs no other work: it has a separate thread and connection, begins after a
+/// delay, limits every step to 5 s, and ends immediately when its task is cancelled. Costs one
+/// read.
 ///
 /// ```swift
 /// let report = try await Doctor(target).diagnose(after: .zero)
 /// show(report.verdict.message)
 /// ```
 public struct Doctor: Sendable {
-    /// Source: journeys 1.
+    /// The default delay. Source: journeys 1.
     public static let delay = Duration.seconds(2)
 
-    /// How long each step may take.
+    /// The maximum duration of each step.
     public var stepTime = Duration.seconds(5)
-    /// A read that takes longer is told as slow.
+    /// The duration after which a read counts as slow.
     public var slowAfter = Verdict.slowAfter
     public var target: DiagnosisTarget
     public var tokens: (any TokenProvider)?
-    /// A bearer token in the place of ``tokens``.
+    /// A bearer token that replaces ``tokens``.
     public var token: String?
-    /// The path of a document that every user of the app may read, as in `settings/app`: a refusal is then
-    /// told as ``Verdict/forbidden``. Nil reads where nothing is, and security rules that refuse it are an
-    /// answer as good as any.
+    /// The path of a document that every user of the app may read, as in `settings/app`: a refusal
+    /// then results in ``Verdict/forbidden``. Nil reads a document that does not exist, and a
+    /// refusal by security rules is then a good answer.
     public var document: String?
-    /// Whom the server's read meter counts its one read for.
+    /// The label under which the server's read meter counts the read.
     public var label = "doctor"
-    /// How far this device's clock is ahead of a server's, in seconds, when that is known.
+    /// The seconds by which this device's clock is ahead of a server's; nil if unknown.
     public var clockAhead: Int64?
-    /// Certificates, each as PEM, of who may vouch for the server; none for the system's own.
+    /// The trusted certificates, each as PEM; empty for the system's own.
     package var authorities: [[UInt8]] = []
-    /// HOST:PORT of a proxy that calls are thought to go by.
+    /// The HOST:PORT of a proxy that calls may use.
     var proxy = NetworkProbe.proxy
 
     public init(_ target: DiagnosisTarget) { self.target = target }
 
-    /// Runs at background priority, whoever waits for it.
+    /// Runs at background priority, regardless of the caller's priority.
     ///
-    /// - Throws: `CancellationError` when its task is cancelled: the app needs the network itself;
-    ///   `FirestoreError` with `invalidArgument` when ``document`` is no document's path.
+    /// - Throws: `CancellationError` if its task is cancelled, because the app itself needs the
+    ///   network; `FirestoreError` with `invalidArgument` if ``document`` is no document's path.
     public func diagnose(after delay: Duration = Self.delay) async throws -> DiagnosisReport {
         _ = try path()
         let task = Task.detached(priority: .background) { [self] in
@@ -55,7 +56,7 @@ public struct Doctor: Sendable {
         }
     }
 
-    /// What is read.
+    /// Returns the path of the document to read.
     fileprivate func path() throws(FirestoreError) -> DocumentPath {
         guard let document else { return DocumentPath(unchecked: "tidemark/doctor") }
         guard let path = try? DocumentPath(document) else {
@@ -66,7 +67,7 @@ public struct Doctor: Sendable {
 
     private func run() async throws -> DiagnosisReport {
         let probe = NetworkProbe(authorities: authorities)
-        // Its thread ends by itself; nobody waits for that.
+        // The probe's thread ends without a waiter.
         defer { probe.close() }
         var examination = Examination(doctor: self, probe: probe)
         try await examination.run()
@@ -76,7 +77,7 @@ public struct Doctor: Sendable {
     }
 }
 
-/// One run: each step after the one that it needs.
+/// A run of the diagnosis: each step follows the step that it needs.
 private struct Examination {
     let doctor: Doctor
     let probe: NetworkProbe
@@ -136,7 +137,7 @@ private struct Examination {
         return []
     }
 
-    /// - Returns: The address that took a connection; nil when none did.
+    /// - Returns: The address that accepted a connection; nil if none did.
     private mutating func connect(_ addresses: [String]) async throws -> String? {
         let port = doctor.target.port
         let (result, time) = try await timed { [probe] in
@@ -174,7 +175,7 @@ private struct Examination {
         return isOK
     }
 
-    /// Why a handshake failed, by what whoever is there says when it is asked without trust.
+    /// Finds the reason for a failed handshake, from the answer of the other side without trust.
     private mutating func askWhoIsThere(_ place: ProbedPlace) async throws -> String {
         let finding = evidence.securing
         let (speech, _) = try await timed { [probe] in
@@ -184,12 +185,12 @@ private struct Examination {
         guard let speech else { return "" }
         switch finding {
         case .otherProtocol: evidence.speaking = speech.finding
-        // A portal's page comes under the portal's name, or under a false one.
+        // A portal's page arrives under the portal's name, or under a false name.
         case .untrusted, .otherName:
             if speech.finding == .redirected || speech.finding == .proxyAsks {
                 evidence.speaking = speech.finding
             }
-        // What an app has heard over a connection that it trusts is better.
+        // The value of an app from a trusted connection is more reliable.
         case .expired, .notYetValid: evidence.clockAhead = evidence.clockAhead ?? speech.clockAhead
         case .secured, .unused, .noAnswer, .notTried: break
         }
@@ -212,7 +213,7 @@ private struct Examination {
         return result.finding == .http2
     }
 
-    /// Empty while the clock is right, as far as is known.
+    /// The text is empty while the clock is correct or unknown.
     private var clockText: String {
         guard let ahead = evidence.clockAhead, ahead.magnitude > UInt64(Verdict.clockTolerance)
         else { return "" }
@@ -224,7 +225,7 @@ private struct Examination {
         let context = CallContext(
             database: firestore.databaseID, label: doctor.label, timeout: doctor.stepTime,
             token: doctor.token)
-        // Its answer tells the server's time, whether the document is there or not.
+        // The answer contains the server's time, for an existing and for a missing document.
         let path = try doctor.path()
         let request = Request.batchGetDocuments(BatchGetDocumentsRequest(paths: [path]))
         let transport = firestore.environment.transport
@@ -264,10 +265,10 @@ private struct Examination {
             settings: settings)
     }
 
-    /// A document that is not there is an answer as good as one that is.
+    /// Classifies the answer. A missing document is as good as an existing document.
     ///
-    /// - Parameter isAnyPath: Whether nobody said what to read. What rules then refuse says nothing of the
-    ///   app's own reads.
+    /// - Parameter isAnyPath: True if the caller named no document. A refusal by the rules is then
+    ///   no evidence about the app's own reads.
     static func reading(
         _ status: RPCStatus, _ time: Duration, slowAfter: Duration = Verdict.slowAfter,
         isAnyPath: Bool = false
@@ -295,7 +296,7 @@ private struct Examination {
         steps.append(.init(name, isOK: isOK, milliseconds: milliseconds, detail: detail))
     }
 
-    /// - Returns: Nil when the step's time was over: it is left behind.
+    /// - Returns: The result; nil if the step's time was over. The step is then abandoned.
     private func timed<T: Sendable>(
         _ body: @escaping @Sendable () async -> T
     ) async throws -> (T?, Duration) {
@@ -314,8 +315,8 @@ private struct Examination {
 }
 
 extension RPCStatus {
-    /// Whether security rules refused, in production's words. A project that refuses its API to everybody
-    /// says something else, and why in an `ErrorInfo`.
+    /// True if security rules refused, in production's words. A project that refuses its API to all
+    /// callers uses other words, and gives the reason in an `ErrorInfo`.
     fileprivate var isOfRules: Bool {
         message.hasPrefix("Missing or insufficient permissions.") && details.isEmpty
     }

@@ -1,25 +1,25 @@
 public import TidemarkWords
 
-/// What the steps of a diagnosis have seen, as far as a verdict depends on it.
+/// The observations of a diagnosis on which a verdict depends.
 public struct Evidence: Hashable, Sendable {
     public enum Interface: Hashable, Sendable, CaseIterable {
-        /// An address that is not this machine's own.
+        /// The device has an address that is not its own loopback.
         case up
         case down, notTried
     }
 
     public enum Names: Hashable, Sendable, CaseIterable {
         case found
-        /// There is an answer: no such name.
+        /// The answer is that the name does not exist.
         case unknown
         case noAnswer, notTried
     }
 
     public enum Connecting: Hashable, Sendable, CaseIterable {
         case connected
-        /// Somebody said no at once: the machine is there, and nobody listens.
+        /// The machine refused immediately: it is reachable, and no program listens.
         case refused
-        /// The network says that there is no way there.
+        /// The network reports that there is no route.
         case unreachable
         case noAnswer, notTried
     }
@@ -28,45 +28,46 @@ public struct Evidence: Hashable, Sendable {
         case secured
         /// The address is used without TLS.
         case unused
-        /// The certificate's time has not come, or is over, by this device's clock.
+        /// The certificate is not valid yet, or has expired, by this device's clock.
         case notYetValid, expired
-        /// Somebody known vouches for whoever answers, and under other names than the one called.
+        /// A trusted authority signed the certificate, but for other names than the called name.
         case otherName
-        /// Nobody known vouches for whoever answers.
+        /// No trusted authority signed the certificate.
         case untrusted
-        /// What answers does not speak TLS.
+        /// The other side does not speak TLS.
         case otherProtocol
         case noAnswer, notTried
     }
 
     public enum Speaking: Hashable, Sendable, CaseIterable {
-        /// As a Firestore does.
+        /// The other side speaks HTTP/2, as a Firestore does.
         case http2
-        /// A page sends the caller elsewhere: how portals of hotels and trains greet.
+        /// A page redirects the caller, as the portals of hotels and trains do.
         case redirected
-        /// Proxy authentication is asked for: HTTP status 407.
+        /// A proxy requires authentication: HTTP status 407.
         case proxyAsks
-        /// A gateway says that what is behind it does not answer: HTTP status 502, 503 or 504.
+        /// A gateway reports that the server behind it does not answer: HTTP status 502, 503 or
+        /// 504.
         case gatewayFails
-        /// Too much was asked of it: HTTP status 429.
+        /// The other side is overloaded: HTTP status 429.
         case exhausted
-        /// Something else speaks.
+        /// The other side speaks another protocol.
         case otherProtocol
-        /// The connection was ended without a word.
+        /// The connection was closed without an answer.
         case closed
         case noAnswer, notTried
     }
 
     public enum Reading: Hashable, Sendable, CaseIterable {
         case answered
-        /// An answer that took more than ``Doctor/slowAfter``.
+        /// The answer took longer than ``Doctor/slowAfter``.
         case answeredLate
         case unauthenticated, forbidden
-        /// `RESOURCE_EXHAUSTED`.
+        /// The server answered `RESOURCE_EXHAUSTED`.
         case exhausted
-        /// The server is there and says that it cannot.
+        /// The server is reachable and reports a failure.
         case failed
-        /// It is not there.
+        /// The server is unavailable.
         case unavailable
         case noAnswer, notTried
     }
@@ -77,15 +78,16 @@ public struct Evidence: Hashable, Sendable {
     public var securing = Securing.notTried
     public var speaking = Speaking.notTried
     public var reading = Reading.notTried
-    /// Whether the environment or the system names a proxy.
+    /// True if the environment or the system names a proxy.
     public var namesProxy = false
-    /// How far this device's clock is ahead of a server's that was heard, in seconds; nil when none was.
+    /// The seconds by which this device's clock is ahead of the server's in an answer; nil without
+    /// an answer.
     public var clockAhead: Int64?
 
     public init() {}
 }
 
-/// What is the matter, and what can be done about it.
+/// The problem, with the user's next step.
 public enum Verdict: String, Hashable, Sendable, CaseIterable {
     case healthy, slow
     case noNetwork, namesFail, nameUnknown, noRoute, silence
@@ -93,15 +95,16 @@ public enum Verdict: String, Hashable, Sendable, CaseIterable {
     case clockWrong, certificateExpired, certificateUntrusted
     case backendDown, backendFailing, backendSlow, wrongService
     case quota, credentials, forbidden
-    /// What was seen does not say.
+    /// The observations are not sufficient.
     case unknown
 
-    /// A read that takes longer is told.
+    /// The duration after which a read counts as slow.
     public static let slowAfter = Duration.seconds(2)
-    /// A clock that is off by more makes certificates and tokens fail, in seconds.
+    /// The maximum error of a clock in seconds; a larger error makes certificates and tokens fail.
     public static let clockTolerance: Int64 = 300
 
-    /// By what has been seen, the cause before what follows from it. Pure, and total.
+    /// Derives the verdict from the observations, the cause before its consequences. A pure and
+    /// total function.
     public init(_ evidence: Evidence) {
         self =
             Self.reading(evidence.reading) ?? Self.speaking(evidence)
@@ -109,7 +112,7 @@ public enum Verdict: String, Hashable, Sendable, CaseIterable {
             ?? (evidence.interface == .down ? .noNetwork : .unknown)
     }
 
-    /// An answer to a read says more than all before it.
+    /// The answer to a read is stronger evidence than all earlier steps.
     private static func reading(_ reading: Evidence.Reading) -> Verdict? {
         switch reading {
         case .answered: .healthy
@@ -129,9 +132,9 @@ public enum Verdict: String, Hashable, Sendable, CaseIterable {
         case .gatewayFails: .backendDown
         case .exhausted: .quota
         case .otherProtocol: evidence.namesProxy ? .proxy : .wrongService
-        // It is spoken there without the TLS that was expected.
+        // The server speaks without the expected TLS.
         case .http2 where evidence.securing == .otherProtocol: .wrongService
-        // The line is good, and only the read is not answered.
+        // The connection is good, and only the read has no answer.
         case .http2: evidence.reading == .unavailable ? .backendDown : .backendSlow
         case .closed: evidence.namesProxy ? .proxy : .backendDown
         case .noAnswer: .silence
@@ -142,12 +145,12 @@ public enum Verdict: String, Hashable, Sendable, CaseIterable {
     private static func securing(_ evidence: Evidence) -> Verdict? {
         let isClockOff = evidence.clockAhead.map { $0.magnitude > UInt64(clockTolerance) }
         return switch evidence.securing {
-        // Certificates that are for later are rarer than clocks that were never set.
+        // A certificate for the future is rarer than a clock that was never set.
         case .notYetValid: isClockOff == false ? .certificateUntrusted : .clockWrong
         case .expired: isClockOff == true ? .clockWrong : .certificateExpired
         case .otherName: .certificateUntrusted
         case .untrusted: evidence.namesProxy ? .proxy : .certificateUntrusted
-        // A page where TLS was expected.
+        // A page answered instead of TLS.
         case .otherProtocol: .captivePortal
         case .noAnswer: .silence
         case .secured, .unused, .notTried: nil
@@ -176,7 +179,7 @@ public enum Verdict: String, Hashable, Sendable, CaseIterable {
     /// The sentence in the language of the app.
     public var message: String { sentence.localized() }
 
-    /// One sentence for the person using the app. Names no type, code or path.
+    /// A sentence for the person using the app. Names no type, code or path.
     public var sentence: Sentence {
         switch self {
         case .healthy: Sentence("diagnosis.healthy", "Everything works.")

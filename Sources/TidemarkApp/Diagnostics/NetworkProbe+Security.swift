@@ -3,14 +3,14 @@ import NIOCore
 import NIOSSL
 import NIOTLS
 
-/// Where to look: the name that is called, and the address that it has.
+/// The place to examine: the called name, and its address.
 struct ProbedPlace: Hashable, Sendable {
     var host: String
     var address: String
     var port: Int
 }
 
-// TLS, and who vouches for whoever answers.
+// TLS, and the trust in the other side.
 
 extension NetworkProbe {
     struct Security: Sendable {
@@ -18,17 +18,18 @@ extension NetworkProbe {
         let detail: String
     }
 
-    /// Whom a handshake believes.
+    /// The trust of a handshake.
     enum Trust: Sendable {
-        /// As clients do.
+        /// The certificate authorities, as clients trust them.
         case authorities
-        /// Who vouches for themselves with this certificate.
+        /// Only the owner of this certificate.
         case only(NIOSSLCertificate)
-        /// To see who is there. Nothing is told to them.
+        /// Every certificate, to see the other side. No secret is sent.
         case anybody
     }
 
-    /// A handshake as clients make it; when it fails, one that trusts anybody, to see who is there.
+    /// Makes a handshake like clients. If it fails, makes a second that trusts every certificate,
+    /// to see the other side.
     func secure(_ place: ProbedPlace) async -> Security {
         await step { () async -> Security in
             let reason: any Error
@@ -47,7 +48,7 @@ extension NetworkProbe {
         _ certificate: NIOSSLCertificate, _ place: ProbedPlace, _ reason: any Error
     ) async -> Security {
         let dates = Self.dates(certificate)
-        // Names are compared after all else was found good.
+        // Names are compared after everything else was found valid.
         if let error = reason as? NIOSSLExtraError, error == .failedToValidateHostname {
             let names = Self.names(certificate).joined(separator: ", ")
             return Security(
@@ -71,7 +72,7 @@ extension NetworkProbe {
             + "until \(day(certificate.notValidAfter))"
     }
 
-    /// The first of the hosts that a certificate is for.
+    /// Returns the first hosts of a certificate, at most five.
     private static func names(_ certificate: NIOSSLCertificate) -> [String] {
         let names = certificate._subjectAlternativeNames().filter { $0.nameType == .dnsName }
         return names.isEmpty
@@ -100,7 +101,7 @@ extension NetworkProbe {
         var protocols = ["h2"]
     }
 
-    /// - Returns: Once the handshake is over; without one, once it is connected.
+    /// - Returns: The connection, after the handshake, or without TLS after the connection.
     func connection(
         to place: ProbedPlace, tls: TLS?,
         _ handler: (@Sendable () -> any ChannelHandler & Sendable)? = nil
@@ -139,7 +140,7 @@ extension NetworkProbe {
     }
 }
 
-/// Tells when a handshake is over, or will never be.
+/// Reports the end of a handshake, or its failure.
 private final class HandshakeWait: ChannelInboundHandler, Sendable {
     typealias InboundIn = NIOAny
 

@@ -2,25 +2,25 @@ import Foundation
 import NIOCore
 import Synchronization
 
-// What is spoken at a place, by the first bytes that come from there.
+// The protocol at a place, from the first bytes of its answer.
 
 extension NetworkProbe {
     struct Speech: Sendable {
         let finding: Evidence.Speaking
         let detail: String
-        /// By the date of an HTTP answer.
+        /// The seconds by which this device's clock is ahead, from the date of an HTTP answer.
         var clockAhead: Int64?
     }
 
-    /// Says hello in HTTP/2, and looks at what comes back.
+    /// Sends a greeting in HTTP/2, and examines the answer.
     func speak(_ place: ProbedPlace, usesTLS: Bool) async -> Speech {
-        // The preface, and an empty SETTINGS frame.
+        // The greeting is the preface and an empty SETTINGS frame.
         let hello = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0]
         return await say(hello, to: place, tls: usesTLS ? TLS() : nil)
     }
 
-    /// Asks whoever is there, trusted or not, for the page of its name: for what the answer says of the
-    /// time, and of a place to log in. Nothing but that name is told.
+    /// Asks the other side, trusted or not, for the page of its name. The answer shows the time,
+    /// and possibly a login page. Only that name is sent.
     func ask(_ place: ProbedPlace) async -> Speech {
         let host = place.host.contains(":") ? "[\(place.host)]" : place.host
         let request = "GET / HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n"
@@ -43,7 +43,7 @@ extension NetworkProbe {
         } ?? Speech(finding: .closed, detail: "closed")
     }
 
-    /// What the first bytes of an answer are.
+    /// Classifies the first bytes of an answer.
     static func speech(_ bytes: [UInt8], now: Int64) -> Speech {
         if bytes.isEmpty { return Speech(finding: .closed, detail: "closed without a word") }
         if bytes.count >= 4, bytes[3] == 4 { return Speech(finding: .http2, detail: "HTTP/2") }
@@ -83,8 +83,8 @@ extension NetworkProbe {
     }
 }
 
-/// The first bytes that come; none when the connection ends before. Of HTTP, the whole head of an
-/// answer, however it is cut in pieces.
+/// Collects the first bytes of an answer; none if the connection ends before. For HTTP, collects
+/// the complete head of an answer, even if it arrives in pieces.
 private final class FirstWords: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
 

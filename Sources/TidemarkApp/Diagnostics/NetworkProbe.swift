@@ -4,12 +4,12 @@ import NIOPosix
 import Synchronization
 import TidemarkSystem
 
-/// Looks at one place on the network, one step at a time, on a thread of its own.
+/// Examines a place on the network, one step at a time, on a separate thread.
 ///
-/// What is left behind ends with ``close()``: its connections are closed, and the thread ends when the
-/// last step does.
+/// ``close()`` ends abandoned steps: it closes the connections, and the thread ends with the last
+/// step.
 final class NetworkProbe: Sendable {
-    /// Bytes of an answer that are looked at.
+    /// The maximum number of bytes of an answer that are examined.
     static let maxAnswer = 4_096
 
     private struct State {
@@ -20,18 +20,18 @@ final class NetworkProbe: Sendable {
 
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     private let state = Mutex(State())
-    /// Certificates, each as PEM, of who may vouch for a server; none for the system's own.
+    /// The trusted certificates, each as PEM; empty for the system's own.
     let authorities: [[UInt8]]
-    /// Seconds since 1970 by this device's clock.
+    /// Returns the seconds since 1970 by this device's clock.
     let now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
 
     init(authorities: [[UInt8]] = []) { self.authorities = authorities }
 
     var loop: any EventLoop { group.next() }
-    /// Whether the thread has been told to end.
+    /// True if the probe is closed and no step runs any longer.
     var isOver: Bool { state.withLock { $0.isClosed && $0.steps == 0 } }
 
-    /// Ends what is under way. No step begins any more.
+    /// Ends running steps. No later step begins.
     func close() {
         let (channels, isIdle) = state.withLock { state in
             let wasClosed = state.isClosed
@@ -42,9 +42,9 @@ final class NetworkProbe: Sendable {
         if isIdle { group.shutdownGracefully { _ in } }
     }
 
-    /// Does something that needs the thread, which lives until it has ended.
+    /// Runs a step that needs the thread, which lives until the step ends.
     ///
-    /// - Returns: Nil when nobody wants it any more.
+    /// - Returns: The result; nil if the probe was closed.
     func step<T: Sendable>(_ body: () async -> T) async -> T? {
         let begins = state.withLock { state in
             if !state.isClosed { state.steps += 1 }
@@ -60,7 +60,7 @@ final class NetworkProbe: Sendable {
         return value
     }
 
-    /// Closes the connection when the probe is closed.
+    /// Registers a connection, which is closed together with the probe.
     func keep(_ channel: any Channel) throws {
         let id = ObjectIdentifier(channel)
         let isClosed = state.withLock { state in
@@ -75,7 +75,7 @@ final class NetworkProbe: Sendable {
 
     // MARK: This machine
 
-    /// Addresses that are not this machine's own, with the names of their interfaces.
+    /// Returns the addresses that are not loopback, with the names of their interfaces.
     static func interfaces() -> [String] {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return [] }
@@ -92,7 +92,7 @@ final class NetworkProbe: Sendable {
             guard family == AF_INET || family == AF_INET6, let text = text(of: address) else {
                 continue
             }
-            // One that every interface gives itself leads nowhere.
+            // A link-local address, which every interface assigns to itself, leads to no network.
             if text.hasPrefix("fe80") || text.hasPrefix("169.254.") { continue }
             found.append("\(String(cString: item.pointee.ifa_name)) \(text)")
         }
@@ -109,7 +109,7 @@ final class NetworkProbe: Sendable {
         return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// What the environment says, without a name and a password that it may hold.
+    /// Returns the proxy of the environment, without a name and a password in it.
     static var proxy: String? {
         let environment = ProcessInfo.processInfo.environment
         let names = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"]
@@ -129,7 +129,7 @@ final class NetworkProbe: Sendable {
 
     func addresses(of host: String) async -> Lookup {
         await withCheckedContinuation { continuation in
-            // The system's call cannot be ended; the thread is one of its own.
+            // The system's call cannot be cancelled, so it has a separate thread.
             Thread.detachNewThread { continuation.resume(returning: Self.lookUp(host)) }
         }
     }
@@ -160,13 +160,13 @@ final class NetworkProbe: Sendable {
     // MARK: Connections
 
     enum Connection: Hashable, Sendable {
-        /// To this address.
+        /// The address that accepted the connection.
         case connected(String)
         case refused
         case unreachable(String)
     }
 
-    /// The first of the addresses that takes a connection.
+    /// Connects to the first address that accepts a connection.
     func connect(to addresses: [String], port: Int) async -> Connection {
         await step {
             var last = Connection.refused
@@ -181,7 +181,7 @@ final class NetworkProbe: Sendable {
         } ?? .unreachable("closed")
     }
 
-    /// - Parameter configure: Adds what the connection's pipeline needs.
+    /// - Parameter configure: Adds the handlers of the connection's pipeline.
     func bootstrap(
         _ configure: @escaping @Sendable (any Channel) throws -> Void = { _ in }
     ) -> ClientBootstrap {
@@ -202,7 +202,8 @@ final class NetworkProbe: Sendable {
 }
 
 extension ClientBootstrap {
-    /// Without asking for the name again: an address that a step has found is what the others look at.
+    /// Connects without a second lookup of the name: all steps examine the address that the lookup
+    /// step found.
     func connect(to address: String, _ port: Int) -> EventLoopFuture<any Channel> {
         guard let socket = try? SocketAddress(ipAddress: address, port: port) else {
             return connect(host: address, port: port)
