@@ -1,10 +1,10 @@
 import Foundation
 
-/// A moment by the clock on the wall.
+/// A moment in local time.
 struct LocalTime: Hashable {
-    /// Since 1970.
+    /// The days since 1970.
     let day: Int
-    /// Since midnight.
+    /// The seconds since midnight.
     let second: Int
 
     init(_ seconds: Int64, in timeZone: TimeZone) {
@@ -13,7 +13,8 @@ struct LocalTime: Hashable {
         second = Int(local - Int64(day) * 86_400)
     }
 
-    /// When the wall's clock shows it. Twice or never on two days of a year: the hour beside it then.
+    /// Returns the moment at which a local clock shows the time. On two days of a year, the time
+    /// occurs twice or never: the result is then off by an hour.
     static func seconds(day: Int, second: Int, in timeZone: TimeZone) -> Int64 {
         let local = Int64(day) * 86_400 + Int64(second)
         let guess = local - Int64(offset(local, timeZone))
@@ -31,24 +32,25 @@ struct LocalTime: Hashable {
     }
 }
 
-/// On how many days of a kind each hour was one of openings.
+/// The number of days, by kind of day, on which each hour had openings.
 struct Habits {
     struct Habit: Hashable {
-        /// Since the hour began: three of four first openings in it are later.
+        /// The seconds from the start of the hour; three of four first openings in the hour are
+        /// later.
         let second: Int
         let probability: Double
     }
 
-    /// The days that were watched, weekdays and weekends.
+    /// The number of observed days, for weekdays (false) and weekends (true).
     private var watched = [false: 0, true: 0]
-    /// By kind of day and hour: of each day, when it was first opened.
+    /// The first opening of each day in an hour, by kind of day and hour.
     private var firsts: [Bool: [Int: [Int]]] = [:]
 
     init(_ times: [Int64], until now: Int64, in timeZone: TimeZone) {
         let openings = times.map { LocalTime($0, in: timeZone) }
         guard let first = openings.first?.day else { return }
         let today = LocalTime(now, in: timeZone).day
-        // Today is not over: it counts only where the user came already.
+        // Today is not over: it counts only if the user has already come.
         for day in first..<max(first + 1, today) { watched[LocalTime.isWeekend(day)]! += 1 }
         var seen: Set<LocalTime> = []
         for opening in openings {

@@ -1,42 +1,43 @@
 public import Tidemark
 
-/// What predictions were worth: which of them the user confirmed, and which cost reads for nothing. Pure.
+/// The value of predictions: the confirmed predictions, and those that cost reads without use. A
+/// pure value.
 ///
-/// What the warmings cost in reads is counted by the meter, under ``Prefetcher/label``.
+/// The meter counts the reads of the warmings, under ``Prefetcher/label``.
 public struct PrefetchLedger: Hashable, Sendable {
-    /// A context that is not opened so long after it was warmed was warmed for nothing.
+    /// The time after which an unopened context counts as warmed without use.
     public static let patience = Duration.seconds(3_600)
 
-    /// Contexts that were opened after they had been warmed.
+    /// The number of contexts that were opened after they had been warmed.
     public private(set) var hits = 0
-    /// Contexts that were warmed, and not opened in time.
+    /// The number of contexts that were warmed, and not opened in time.
     public private(set) var misses = 0
-    /// Contexts that were opened and had not been warmed.
+    /// The number of contexts that were opened and had not been warmed.
     public private(set) var cold = 0
-    /// When those were warmed that nobody has opened yet; one for each context.
+    /// The warming times of contexts that were not opened yet, one for each context.
     private var waiting: [String: Timestamp] = [:]
 
     public init() {}
 
-    /// The share of warmings that were opened in time; nil before the first was.
+    /// The share of warmings that were opened in time; nil before the first.
     public var hitRate: Double? {
         hits + misses == 0 ? nil : Double(hits) / Double(hits + misses)
     }
 
-    /// Takes note that a context was brought up to date before it was opened.
+    /// Records that a context was updated before it was opened.
     public mutating func warmed(_ context: String, at time: Timestamp) {
         expire(at: time)
-        // Warmed again before anybody came: the first was for nothing.
+        // The context was warmed again before it was opened: the first warming had no use.
         if waiting.updateValue(time, forKey: context) != nil { misses += 1 }
     }
 
-    /// Takes note that the user opened a context.
+    /// Records that the user opened a context.
     public mutating func opened(_ context: String, at time: Timestamp) {
         expire(at: time)
         if waiting.removeValue(forKey: context) == nil { cold += 1 } else { hits += 1 }
     }
 
-    /// Counts what was warmed too long ago.
+    /// Counts the expired warmings as misses.
     public mutating func expire(at time: Timestamp) {
         let oldest = time.advanced(by: .zero - Self.patience)
         for (context, at) in waiting where at < oldest {

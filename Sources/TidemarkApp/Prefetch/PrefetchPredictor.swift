@@ -1,39 +1,39 @@
 public import Foundation
 public import Tidemark
 
-/// When a user is going to open a context, from the hours at which they opened it before. Pure: it is
-/// told every opening and the time, asks nothing, and warms nothing itself.
+/// Predicts when a user will open a context, from the hours of earlier openings. The predictor is
+/// pure: it takes every opening and the time, sends no request, and warms nothing.
 ///
-/// A prediction is a guess about *when to read*, never about *what is there*: a context that was warmed is
-/// opened and brought up to date like any other. The worst that a wrong guess does is to cost reads.
+/// A prediction is a guess about *when to read*, never about *what is there*: a warmed context is
+/// opened and updated like any other. A wrong guess can only cost reads.
 ///
-/// An hour of the day counts as a habit when the context was opened in it on at least ``minimumDays``
-/// days, and on at least ``threshold`` of the days of its kind (weekdays, weekends) since the first
-/// opening that is remembered.
+/// An hour of the day counts as a habit if the context was opened in that hour on at least
+/// ``minimumDays`` days, and on at least ``threshold`` of the days of that kind (weekdays,
+/// weekends) since the first remembered opening.
 public struct PrefetchPredictor: Hashable, Sendable, Codable {
-    /// One context that should be brought up to date before it is opened.
+    /// A context that should be updated before it is opened.
     public struct Warming: Hashable, Sendable {
         public var context: String
-        /// When to begin: ``lead`` before the user is usually there.
+        /// The time to begin: ``lead`` before the user's usual time.
         public var at: Timestamp
-        /// The share of days on which the user came in that hour.
+        /// The share of days on which the user opened the context in that hour.
         public var probability: Double
     }
 
-    /// Openings that are remembered for each context, the newest.
+    /// The maximum number of remembered openings for each context; the newest are kept.
     public static let maxOpenings = 200
-    /// Contexts that are remembered; the one opened the longest ago goes first.
+    /// The maximum number of remembered contexts; the least recently opened is removed first.
     public static let maxContexts = 100
-    /// Openings older than this say nothing of today.
+    /// The age above which openings have no influence.
     public static let memory = Duration.seconds(28 * 86_400)
 
-    /// Fewer days than this are no habit.
+    /// The minimum number of days of a habit.
     public var minimumDays = 3
-    /// The least share of days, 0 to 1.
+    /// The minimum share of days of a habit, 0 to 1.
     public var threshold = 0.5
-    /// How long before the usual time.
+    /// The time between a warming and the usual opening.
     public var lead = Duration.seconds(600)
-    /// Whose hours are meant.
+    /// The time zone of the hours.
     public var timeZone: TimeZone
 
     /// Seconds since 1970, ascending.
@@ -41,11 +41,11 @@ public struct PrefetchPredictor: Hashable, Sendable, Codable {
 
     public init(timeZone: TimeZone) { self.timeZone = timeZone }
 
-    /// Names of what is remembered.
+    /// The names of the remembered contexts.
     public var contexts: [String] { openings.keys.sorted() }
 
-    /// Takes note that a user opened a context. A time before the last one, of a clock that was set
-    /// back, is sorted in.
+    /// Records that the user opened a context. A time before the last, from a clock that was set
+    /// back, is inserted in order.
     public mutating func opened(_ context: String, at time: Timestamp) {
         var times = openings[context] ?? []
         let place = times.lastIndex { $0 <= time.seconds }.map { $0 + 1 } ?? 0
@@ -64,8 +64,8 @@ public struct PrefetchPredictor: Hashable, Sendable, Codable {
 
     public mutating func forget(_ context: String) { openings[context] = nil }
 
-    /// What is worth warming in the `duration` after `now`, the next first: at most one for each hour
-    /// of a context.
+    /// Returns the useful warmings in the `duration` after `now`, the next first: at most one for
+    /// each hour of a context.
     public func warmings(
         after now: Timestamp, within duration: Duration = .seconds(86_400)
     ) -> [Warming] {

@@ -1,36 +1,37 @@
 public import Tidemark
 
-/// Brings contexts up to date shortly before their user usually opens them, by a ``PrefetchPredictor``.
+/// Updates contexts shortly before their user usually opens them, by a ``PrefetchPredictor``.
 ///
-/// Off unless ``isEnabled`` is set. It only does early what opening does anyway: whatever is predicted or
-/// not, a context that is opened is read as without it, and shows the same.
+/// The prefetcher is off unless ``isEnabled`` is true. It only reads earlier: an opened context
+/// reads and shows the same with and without a prediction.
 public actor Prefetcher {
-    /// Warmings in 24 hours; beyond, predictions are let pass.
+    /// The maximum number of warmings in 24 hours; later predictions are skipped.
     public static let maxPerDay = 48
 
-    /// Whether anything is warmed. Openings are noted in either case.
+    /// True if contexts are warmed. Openings are always recorded.
     public private(set) var isEnabled = false
     public private(set) var predictor: PrefetchPredictor
-    /// When contexts were warmed in the last 24 hours, ascending.
+    /// The warmings of the last 24 hours, ascending.
     public private(set) var warmed: [PrefetchPredictor.Warming] = []
-    /// What the warmings were worth, since it was made.
+    /// The value of the warmings, since the prefetcher was created.
     public private(set) var ledger = PrefetchLedger()
 
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
     private let warm: @Sendable (_ context: String) async -> Void
     private var running: Task<Void, Never>?
-    /// Those under way: two for a moment, where it was turned off and on meanwhile.
+    /// The number of running warming tasks. There are two for a moment if the prefetcher was turned
+    /// off and on.
     private var underWay = 0
-    /// Warmings up to this time have begun, or were let pass.
+    /// The time up to which warmings have begun, or were skipped.
     private var reached: Timestamp
 
     /// - Parameters:
-    ///   - predictor: With what was noted before; it is the app's to keep.
-    ///   - clock: What waits for the next warming.
-    ///   - now: The device's time.
-    ///   - warm: Brings a context up to date: mostly ``Feed/sync()``. What it reads is counted for
-    ///     ``label``, so that the meter shows what predictions cost.
+    ///   - predictor: The predictor with the earlier openings; the app stores it.
+    ///   - clock: The clock that waits for the next warming.
+    ///   - now: Returns the device's time.
+    ///   - warm: Updates a context, usually with ``Feed/sync()``. Its reads are counted for
+    ///     ``label``, so the meter shows the cost of predictions.
     public init(
         _ predictor: PrefetchPredictor, clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp = { Timestamp() },
@@ -45,7 +46,7 @@ public actor Prefetcher {
 
     deinit { running?.cancel() }
 
-    /// Under which the reads of a prefetch are counted.
+    /// The label under which the reads of a prefetch are counted.
     public static let label = "prefetch"
 
     public func setEnabled(_ isEnabled: Bool) {
@@ -54,7 +55,7 @@ public actor Prefetcher {
         plan()
     }
 
-    /// Takes note that the user opened a context.
+    /// Records that the user opened a context.
     public func opened(_ context: String) {
         let now = now()
         predictor.opened(context, at: now)
@@ -62,8 +63,8 @@ public actor Prefetcher {
         plan()
     }
 
-    /// Waits for the next warming; what it waited for before is forgotten. A warming that has begun goes on,
-    /// unless the prefetcher is off.
+    /// Waits for the next warming instead of an earlier wait. A running warming continues, unless
+    /// the prefetcher is off.
     private func plan() {
         if isEnabled, underWay > 0, running != nil { return }
         running?.cancel()
@@ -77,8 +78,8 @@ public actor Prefetcher {
         }
     }
 
-    /// The next warmings, all for one time. Those that came due while others were under way are for now,
-    /// as long as their user is not there yet.
+    /// Returns the next warmings, all for a single time. Warmings that became due during others run
+    /// now, as long as their user is not there yet.
     private func wait() -> (duration: Duration, warmings: [PrefetchPredictor.Warming])? {
         let now = now()
         // The device's clock was set back.

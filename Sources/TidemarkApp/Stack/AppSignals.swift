@@ -1,36 +1,36 @@
-/// What the system tells an app that concerns its data.
+/// A signal of the system that concerns the app's data.
 public enum AppSignal: Hashable, Sendable {
-    /// There is a network again, or another one.
+    /// A network is available again, or another network.
     case networkIsBack
     /// There is no network.
     case networkIsGone
-    /// Whether the network is paid by the amount, or one on which the person asks apps to save data. False
-    /// until it is told.
+    /// True if the network is paid by the amount, or if the user asks apps to save data on it.
+    /// False until the first signal.
     case networkIsExpensive(Bool)
-    /// Whether the device saves power. False until it is told.
+    /// True if the device saves power. False until the first signal.
     case powerIsLow(Bool)
-    /// The device was unlocked for the first time: what was protected can be read.
+    /// The device was unlocked for the first time: protected data can be read.
     case protectedDataIsReadable
-    /// The app came to the foreground.
+    /// The app entered the foreground.
     case cameForward
-    /// The app went to the background, and the system may suspend it in some seconds.
+    /// The app entered the background, and the system may suspend it in some seconds.
     case wentBack
 }
 
-/// Where an app's signals come from: the system, or a test.
+/// The source of an app's signals: the system, or a test.
 public struct AppSignals: Sendable {
-    /// Signals from now on, until the stream is dropped.
+    /// Returns a stream of the signals from now on, until the stream is released.
     public var stream: @Sendable () -> AsyncStream<AppSignal>
 
     public init(_ stream: @escaping @Sendable () -> AsyncStream<AppSignal>) {
         self.stream = stream
     }
 
-    /// None: the app tells them itself, by ``TidemarkStack/signal(_:)``.
+    /// No signals: the app sends them itself, with ``TidemarkStack/signal(_:)``.
     public static let none = AppSignals { AsyncStream { $0.finish() } }
 
-    /// The system's: on Apple's systems changes of the network's path, of the power mode, the first
-    /// unlocking and the way to the foreground. Linux has no such words, and ``none`` is all.
+    /// The system's signals: on Apple's systems, changes of the network's path, of the power mode,
+    /// the first unlock and the entry to the foreground. On Linux there are no such signals.
     public static let system = AppSignals {
         #if canImport(Network)
             SystemSignals.stream()

@@ -1,18 +1,19 @@
-/// What a system says of its way to the network.
+/// The system's description of its path to the network.
 struct NetworkPath: Hashable, Sendable {
-    /// Whether a connection can be made over it.
+    /// True if the path allows a connection.
     var isUsable = true
-    /// It is paid by the amount: a phone's network, or another phone's hotspot.
+    /// True if the path is paid by the amount: a phone's network, or another phone's hotspot.
     var isExpensive = false
-    /// The person asks apps to save data on it.
+    /// True if the user asks apps to save data on the path.
     var isConstrained = false
-    /// What it leads through, interfaces and gateways, the preferred first.
+    /// The interfaces and gateways of the path, the preferred first.
     var ways: [String] = []
 }
 
-/// What changes of the path mean to an app's data.
+/// Translates changes of the path into signals.
 struct NetworkPathMachine: Equatable, Sendable {
-    /// The path of a device that has said nothing: all is well, as a client takes it at its start.
+    /// The last path; nil before the first report. The network then counts as usable, which is also
+    /// the assumption of a client at its start.
     private(set) var last: NetworkPath?
 
     mutating func step(_ path: NetworkPath) -> [AppSignal] {
@@ -22,10 +23,10 @@ struct NetworkPathMachine: Equatable, Sendable {
         if !path.isUsable {
             if wasUsable { signals.append(.networkIsGone) }
         } else if let last, !wasUsable || last.ways != path.ways {
-            // The first word is not a change: at a launch nothing has to be connected anew.
+            // The first report is no change: at a launch there is no connection to renew.
             signals.append(.networkIsBack)
         }
-        // Of no network it says nothing that would hold.
+        // Without a usable network, the other properties have no meaning.
         guard path.isUsable else { return signals }
         let savesData = path.isExpensive || path.isConstrained
         if savesData != isExpensive {
@@ -35,6 +36,6 @@ struct NetworkPathMachine: Equatable, Sendable {
         return signals
     }
 
-    /// As it was told last.
+    /// The last signalled value.
     private var isExpensive = false
 }

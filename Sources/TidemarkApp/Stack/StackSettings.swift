@@ -1,37 +1,41 @@
 public import Tidemark
 
-/// What a ``TidemarkStack`` is made of. A folder, a project and an endpoint are enough; everything else has
-/// a value that most apps keep.
+/// The settings of a ``TidemarkStack``. A folder, a project and an endpoint are sufficient;
+/// everything else has a default that suits most apps.
 public struct StackSettings: Sendable {
-    /// Where everything of the app on this device lies: `cache`, `launch` and `secrets` are made in it.
+    /// The folder for all data of the app on this device: `cache`, `launch` and `secrets` are
+    /// created in it.
     public var folder: String
     public var projectID: String
-    /// Where accounts are: ``AccountsEndpoint/cloud(key:)`` with the project's web key, or
+    /// The accounts server: ``AccountsEndpoint/cloud(key:)`` with the project's web key, or
     /// ``AccountsEndpoint/local(_:key:)``.
     public var accounts: AccountsEndpoint
-    /// Of the client. The stack sets where its cache is, whose it is, and who gives its tokens.
+    /// The settings of the client. The stack sets the folder and the user of the cache, and the
+    /// provider of tokens.
     public var firestore: FirestoreSettings
-    /// Where tokens are kept; nil for files in the folder. On Apple's systems give a
+    /// The store of the tokens; nil for files in the folder. On Apple's systems, pass a
     /// `KeychainCredentialStore`.
     public var credentials: (any CredentialStore)?
     /// Firebase App Check's tokens, for Firestore and for accounts; nil for none.
     public var appCheck: (any TokenProvider)?
-    /// Who has signed in with Apple, as the system knows it: on Apple's systems give a
-    /// `SystemAppleCredentials`. A session that was begun with Apple ends when the person takes back what
-    /// they had allowed. Nil to look nowhere.
+    /// The system's information about Apple sign-ins: on Apple's systems, pass a
+    /// `SystemAppleCredentials`. A session that began with Apple ends when the user withdraws the
+    /// permission. Nil for no check.
     public var appleCredentials: (any AppleCredentials)?
-    /// Where profiles are; a collection `users` unless it is said.
+    /// Returns the store of profiles; the default is a collection `users`.
     public var profiles: @Sendable (Firestore) -> any ProfileStore
-    /// The feeds of a user, of which the first one is the first content; nil before anybody signed in.
+    /// Returns the feeds of a user, of which the first is the first content; the user is nil before
+    /// the first sign-in.
     public var feeds: @Sendable (Firestore, UserID?) throws -> [Feed]
-    /// How long each stage of a launch may take before the person is told.
+    /// The maximum duration of each stage of a launch before the user sees a message.
     public var budgets: LaunchMachine.Budgets
     public var signals: AppSignals
-    /// How long after the app went to the background the client is suspended (`Firestore.suspend(after:)`),
-    /// until it comes forward again or work in the background begins. To be set where the cache lies in an
-    /// app group, `.seconds(2)` for example; nil leaves it open, as an app's own container allows.
+    /// The time after the app's entry to the background at which the client is suspended
+    /// (`Firestore.suspend(after:)`), until the app returns to the foreground or work in the
+    /// background begins. Set it for a cache in an app group, for example to `.seconds(2)`; nil
+    /// leaves the cache open, which an app's own container allows.
     public var suspendsAfter: Duration?
-    /// Told of every change of a launch's state.
+    /// Called after every change of a launch's state.
     public var onTransition: (@Sendable (Launch.Transition) -> Void)?
 
     public init(
@@ -49,7 +53,8 @@ public struct StackSettings: Sendable {
         signals = .system
     }
 
-    /// Of the project that `GoogleService-Info.plist` names, with its accounts at Google.
+    /// Creates the settings for the project in `GoogleService-Info.plist`, with its accounts at
+    /// Google.
     public init(
         folder: String, _ info: GoogleServiceInfo,
         firestore: FirestoreSettings = FirestoreSettings(),
@@ -60,14 +65,14 @@ public struct StackSettings: Sendable {
             firestore: firestore, feeds: feeds)
     }
 
-    /// What an app does at the stages of a launch. Each is called off the main thread.
+    /// The app's functions for the stages of a launch. Each is called off the main thread.
     public struct Stages: Sendable {
-        /// Feeds have been opened from disk: time to show the first of them. Asks no server.
+        /// Shows the first of the feeds, which were opened from disk. Asks no server.
         public var showContent: @Sendable (UserID?, [Feed]) async -> Void
-        /// The onboarding is filled in: calls ``AccountJobs/signUp(_:profile:step:)``, or
-        /// ``AccountJobs/completeProfile(_:step:)`` for somebody who is signed in.
+        /// Handles the completed onboarding: calls ``AccountJobs/signUp(_:profile:step:)``, or
+        /// ``AccountJobs/completeProfile(_:step:)`` for a signed-in user.
         public var beginSignUp: @Sendable (AccountJobs, UserID?, _ step: Int) async -> Void
-        /// Diagnostics, backfill, prefetch: at background priority, until it is cancelled.
+        /// Runs diagnostics, backfill and prefetch at background priority, until it is cancelled.
         public var runBackground: @Sendable () async -> Void
 
         public init(

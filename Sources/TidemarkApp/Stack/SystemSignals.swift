@@ -3,9 +3,9 @@
     import Network
     import Synchronization
 
-    /// Signals of Apple's systems. What a path means is ``NetworkPathMachine``'s matter.
+    /// The signals of Apple's systems. ``NetworkPathMachine`` interprets the path.
     enum SystemSignals {
-        /// More that nobody reads are dropped, the oldest first.
+        /// The maximum number of unread signals; above it, the oldest are dropped.
         private static let mostWaiting = 16
 
         static func stream() -> AsyncStream<AppSignal> {
@@ -37,8 +37,8 @@
         }
     }
 
-    /// By the names that UIKit and Foundation give, so that no user interface is linked.
-    // @unchecked: the tokens are only given back to the centre, which any thread may call.
+    /// Observes signals by the names of UIKit and Foundation, so no user interface is linked.
+    // @unchecked: the tokens are only returned to the centre, which any thread may call.
     private final class SystemObservers: @unchecked Sendable {
         private let tokens: [any NSObjectProtocol]
 

@@ -2,11 +2,12 @@
     public import SwiftUI
     public import Tidemark
 
-    /// One document as a value of an app's own type, from the cache first, and kept up to date while the
-    /// view is there. Nil while it is not known, and when there is none: `$value.state` tells these apart.
+    /// A document as a value of an app's own type, from the cache first, and kept up to date while
+    /// the view exists. Nil while the document is unknown, and if it does not exist: `$value.state`
+    /// distinguishes the two.
     ///
-    /// The projected value is a ``SingleDocumentModel``, with the freshness and the error. Costs one read
-    /// when it begins and one for each change.
+    /// The projected value is a ``SingleDocumentModel``, with the freshness and the error. Costs
+    /// one read at its begin and one for each change.
     @MainActor @propertyWrapper
     public struct DocumentValue<Value: Decodable & Equatable & Sendable>: DynamicProperty {
         @Environment(\.firestore) private var firestore
@@ -18,8 +19,8 @@
             case reference(DocumentReference)
         }
 
-        /// - Parameter path: Of a document in the view's `\.firestore`. Another path than the last one
-        ///   shows another document.
+        /// - Parameter path: The path of a document in the view's `\.firestore`. A new path shows
+        ///   another document.
         public init(_ path: String) { place = .path(path) }
 
         /// - Parameter reference: The document.

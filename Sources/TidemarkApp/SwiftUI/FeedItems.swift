@@ -1,12 +1,12 @@
 #if canImport(SwiftUI)
     public import SwiftUI
 
-    /// The items of a feed, newest first, from the device first, and kept up to date while the view is
-    /// there.
+    /// The items of a feed, newest first, from the device first, and kept up to date while the view
+    /// exists.
     ///
-    /// The projected value is a ``FeedModel``: what the view does not get from the items alone, as whether
-    /// they are fresh, how many are unread, and more of them. The app makes the feed once and hands it to
-    /// the view. Another feed than the last one shows other items.
+    /// The projected value is a ``FeedModel``, with everything beyond the items: the freshness, the
+    /// number of unread items, and ``FeedModel/loadMore(_:)``. The app creates the feed once and
+    /// passes it to the view. A new feed shows other items.
     @MainActor @propertyWrapper
     public struct FeedItems<Item: Decodable & Sendable>: DynamicProperty {
         @State private var kept = KeptModel<ObjectIdentifier, FeedModel<Item>>()
@@ -16,8 +16,8 @@
 
         /// - Parameters:
         ///   - feed: The feed to show.
-        ///   - isLive: Whether to listen. If false, only ``FeedModel/refresh()`` brings it up to date.
-        ///   - consumesWhatIsShown: Whether what is shown counts as seen by the user.
+        ///   - isLive: True to listen. If false, only ``FeedModel/refresh()`` updates the feed.
+        ///   - consumesWhatIsShown: True if shown items count as seen by the user.
         public init(
             _ feed: TypedFeed<Item>, isLive: Bool = true, consumesWhatIsShown: Bool = false
         ) {
@@ -26,7 +26,7 @@
             self.consumesWhatIsShown = consumesWhatIsShown
         }
 
-        /// As the other one, for a feed that has no type, as those of a ``TidemarkStack``.
+        /// Shows a feed without a type, such as the feeds of a ``TidemarkStack``.
         public init(_ feed: Feed, isLive: Bool = true, consumesWhatIsShown: Bool = false) {
             self.init(
                 TypedFeed(feed), isLive: isLive, consumesWhatIsShown: consumesWhatIsShown)

@@ -1,5 +1,5 @@
-/// The model of a view's property: made when it is first looked at, and anew when the view shows
-/// something else.
+/// The model of a view's property: created at its first use, and again when the view shows another
+/// source.
 @MainActor
 final class KeptModel<Source: Equatable, Model> {
     private var kept: (source: Source, model: Model)?

@@ -2,7 +2,7 @@ public import Foundation
 public import Tidemark
 import TidemarkWords
 
-/// How long ago something was, as lists of messages say it: "Now", "2m ago", "5h ago", "Yesterday",
+/// The time since an event, in the words of message lists: "Now", "2m ago", "5h ago", "Yesterday",
 /// "Oct 19".
 ///
 /// | since then | text |
@@ -13,10 +13,10 @@ import TidemarkWords
 /// | less than 172,800 s | "Yesterday" |
 /// | longer | the month and the day |
 ///
-/// Pure: the same times give the same text. Everything but the last row is a matter of seconds gone
-/// by, whatever the calendar says; only the day needs ``calendar`` and its time zone.
+/// The function is pure: the same times give the same text. Every row except the last depends only
+/// on elapsed seconds, not on the calendar; only the day needs ``calendar`` and its time zone.
 public struct RelativeTime: Sendable {
-    /// The texts: in the language of the app, by its table `Tidemark`, unless it says otherwise.
+    /// The texts. The default is the language of the app, from its table `Tidemark`.
     public struct Words: Sendable {
         public var now: String
         public var minutes: @Sendable (Int) -> String
@@ -37,9 +37,9 @@ public struct RelativeTime: Sendable {
             self.day = day
         }
 
-        /// In the words of a table of your own, by the keys of the article *Sentences for people*: `time.now`,
-        /// `time.minutes`, `time.hours`, `time.yesterday`, `time.day` and `time.january` to
-        /// `time.december`. What it lacks is English.
+        /// Creates the words from your own table, with the keys of the article *Sentences for
+        /// people*: `time.now`, `time.minutes`, `time.hours`, `time.yesterday`, `time.day` and
+        /// `time.january` to `time.december`. Missing keys are in English.
         public init(by table: @escaping @Sendable (_ key: String) -> String?) {
             self.init(saying: { $0.localized(by: table) })
         }
@@ -57,10 +57,12 @@ public struct RelativeTime: Sendable {
                 })
         }
 
-        /// In the language of the app: by its table `Tidemark`, and English where it has none.
+        /// The words in the language of the app, from its table `Tidemark`, or in English without
+        /// such a table.
         public static var localized: Words { Words(saying: { $0.localized() }) }
 
-        /// Whatever the app's language is: "Oct 19"; a month that the calendar has beyond twelve is a number.
+        /// The English words, regardless of the app's language: "Oct 19"; a calendar's month beyond
+        /// twelve is a number.
         public static let english = Words(by: { _ in nil })
 
         private static let months = [
@@ -73,7 +75,7 @@ public struct RelativeTime: Sendable {
         ]
     }
 
-    /// Whose days and months are meant, and in which time zone.
+    /// The calendar of the days and months, with the time zone.
     public var calendar: Calendar
     public var words: Words
 
@@ -82,7 +84,7 @@ public struct RelativeTime: Sendable {
         self.words = words
     }
 
-    /// In a time zone of the Gregorian calendar.
+    /// Uses a time zone of the Gregorian calendar.
     public init(timeZone: TimeZone, words: Words = .localized) {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = timeZone
@@ -90,7 +92,7 @@ public struct RelativeTime: Sendable {
     }
 
     public func text(for time: Timestamp, at now: Timestamp) -> String {
-        // Rounded down: 59.999 s are less than a minute, 60 s are one.
+        // Seconds are rounded down: 59.999 s are less than a minute, 60 s are a minute.
         let seconds = now.duration(since: time).components.seconds
         switch seconds {
         case ..<60: return words.now

@@ -2,34 +2,34 @@ import Foundation
 public import Observation
 public import Tidemark
 
-/// The time, as of the last minute, for views that show how long ago things were.
+/// The time, as of the last minute, for views that show the age of events.
 ///
-/// All views share ``shared``: one timer runs while any view calls ``watch()``, none otherwise. It
-/// reads nothing, from disk or server.
+/// All views share ``shared``: a timer runs while any view calls ``watch()``, and otherwise none.
+/// The ticker reads neither the disk nor a server.
 ///
 /// ```swift
 /// let text = relative.text(for: sentAt, at: Ticker.shared.now)
 /// ```
 @MainActor @Observable
 public final class Ticker {
-    /// Of the device's clock, a step a minute.
+    /// The shared ticker of the device's clock, which ticks once a minute.
     public static let shared = Ticker(
         clock: ContinuousClock(), wallClock: { Timestamp(date: Date()) })
 
-    /// When it last ticked; the present time when somebody begins to look.
+    /// The time of the last tick, or of the moment when the first watcher began.
     public private(set) var now: Timestamp
 
     @ObservationIgnored private let period: Duration
     @ObservationIgnored private let clock: any Clock<Duration>
     @ObservationIgnored private let wallClock: @Sendable () -> Timestamp
     @ObservationIgnored private var timer: Task<Void, Never>?
-    /// How many look.
+    /// The number of watchers.
     @ObservationIgnored package private(set) var watchers = 0
 
     /// - Parameters:
-    ///   - period: Between two ticks; positive.
-    ///   - clock: What waits for the next tick.
-    ///   - wallClock: What time it is.
+    ///   - period: The time between two ticks; positive.
+    ///   - clock: The clock that waits for the next tick.
+    ///   - wallClock: Returns the present time.
     public init(
         every period: Duration = .seconds(60), clock: any Clock<Duration>,
         wallClock: @escaping @Sendable () -> Timestamp
@@ -43,7 +43,8 @@ public final class Ticker {
 
     deinit { timer?.cancel() }
 
-    /// Keeps the time going until the task is cancelled, as a view's `task` is when it goes.
+    /// Keeps the ticker running until the task is cancelled; a view's `task` is cancelled when the
+    /// view disappears.
     public func watch() async {
         begin()
         defer { end() }
