@@ -4,11 +4,11 @@ import TidemarkStore
 struct AccountLists: AccountCalls {
     let turn: AccountTurn
 
-    /// Accounts on a page at most. Source: server-protocol 4.
+    /// The maximum number of accounts on a page. Source: server-protocol 4.
     static let maxPage: Int64 = 1_000
 
-    /// A page of all accounts, in the order of the bytes of their ids. `fields=users.localId` leaves
-    /// everything else out, and then the accounts' rows are not read at all.
+    /// Returns a page of all accounts, in the byte order of their ids. With `fields=users.localId`
+    /// the page contains only ids, and the accounts' rows are not read at all.
     func page() throws -> AccountReply {
         let wanted = try fields.integer("maxResults") ?? 20
         guard (1...Self.maxPage).contains(wanted) else {
@@ -29,14 +29,15 @@ struct AccountLists: AccountCalls {
             last = page.last?.localID
         }
         if !users.isEmpty { reply.fields["users"] = .list(users) }
-        // Set on a full last page too. Source: server-protocol 4.
+        // The token is also set on a full last page. Source: server-protocol 4.
         if users.count == Int(wanted), let last {
             reply.fields["nextPageToken"] = .text(PageMark.text(last))
         }
         return reply
     }
 
-    /// Google's partial responses, of which this is the one that is known here.
+    /// True for a partial response with ids alone. This is the only one of Google's partial
+    /// responses that the server supports.
     private func wantsIDsAlone() throws -> Bool {
         guard let mask = try fields.filled("fields") else { return false }
         let parts = Set(mask.split(separator: ",").map(String.init))
@@ -55,7 +56,7 @@ struct AccountLists: AccountCalls {
         "LAST_LOGIN_AT": "lastLoginAt", "USER_EMAIL": "email",
     ]
 
-    /// Accounts by a condition, or how many there are.
+    /// Returns accounts by a condition, or their number.
     func query() throws -> AccountReply {
         if try fields.flag("returnUserInfo") == false {
             return AccountReply(["recordsCount": .text(String(try accounts.count()))])
@@ -120,10 +121,10 @@ struct AccountLists: AccountCalls {
     }
 }
 
-/// What a project's tools may set.
+/// The settings that a project's tools may change.
 struct ProjectConfiguration {
-    /// Whether an answer may say that an address has an account. Always hidden where tokens are signed,
-    /// unless an administrator says otherwise.
+    /// True if answers must not reveal that an address has an account. The default is true in the
+    /// secure mode; an administrator can change it.
     var hidesAccounts: Bool
 
     init(_ json: [String: JSONTree]?, isSecure: Bool) {
@@ -139,11 +140,12 @@ struct ProjectConfiguration {
     }
 }
 
-/// Where a list goes on, as its reader has it. Not the id itself: who reads it should not make one.
+/// Encodes the position at which a list continues. The mark is not the id itself, so that readers
+/// do not build marks from ids.
 enum PageMark {
     static func text(_ id: String) -> String { Base64.text(Array(id.utf8), isURL: true) }
 
-    /// Nil for what is none.
+    /// Returns nil for an invalid mark.
     static func localID(_ text: String) -> String? {
         Base64.bytes(text).flatMap { String(validating: $0, as: UTF8.self) }
     }

@@ -1,11 +1,12 @@
-/// Reads how the passwords of a batch were made.
+/// Reads the hash parameters of the passwords in a batch.
 struct ImportedPasswords: AccountCalls {
     let turn: AccountTurn
 
-    /// How the passwords of a batch were made. Source: Firebase, `importUsers` and its algorithms;
-    /// parameters are bounded, because whoever signs in later makes us do that work.
+    /// Returns the scheme of the passwords in a batch. Source: Firebase, `importUsers` and its
+    /// algorithms. The parameters have bounds, because each later sign-in makes the server do that
+    /// work.
     ///
-    /// - Returns: Nil where the batch says nothing of passwords.
+    /// - Returns: The scheme; nil if the batch has no hash algorithm.
     func scheme() throws -> PasswordScheme? {
         guard let name = try fields.filled("hashAlgorithm") else { return nil }
         switch name {

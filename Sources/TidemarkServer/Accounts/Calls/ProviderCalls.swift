@@ -1,8 +1,8 @@
-/// Keeps a project's OpenID Connect and SAML providers.
+/// Stores a project's OpenID Connect and SAML providers.
 struct ProviderCalls: AccountCalls {
     let turn: AccountTurn
 
-    /// A project's OpenID Connect providers and SAML's, as an administrator keeps them.
+    /// Answers an administrator's request about a project's OpenID Connect and SAML providers.
     func answerAboutProviders() throws -> AccountReply {
         let kind = try fields.filled("_kind") ?? ""
         guard kind == "oauthIdpConfigs" || kind == "inboundSamlConfigs" else {
@@ -36,7 +36,7 @@ struct ProviderCalls: AccountCalls {
         }
     }
 
-    /// What was sent, without what its path said.
+    /// The request's body, without the fields from its path.
     private var body: [String: JSONTree] {
         fields.values.filter { !$0.key.hasPrefix("_") && $0.key != "updateMask" }
     }
@@ -85,7 +85,8 @@ struct ProviderCalls: AccountCalls {
 }
 
 extension JSONTree {
-    /// With the value that another has at a path, or without any where it has none.
+    /// Returns a tree with the other tree's value at a path, or without a value there if the other
+    /// has none.
     fileprivate func replacing(_ path: [String], from other: JSONTree) -> JSONTree {
         guard let name = path.first else { return other }
         var fields = self.fields ?? [:]

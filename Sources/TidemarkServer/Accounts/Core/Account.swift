@@ -1,6 +1,6 @@
-/// One account. Times in milliseconds since 1970 where nothing else is said.
+/// An account. Times are in milliseconds since 1970 unless stated otherwise.
 struct Account: Hashable, Sendable {
-    /// The key of its row; 0 before it has one.
+    /// The key of the account's row; 0 before the row exists.
     var row: Int64 = 0
     var localID: String
     var email: String?
@@ -9,17 +9,17 @@ struct Account: Hashable, Sendable {
     var photoURL: String?
     var phoneNumber: String?
     var password: StoredPassword?
-    /// Claims for all its tokens, as the text of a JSON object.
+    /// The claims for all tokens of the account, as the text of a JSON object.
     var customAttributes: String?
     var isDisabled = false
-    /// Whether a custom token has signed it in.
+    /// True if a custom token has signed the account in.
     var isCustom = false
-    /// Whether a code sent to its address has signed it in.
+    /// True if a code by mail has signed the account in.
     var usesEmailLink = false
     var createdAt: Int64
     var lastLoginAt: Int64?
     var lastRefreshAt: Int64?
-    /// Tokens issued before are void. In seconds since 1970.
+    /// The time before which issued tokens are void, in seconds since 1970.
     var validSince: Int64 = 0
     var initialEmail: String?
     var links: [ProviderLink] = []
@@ -34,7 +34,7 @@ struct Account: Hashable, Sendable {
     }
 }
 
-/// Who an account is at one provider.
+/// The identity of an account at a provider.
 struct ProviderLink: Hashable, Sendable {
     var providerID: String
     var rawID: String
@@ -45,7 +45,7 @@ struct ProviderLink: Hashable, Sendable {
     var federatedID: String?
 }
 
-/// What of a password is kept.
+/// The stored form of a password.
 struct StoredPassword: Hashable, Sendable {
     var scheme: PasswordScheme
     var salt: [UInt8]
@@ -56,12 +56,13 @@ struct StoredPassword: Hashable, Sendable {
 // MARK: - As JSON
 
 extension Account {
-    /// What a lookup shows in place of a password.
+    /// The replacement of a password in a lookup.
     static let redacted = "UkVEQUNURUQ="
 
-    /// As `users` has it. Source: server-protocol 4.
+    /// Returns the form in `users`. Source: server-protocol 4.
     ///
-    /// - Parameter withPassword: For an administrator's list, which is how accounts move elsewhere.
+    /// - Parameter withPassword: True for an administrator's list, which moves accounts to another
+    ///   server.
     func json(withPassword: Bool = false) -> JSONTree {
         var fields: [String: JSONTree] = [
             "localId": .text(localID),

@@ -1,18 +1,19 @@
 import Foundation
 
-/// What a token says of an account. Source: server-protocol 4, server-production-facts 10.
+/// The claims of an account's token. Source: server-protocol 4, server-production-facts 10.
 enum AccountClaims {
     static let maxTextBytes = 1_000
-    /// Of a token, in seconds.
+    /// The lifetime of a token, in seconds.
     static let lifetime: Int64 = 3_600
 
-    /// The names that claims of our own have. Source: Firebase, "Create Custom Tokens".
+    /// The reserved names, which custom claims must not use. Source: Firebase, "Create Custom
+    /// Tokens".
     static let reserved: Set<String> = [
         "acr", "amr", "at_hash", "aud", "auth_time", "azp", "c_hash", "cnf", "exp", "firebase",
         "iat", "iss", "jti", "nbf", "nonce", "sub",
     ]
 
-    /// The names of what a token says of every account.
+    /// The names of the claims that describe every account.
     static let ofAccounts: Set<String> = [
         "name", "picture", "provider_id", "email", "email_verified", "phone_number", "user_id",
     ]
@@ -31,8 +32,8 @@ enum AccountClaims {
     }
 
     /// - Parameters:
-    ///   - session: What the sign-in brought; it stands above the account's own claims.
-    ///   - now: In seconds since 1970.
+    ///   - session: The session, whose claims override the account's own claims.
+    ///   - now: The present time, in seconds since 1970.
     static func make(
         of account: Account, session: Session, project: String, now: Int64
     ) -> [String: JSONTree] {

@@ -1,7 +1,7 @@
 import Foundation
 import TidemarkStore
 
-/// Base 64, of a URL too; what is left out at the end is taken as there.
+/// Encodes and decodes base64, also in the form for URLs. Missing padding at the end is accepted.
 enum Base64 {
     static func text(_ bytes: [UInt8], isURL: Bool = false) -> String {
         let text = Data(bytes).base64EncodedString()
@@ -16,7 +16,7 @@ enum Base64 {
     }
 }
 
-/// Times as RFC 3339 writes them.
+/// Writes times in the form of RFC 3339.
 enum UTCText {
     static func text(milliseconds: Int64) -> String {
         let formatter = ISO8601DateFormatter()
@@ -25,7 +25,7 @@ enum UTCText {
     }
 }
 
-/// Text as a part of a URL has it.
+/// Escapes text for a part of a URL.
 enum URLText {
     static func escaped(_ text: String) -> String {
         let plain = CharacterSet(
@@ -34,7 +34,8 @@ enum URLText {
     }
 }
 
-/// A file that nobody else on the machine may read. What SQLite puts beside it gets its mode.
+/// Creates a file that no other user of the machine may read. SQLite gives the same mode to the
+/// files beside it.
 enum PrivateFile {
     static func make(_ path: String) throws(StoreError) {
         let files = FileManager.default

@@ -1,20 +1,22 @@
 package import TidemarkModel
 
-/// How accounts are kept.
+/// The settings of the accounts.
 public struct AccountsSettings: Hashable, Sendable {
     public enum Mode: String, Hashable, Sendable, CaseIterable {
-        /// Unsigned tokens, no limits and an administrator named `owner`: what tools for Firebase expect.
+        /// Unsigned tokens, no limits and an administrator named `owner`, as tools for Firebase
+        /// expect.
         case emulator
-        /// Signed tokens, slow password hashes, refresh tokens that change with each use, limits on attempts.
+        /// Signed tokens, slow password hashes, refresh tokens that change with each use, and
+        /// limits on attempts.
         case secure
     }
 
     public var mode: Mode
-    /// The project of callers that name none: clients of apps have a key, not a project.
+    /// The project of callers that name none: clients of apps have a key, but no project.
     public var project: String
-    /// How many attempts are allowed.
+    /// The limits on attempts.
     package var limits = AttemptLimits()
-    /// What new passwords are kept as.
+    /// The scheme of new passwords.
     package var passwords: PasswordScheme
 
     public init(_ mode: Mode = .emulator, project: String = "demo") {
@@ -23,7 +25,8 @@ public struct AccountsSettings: Hashable, Sendable {
         passwords = mode == .secure ? .strong : .quick
     }
 
-    /// Whether a project can be named so. Source: Google Cloud's project ids, those of domains too.
+    /// Returns true if the text is a valid project id. Source: Google Cloud's project ids,
+    /// including those with a domain.
     package static func isProject(_ text: String) -> Bool {
         let isPlain = text.utf8.allSatisfy {
             switch $0 {
@@ -38,12 +41,12 @@ public struct AccountsSettings: Hashable, Sendable {
     }
 }
 
-/// What accounts may not decide for themselves.
+/// The inputs that the accounts core takes from outside.
 package struct AccountsEnvironment: Sendable {
     package var now: @Sendable () -> Timestamp
-    /// So many bytes that nobody can guess.
+    /// Returns the given number of unpredictable bytes.
     package var randomBytes: @Sendable (Int) -> [UInt8]
-    /// A cryptographic digest; the same bytes always have the same.
+    /// Returns a cryptographic digest, which is the same for the same bytes.
     package var digest: @Sendable ([UInt8]) -> [UInt8]
 
     package init(

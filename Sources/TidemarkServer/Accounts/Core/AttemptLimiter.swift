@@ -1,9 +1,9 @@
-/// How many attempts are allowed, as buckets that fill up again.
+/// The limits on attempts, as buckets that refill over time.
 package struct AttemptLimits: Hashable, Sendable {
     package struct Bucket: Hashable, Sendable {
-        /// Attempts in a row.
+        /// The maximum number of attempts in a row.
         package var capacity: Int
-        /// How long until there is one more.
+        /// The time until the bucket gains an attempt.
         package var refill: Duration
 
         package init(_ capacity: Int, oneMoreEvery refill: Duration) {
@@ -13,22 +13,22 @@ package struct AttemptLimits: Hashable, Sendable {
         }
     }
 
-    /// Wrong passwords for one account, whoever tries.
+    /// Wrong passwords for an account, from any caller.
     package var account = Bucket(10, oneMoreEvery: .seconds(60))
-    /// Wrong passwords from one address, whatever the account.
+    /// Wrong passwords from an address, for any account.
     package var address = Bucket(50, oneMoreEvery: .seconds(10))
-    /// New accounts from one address: a hundred an hour. Source: Firebase's limits, "Sign-up".
+    /// New accounts from an address: a hundred per hour. Source: Firebase's limits, "Sign-up".
     package var signUp = Bucket(100, oneMoreEvery: .seconds(36))
-    /// Codes sent to one address of mail.
+    /// Codes that are sent to a mail address.
     package var code = Bucket(5, oneMoreEvery: .seconds(300))
 
     package init() {}
 }
 
-/// Counts attempts. The oldest are forgotten where there are too many keys to know: a bucket that was
-/// not touched for long is full again, so little is lost.
+/// Counts attempts. Above the capacity the oldest keys are forgotten. The loss is small, because a
+/// bucket without recent attempts is full again.
 struct AttemptLimiter {
-    /// Keys that are known at once.
+    /// The maximum number of keys.
     static let capacity = 100_000
 
     private struct Level {
@@ -40,13 +40,13 @@ struct AttemptLimiter {
     private var order: [String] = []
     private var oldest = 0
 
-    /// Keys that are known.
+    /// The number of keys.
     var count: Int { levels.count }
 
-    /// Takes one attempt away.
+    /// Takes an attempt from a bucket.
     ///
-    /// - Parameter now: Time that has passed, from any beginning.
-    /// - Returns: False when none was left.
+    /// - Parameter now: The time since any fixed moment.
+    /// - Returns: False if no attempt was left.
     mutating func take(
         _ key: String, _ bucket: AttemptLimits.Bucket, now: Duration
     ) -> Bool {
@@ -57,12 +57,12 @@ struct AttemptLimiter {
         return true
     }
 
-    /// Whether an attempt is left.
+    /// Returns true if an attempt is left.
     func allows(_ key: String, _ bucket: AttemptLimits.Bucket, now: Duration) -> Bool {
         level(key, bucket, now).attempts > 0
     }
 
-    /// Gives one back: it was no wrong one.
+    /// Returns an attempt to a bucket, because the attempt was correct.
     mutating func giveBack(_ key: String, _ bucket: AttemptLimits.Bucket, now: Duration) {
         var level = level(key, bucket, now)
         level.attempts = min(bucket.capacity, level.attempts + 1)
@@ -73,7 +73,7 @@ struct AttemptLimiter {
         _ key: String, _ bucket: AttemptLimits.Bucket, _ now: Duration
     ) -> Level {
         guard let known = levels[key] else { return Level(attempts: bucket.capacity, at: now) }
-        // A clock that was set back takes nothing away and gives nothing.
+        // A clock that was set back changes nothing.
         let passed = max(.zero, now - known.at)
         let more = Int(min(passed / bucket.refill, Double(bucket.capacity)))
         if known.attempts + more >= bucket.capacity {
@@ -88,7 +88,7 @@ struct AttemptLimiter {
             order.append(key)
             return
         }
-        // A ring of the keys in the order they came.
+        // The keys form a ring, in the order of their arrival.
         levels[order[oldest]] = nil
         order[oldest] = key
         oldest = (oldest + 1) % Self.capacity

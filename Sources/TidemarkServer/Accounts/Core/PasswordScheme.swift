@@ -1,28 +1,28 @@
-/// How a key is made of a password. What is slow about it happens outside the core.
+/// The way in which a key is derived from a password. The slow derivation happens outside the core.
 package enum PasswordScheme: Hashable, Sendable {
-    /// RFC 7914: 2 to the power of `logN` rounds.
+    /// RFC 7914, with 2 to the power of `logN` rounds.
     case scrypt(logN: Int, blockSize: Int, parallelism: Int, keyBytes: Int)
-    /// Firebase's own: what scrypt makes encrypts a key of the project. Source:
+    /// Firebase's own scheme: scrypt's result encrypts a key of the project. Source:
     /// github.com/firebase/scrypt.
     case firebaseScrypt(logN: Int, blockSize: Int, separator: [UInt8], signerKey: [UInt8])
-    /// Other people's, of accounts that were brought here.
+    /// Schemes of other systems, for imported accounts.
     case digest(String, rounds: Int, saltFirst: Bool)
     case hmac(String, key: [UInt8], saltFirst: Bool)
     case pbkdf2(String, rounds: Int, keyBytes: Int)
 
-    /// What new passwords get where tokens are signed: as slow as OWASP's Password Storage Cheat Sheet
-    /// asks of scrypt, in 32 MiB.
+    /// The scheme of new passwords in the secure mode: as slow as OWASP's Password Storage Cheat
+    /// Sheet requires for scrypt, in 32 MiB.
     package static let strong = strong(logN: 15)
-    /// - Parameter logN: Each one more doubles time and memory: 1 KiB at 0.
+    /// - Parameter logN: Each increment doubles time and memory, from 1 KiB at 0.
     package static func strong(logN: Int) -> PasswordScheme {
         .scrypt(logN: logN, blockSize: 8, parallelism: 3, keyBytes: 32)
     }
 
-    /// Where tokens are unsigned anyway: enough that no password stands in a file.
+    /// The scheme for unsigned tokens: it is sufficient to keep passwords out of files.
     package static let quick = PasswordScheme.scrypt(
         logN: 8, blockSize: 8, parallelism: 1, keyBytes: 32)
 
-    /// As it is stored.
+    /// The stored form of the scheme.
     var text: String {
         switch self {
         case .scrypt(let logN, let size, let parallelism, let bytes):
@@ -35,7 +35,7 @@ package enum PasswordScheme: Hashable, Sendable {
         }
     }
 
-    /// Nil for what ``text`` never makes.
+    /// Reads the stored form; nil for a text that ``text`` never returns.
     init?(text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         let numbers = parts.map { Int($0) ?? -1 }
@@ -62,14 +62,14 @@ package enum PasswordScheme: Hashable, Sendable {
     }
 }
 
-/// A key to be made of a password, before a call can be decided.
+/// A key derivation that must be done before a call can be decided.
 package struct PasswordWork: Hashable, Sendable {
     package let scheme: PasswordScheme
     package let salt: [UInt8]
     package let password: String
 }
 
-/// What came of it.
+/// The result of a key derivation.
 package struct PasswordKey: Hashable, Sendable {
     let work: PasswordWork
     let key: [UInt8]
@@ -80,7 +80,7 @@ package struct PasswordKey: Hashable, Sendable {
     }
 }
 
-/// Takes as long for keys that are nearly equal as for any others of their length.
+/// Compares two keys. The time depends only on their length, not on the number of equal bytes.
 func isSame(_ a: [UInt8], _ b: [UInt8]) -> Bool {
     guard a.count == b.count else { return false }
     var difference: UInt8 = 0

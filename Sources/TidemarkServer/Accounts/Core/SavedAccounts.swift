@@ -1,12 +1,12 @@
 import TidemarkStore
 
-/// A project's accounts as a folder of an export has them.
+/// A project's accounts, in the form of an export's folder.
 package struct SavedAccounts: Hashable, Sendable {
-    /// As an administrator's list has them, with the keys and salts of passwords.
+    /// The accounts in the form of an administrator's list, with the keys and salts of passwords.
     package var users: [JSONTree]
-    /// How the keys of passwords were made, by the accounts' ids. Firebase's form has no place for it.
+    /// The schemes of the passwords, by the accounts' ids. Firebase's form has no place for them.
     package var schemes: [String: String]
-    /// What the project's tools have set.
+    /// The settings that the project's tools have made.
     package var configuration: [String: JSONTree]
 
     package init(
@@ -18,12 +18,12 @@ package struct SavedAccounts: Hashable, Sendable {
         self.configuration = configuration
     }
 
-    /// Passwords that stand in the file as they are: Firebase's emulator keeps them so.
+    /// Returns the plain passwords in the file, which Firebase's emulator stores.
     ///
     /// - Parameters:
-    ///   - scheme: What they are to be kept as.
-    ///   - salt: Makes a new one for each.
-    /// - Returns: The keys to be made, by the places of their users.
+    ///   - scheme: The scheme in which the passwords will be stored.
+    ///   - salt: Returns a new salt for each password.
+    /// - Returns: The key derivations, by the indices of their users.
     package func plainPasswords(
         _ scheme: PasswordScheme, salt: () -> [UInt8]
     ) -> [(user: Int, work: PasswordWork)] {
@@ -33,7 +33,7 @@ package struct SavedAccounts: Hashable, Sendable {
         }
     }
 
-    /// Puts a key in a password's place.
+    /// Replaces a user's password by a key.
     package mutating func set(_ key: PasswordKey, ofUser index: Int) {
         guard case .object(var fields) = users[index], let id = fields["localId"].text else {
             return
@@ -44,7 +44,8 @@ package struct SavedAccounts: Hashable, Sendable {
         schemes[id] = key.work.scheme.text
     }
 
-    /// `fakeHash:salt=SALT:password=PASSWORD`. A password may have colons in it.
+    /// Returns the password in `fakeHash:salt=SALT:password=PASSWORD`. A password may contain
+    /// colons.
     private static func plainPassword(_ user: JSONTree) -> String? {
         let begin = "fakeHash:salt="
         let middle = ":password="
@@ -57,18 +58,18 @@ package struct SavedAccounts: Hashable, Sendable {
     }
 }
 
-/// What came of accounts that were brought back.
+/// The result of a restore of accounts.
 package struct RestoredAccounts: Hashable, Sendable {
     package var accounts = 0
-    /// Of these, the ones whose passwords nobody here can check: they sign in another way, or have a new
-    /// one sent.
+    /// The number of restored accounts whose passwords this server cannot check: these users sign
+    /// in another way, or request a new password.
     package var withoutPassword = 0
 
     package init() {}
 }
 
 extension AccountsCore {
-    /// The projects that have accounts, in the order of their names.
+    /// Returns the projects that have accounts, in the order of their names.
     package func projects() throws(AccountRefusal) -> [String] {
         try inTransaction(isRead: true, Self.nobody("demo")) { turn in
             try turn.transaction.rows("SELECT DISTINCT project FROM account ORDER BY project", [])
@@ -76,7 +77,7 @@ extension AccountsCore {
         }
     }
 
-    /// All accounts of a project, as of one moment.
+    /// Returns all accounts of a project, as of a single moment.
     package func saved(_ project: String) throws(AccountRefusal) -> SavedAccounts {
         try inTransaction(isRead: true, Self.nobody(project)) { turn in
             var saved = SavedAccounts(configuration: try turn.configuration().json)
@@ -95,8 +96,8 @@ extension AccountsCore {
         }
     }
 
-    /// Brings accounts in, all or none. Those that are there stay, and those of the same id are
-    /// replaced; who is signed in there stays so.
+    /// Restores accounts, all or none. Existing accounts stay, except that accounts with the same
+    /// id are replaced; their sessions stay valid.
     package func restore(
         _ saved: SavedAccounts, to project: String
     ) throws(AccountRefusal) -> RestoredAccounts {

@@ -1,6 +1,6 @@
 import TidemarkStore
 
-/// A code that was sent to an address. Times in milliseconds since 1970.
+/// A code that was sent to an address. Times are in milliseconds since 1970.
 struct OneTimeCode: Hashable, Sendable {
     enum Kind: String, Sendable {
         case resetPassword = "PASSWORD_RESET"
@@ -11,7 +11,7 @@ struct OneTimeCode: Hashable, Sendable {
 
     var row: Int64 = 0
     var digest: [UInt8]
-    /// The code itself; nil where only its holder may know it.
+    /// The code itself; nil if only its holder may know it.
     var code: String?
     var kind: Kind
     var email: String
@@ -20,13 +20,13 @@ struct OneTimeCode: Hashable, Sendable {
     var createdAt: Int64
 }
 
-/// The codes of one project.
+/// The codes of a project.
 struct OneTimeCodeTable {
-    /// How long a code is good, in milliseconds: an hour. Source: Firebase, "Email link expiration".
+    /// The lifetime of a code in milliseconds: an hour. Source: Firebase, "Email link expiration".
     static let lifetime: Int64 = 3_600_000
-    /// Of one address, the newest.
+    /// The maximum number of codes for an address; the newest are kept.
     static let maxPerEmail = 10
-    /// Of a project, the newest.
+    /// The maximum number of codes in a project; the newest are kept.
     static let maxInAll = 10_000
 
     let project: String
@@ -91,7 +91,7 @@ struct OneTimeCodeTable {
         try transaction.execute("DELETE FROM oneTimeCode WHERE id = ?", [.integer(code.row)])
     }
 
-    /// What was sent to an address that is another account's now, or nobody's.
+    /// Deletes the codes of an address that now belongs to another account, or to none.
     func deleteAll(of email: String) throws(StoreError) {
         try transaction.execute(
             "DELETE FROM oneTimeCode WHERE project = ? AND email = ?",

@@ -1,9 +1,9 @@
 import Foundation
 import TidemarkStore
 
-/// Configurations of one project, kept as the JSON they came as.
+/// The configurations of a project, stored in their original JSON.
 struct ProviderConfigurations {
-    /// Of one kind.
+    /// The maximum number of configurations of a kind.
     static let capacity = 1_000
 
     let project: String

@@ -1,11 +1,11 @@
 import TidemarkStore
 
-/// A key that tokens are signed with.
+/// A key that signs tokens.
 package struct SigningKeyRecord: Hashable, Sendable {
     package let id: String
-    /// The private key, as its library writes it.
+    /// The private key, in the encoding of its library.
     package let key: [UInt8]
-    /// In milliseconds since 1970.
+    /// The creation time, in milliseconds since 1970.
     package let createdAt: Int64
 
     package init(id: String, key: [UInt8], createdAt: Int64) {
@@ -23,7 +23,7 @@ extension SigningKeyRecord: CustomStringConvertible, CustomReflectable {
 struct SigningKeyTable {
     let transaction: StoreTransaction
 
-    /// The newest first.
+    /// Returns all keys, newest first.
     func all() throws(StoreError) -> [SigningKeyRecord] {
         try transaction.rows(
             "SELECT id, key, createdAt FROM signingKey ORDER BY createdAt DESC, id"
