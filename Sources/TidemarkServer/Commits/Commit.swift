@@ -1,18 +1,18 @@
 import TidemarkModel
 import TidemarkStore
 
-/// What one commit did, for those who listen.
+/// The changes of a commit, for its listeners.
 struct Commit {
     let database: DatabaseID
     let time: Timestamp
-    /// One a document, in the order of the commit's first write to it. No-op writes are not among
-    /// them.
+    /// The changes, one per document, in the order of the commit's first write to each. No-op
+    /// writes are excluded.
     let changes: [DocumentDifference]
-    /// For each listen whose rows are cut off by a limit or an offset and may have moved: its rows now.
+    /// The present rows of each listen with a limit or an offset whose rows may have changed.
     let windows: [(target: LiveTarget, rows: [Document])]
 }
 
-/// One document before and after a commit; not nil in both.
+/// A document before and after a commit; at least one of the two is not nil.
 struct DocumentDifference {
     let path: DocumentPath
     let before: DocumentVersion?
@@ -21,13 +21,13 @@ struct DocumentDifference {
     let fieldsAfter: MapValue?
 }
 
-/// A document as the store has it, decoded once for all who ask what it was.
+/// A document from the store, decoded once for all uses.
 struct DocumentVersion {
     let row: StoredRow
     let document: Document
     let fields: MapValue
 
-    /// Nil where the row says that there is none.
+    /// Creates the version; nil if the row records that there is no document.
     init?(_ row: StoredRow) {
         guard let document = row.document.document else { return nil }
         self.row = row

@@ -1,18 +1,18 @@
 import TidemarkModel
 import TidemarkStore
 
-/// A commit that may be stored.
+/// A commit that is ready to be stored.
 struct PreparedCommit {
     let draft: CommitDraft
-    /// One for each mutation.
+    /// The results, one per mutation.
     let results: [MutationResult]
 }
 
-/// The documents of one commit while its mutations are applied to them in turn.
+/// The documents of a commit while its mutations are applied in order.
 struct CommitDraft {
     let database: DatabaseID
     let time: Timestamp
-    /// What a server timestamp becomes: the same everywhere in the commit, in whole milliseconds.
+    /// The value of a server timestamp: the same everywhere in the commit, in whole milliseconds.
     let requestTime: Timestamp
 
     private(set) var entries: [Entry] = []
@@ -20,10 +20,10 @@ struct CommitDraft {
 
     struct Entry {
         let path: DocumentPath
-        /// The document before the commit; nil where it did not exist.
+        /// The document before the commit; nil if it did not exist.
         let before: DocumentVersion?
         var fields: MapValue?
-        /// Whether a delete in this commit came before what it holds now.
+        /// True if a delete in this commit came before the present contents.
         var isRecreated = false
         var isTouched = false
     }
@@ -38,10 +38,10 @@ struct CommitDraft {
         Timestamp(milliseconds: time.milliseconds)
     }
 
-    /// Applies a mutation, already validated.
+    /// Applies a validated mutation.
     ///
-    /// - Parameter load: The document as it is in the store; asked once a path.
-    /// - Returns: Which of ``entries`` it is about, and the results of its transforms.
+    /// - Parameter load: Returns the document in the store; called once per path.
+    /// - Returns: The index in ``entries``, and the results of the transforms.
     mutating func apply(
         _ mutation: Mutation, load: (DocumentPath) throws -> StoredRow?
     ) throws -> (entry: Int, transformResults: [Value]) {
@@ -95,7 +95,7 @@ struct CommitDraft {
         }
     }
 
-    /// The version that an entry stands for so far; nil where it does not exist.
+    /// Returns the version of an entry so far; nil if the document does not exist.
     private func version(_ entry: Entry) -> Timestamp? {
         if entry.fields == nil { return nil }
         return isUnchanged(entry) ? entry.before?.document.updateTime : time
@@ -107,7 +107,8 @@ struct CommitDraft {
         return entry.fields == before.fields
     }
 
-    /// Each document that the commit changes. A write that makes what is there already is none.
+    /// The changed documents of the commit. A write that produces the existing contents is no
+    /// change.
     var differences: [DocumentDifference] {
         entries.compactMap { entry in
             if isUnchanged(entry) || (entry.before == nil && entry.fields == nil) { return nil }
@@ -121,13 +122,14 @@ struct CommitDraft {
         }
     }
 
-    /// What the commit writes, for those who have locked it; no-op writes too, `verify` not.
+    /// The writes of the commit, for the transactions that have locked the documents. Includes
+    /// no-op writes, but not `verify`.
     var lockedChanges: [LockedChange] {
         entries.filter(\.isTouched).map {
             LockedChange(path: $0.path, before: $0.before?.fields, after: $0.fields)
         }
     }
 
-    /// The version that one of ``entries`` has after the commit; nil where there is none.
+    /// Returns the version of an entry after the commit; nil if the document does not exist.
     func version(ofEntry index: Int) -> Timestamp? { version(entries[index]) }
 }

@@ -1,8 +1,9 @@
 import TidemarkModel
 import TidemarkStore
 
-/// The commits of one turn, while their transaction runs. It changes the store and a copy of the
-/// databases' clocks; the core takes the copy over once the transaction is durable, or drops it.
+/// The commits of a turn, while their transaction runs. The stage changes the store and a copy of
+/// the databases' clocks. The core takes over the copy after the transaction is durable, or drops
+/// it.
 struct CommitStage {
     private let clocks: DatabaseClocks
     private let transactions: Transactions
@@ -11,18 +12,18 @@ struct CommitStage {
     private let rules: RulesChecks
     private let billing: Billing
 
-    /// Only while the store's transaction runs.
+    /// The store's transaction; set only while it runs.
     var transaction: StoreTransaction?
     private(set) var databases: [DatabaseID: DatabaseState]
     private var touched: Set<DatabaseID> = []
     private(set) var commits: [Commit] = []
     private(set) var bills: [Bill] = []
     private(set) var endedTransactions: [TransactionID: TransactionTable.Ending] = [:]
-    /// What the transactions had that have ended.
+    /// The locks of the transactions that have ended.
     private(set) var released: [(id: TransactionID, owner: LockTable.Owner)] = []
-    /// Of the command that is being performed.
+    /// The method of the command that is being performed.
     var method = RPCMethod.commit
-    /// With which the command that is being performed has waited.
+    /// The ticket with which the performed command has waited.
     var ticket: LockTicket?
 
     struct Bill {
@@ -45,7 +46,7 @@ struct CommitStage {
         databases = clocks.states
     }
 
-    /// What the bills say from this one on.
+    /// Returns the sum of the bills from an index on.
     func usage(since firstBill: Int) -> Usage {
         bills[firstBill...].reduce(into: Usage()) { $0 += $1.usage }
     }
@@ -54,11 +55,10 @@ struct CommitStage {
 
     /// Commits the mutations: all or nothing.
     ///
-    /// - Parameter record: Called with the reply and the database's row, to store what belongs with
-    ///   the commit: it is undone with it.
-    /// - Throws: ``RPCStatus`` when it is refused, with nothing changed; ``LockWait`` when it must
-    ///   wait for others, with nothing changed; ``StoreError`` when the transaction of the batch is
-    ///   lost.
+    /// - Parameter record: Stores data that belong to the commit; called with the reply and the
+    ///   database's row. An undo of the commit also undoes these data.
+    /// - Throws: ``RPCStatus`` if the commit is refused, and ``LockWait`` if it must wait for
+    ///   others, both with nothing changed; ``StoreError`` if the transaction of the batch is lost.
     mutating func commit(
         _ mutations: [Mutation], _ context: CallContext, transactionID: TransactionID? = nil,
         record: (CommitReply, Int64, StoreTransaction) throws(StoreError) -> Void = { _, _, _ in }
@@ -74,14 +74,14 @@ struct CommitStage {
             (row, time) = try takeCommitTime(database)
             let draft = try granted(valid, context, time, transaction, claimant)
             let reply = CommitReply(results: draft.results, commitTime: time)
-            // From here on a failure is the store's, and undoes the whole batch.
+            // From here on a failure comes only from the store, and undoes the whole batch.
             commits.append(try store(draft.draft.differences, database, row, time, transaction))
             try record(reply, row, transaction)
             count(valid, context)
             if let transactionID { endedTransactions[transactionID] = .committed }
             return reply
         } catch {
-            // Its time goes back, unless it made the database's row, which stays.
+            // The database's time is restored. The row stays if this commit created it.
             if var previous {
                 previous.rowID = databases[database]?.rowID
                 databases[database] = previous
@@ -108,7 +108,7 @@ struct CommitStage {
         try rules.check(mutations, context, time, transaction) { reads = $0 }
     }
 
-    /// Applies the mutations in memory: what they make of the documents, and their results.
+    /// Applies the mutations in memory. Returns the changed documents and the results.
     private func prepare(
         _ mutations: [Mutation], _ database: DatabaseID, _ time: Timestamp,
         _ transaction: StoreTransaction
@@ -130,7 +130,7 @@ struct CommitStage {
         return PreparedCommit(draft: draft, results: results)
     }
 
-    /// Writes the documents and their log rows, and looks at the windows they may have moved.
+    /// Writes the documents and their log rows, and reads the windows that may have changed.
     private func store(
         _ differences: [DocumentDifference], _ database: DatabaseID, _ row: Int64,
         _ time: Timestamp, _ transaction: StoreTransaction
@@ -148,7 +148,7 @@ struct CommitStage {
             try log.append(difference, at: time)
         }
         var windows: [(target: LiveTarget, rows: [Document])] = []
-        // Many may listen to one query: it is run once.
+        // Many targets can have the same query: it runs once.
         var rowsByQuery: [Query: [Document]] = [:]
         for target in listens.windowedTargets(touchedBy: differences, in: database) {
             guard case .query(let query) = target.kind else { continue }
@@ -164,7 +164,7 @@ struct CommitStage {
         return Commit(database: database, time: time, changes: differences, windows: windows)
     }
 
-    /// A write that changes nothing is billed like any other.
+    /// Bills the mutations. A write that changes nothing is billed like any other.
     private mutating func count(_ mutations: [Mutation], _ context: CallContext) {
         var usages: [CollectionPath: Usage] = [:]
         for mutation in mutations {
@@ -182,7 +182,7 @@ struct CommitStage {
         }
     }
 
-    /// The row of a database, made on first use, and its next commit time.
+    /// Returns the row of a database, which is created on first use, and its next commit time.
     private mutating func takeCommitTime(_ database: DatabaseID) throws -> (
         row: Int64, time: Timestamp
     ) {
@@ -205,7 +205,7 @@ struct CommitStage {
 
     // MARK: Transactions and locks
 
-    /// Who asks for the locks of a commit. Where it is refused its transaction is over.
+    /// Returns the claimant of a commit's locks. If the commit is refused, its transaction ends.
     private mutating func claimant(
         _ id: TransactionID?, _ database: DatabaseID, hasWrites: Bool
     ) throws -> LockClaimant {
@@ -229,17 +229,17 @@ struct CommitStage {
         return .transaction(id, age: open.age)
     }
 
-    /// The transaction is over, with the batch: its locks are free for what comes after it there.
+    /// Ends the transaction with the batch: its locks are free for later commands of the batch.
     private mutating func end(_ id: TransactionID, _ ending: TransactionTable.Ending) {
         endedTransactions[id] = ending
         if let owner = transactions.releaseLocks(of: id) { released.append((id, owner)) }
     }
 
-    /// What the mutations make of the documents, once nobody else has locked any of them. Whatever
-    /// comes of it then, the transaction is over.
+    /// Returns the documents after the mutations, if no other transaction has locked any of them.
+    /// The transaction ends in any case.
     ///
-    /// - Throws: ``LockWait`` when the commit must wait, even one that would be refused as things are;
-    ///   ``RPCStatus``, ``StoreError``.
+    /// - Throws: ``LockWait`` if the commit must wait, even if the present documents would make it
+    ///   fail; ``RPCStatus``, ``StoreError``.
     private mutating func granted(
         _ mutations: [Mutation], _ context: CallContext, _ time: Timestamp,
         _ transaction: StoreTransaction, _ claimant: LockClaimant
@@ -267,12 +267,12 @@ struct CommitStage {
             throw LockWait(ticket: ticket)
         }
         if case .transaction(let id, _) = claimant { end(id, .rolledBack) }
-        // Before what else is wrong is told: who is refused does not learn whether a document is there.
+        // The rules come before other errors: a refused caller must not learn if a document exists.
         try askRules(mutations, context, CommitDraft.requestTime(of: time), transaction)
         return try outcome.get()
     }
 
-    /// Whether anything that an optimistic transaction has read has changed.
+    /// Returns true if a document or query that an optimistic transaction has read has changed.
     private func hasConflict(_ open: TransactionTable.Open) throws -> Bool {
         guard let transaction else { return true }
         let table = transaction.documents(of: open.database)
@@ -282,7 +282,7 @@ struct CommitStage {
         guard let state = databases[open.database], let row = state.rowID else { return false }
         let log = ChangeLog(database: row, documents: table)
         for (query, readTime) in open.queries {
-            // What the log has forgotten may have been a conflict.
+            // A change that the log no longer contains may have been a conflict.
             if readTime.microseconds < state.logStart { return true }
             let undos = try log.undos(after: readTime) { query.contains($0) }
             for undo in undos {
@@ -303,7 +303,7 @@ struct CommitStage {
 
     // MARK: The end of the turn
 
-    /// What a turn writes once: the clocks of its databases, and the trimming of their logs.
+    /// Writes the data that a turn writes once: the clocks of its databases, and the trimmed logs.
     mutating func finish() throws {
         guard let transaction else { return }
         for database in touched.sorted(by: { $0.name < $1.name }) {
@@ -321,7 +321,7 @@ struct CommitStage {
     }
 }
 
-/// Why a commit is not performed now: it has a place in the queues.
+/// The reason why a commit is not performed now: it has a place in the queues.
 struct LockWait: Error {
     let ticket: LockTicket
 }

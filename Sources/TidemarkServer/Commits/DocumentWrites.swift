@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkStore
 
-/// Writes of one document that are answered with the document.
+/// Writes of a single document whose reply is the document.
 struct DocumentWrites {
     let randomBits: @Sendable () -> UInt64
 
@@ -32,7 +32,7 @@ struct DocumentWrites {
         return .document(try written(request.path, request.mask, context.database, commits))
     }
 
-    /// The document as the commit before left it.
+    /// Returns the document after the previous commit.
     private func written(
         _ path: DocumentPath, _ mask: [FieldPath]?, _ database: DatabaseID,
         _ commits: CommitStage
@@ -49,12 +49,13 @@ enum DocumentNaming {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
 
-    /// 20 letters and digits, as Firestore's clients make them.
+    /// Returns 20 letters and digits, in the form of Firestore's clients.
     static func makeID(_ randomBits: () -> UInt64) -> String {
         var bytes: [UInt8] = []
         while bytes.count < 20 {
             var bits = randomBits()
-            // Ten six-bit numbers of each; those past the alphabet are dropped, so none is favoured.
+            // Each number gives ten six-bit values. Values past the alphabet are dropped, so no
+            // character is more frequent.
             for _ in 0..<10 where bytes.count < 20 {
                 let index = Int(bits & 63)
                 bits >>= 6
@@ -66,7 +67,7 @@ enum DocumentNaming {
 }
 
 extension Document {
-    /// The document with only the masked fields; the very same for a nil mask.
+    /// Returns the document with only the masked fields; the unchanged document for a nil mask.
     func projected(to mask: [FieldPath]?) -> Document {
         guard let mask else { return self }
         return Document(

@@ -1,9 +1,9 @@
 import TidemarkModel
 import TidemarkStore
 
-/// The writes of one turn, while their transaction runs: commands in, outputs out. Commits are made by
-/// its ``CommitStage``, write streams are kept by its ``WriteStreamStage``; the core takes all of it
-/// over once the transaction is durable, or drops it.
+/// The writes of a turn, while their transaction runs: commands in, outputs out. The
+/// ``CommitStage`` makes the commits, and the ``WriteStreamStage`` keeps the write streams. The
+/// core takes over both after the transaction is durable, or drops them.
 final class WriteStage {
     private(set) var commits: CommitStage
     private(set) var streams: WriteStreamStage
@@ -11,15 +11,15 @@ final class WriteStage {
     private let documents: DocumentWrites
 
     private(set) var outputs: [Output] = []
-    /// How many of the commands were looked at; the one after them is the one that failed, if any.
+    /// The number of processed commands. If a command failed, it is the next after them.
     private(set) var reached = 0
-    /// The calls and streams something of which was performed: they fail with the batch.
+    /// The calls and streams with a performed command: they fail together with the batch.
     private(set) var tried: Set<CallID> = []
-    /// The same of those that were parked before.
+    /// The performed commands that were parked before.
     private(set) var retried: [ParkedCommand] = []
-    /// Writes of batch writes that have waited, and what became of them.
+    /// The waiting writes of batch writes that were performed, with their results.
     private(set) var settled: [Settled] = []
-    /// Until when what has waited, and is performed now, may wait.
+    /// The deadline of the waiting command that is performed now.
     private var deadline: Duration?
 
     struct Settled {
@@ -39,9 +39,10 @@ final class WriteStage {
         documents = DocumentWrites(randomBits: randomBits)
     }
 
-    /// Performs the commands, and what need not wait any more, in a transaction of the store.
+    /// Performs the commands, and the waiting commands that may continue, in a transaction of the
+    /// store.
     ///
-    /// - Throws: ``StoreError`` when the whole transaction is lost; a refusal of one command is among
+    /// - Throws: ``StoreError`` if the whole transaction is lost; the refusal of a command is among
     ///   the outputs instead.
     func perform(_ commands: [Command], in transaction: StoreTransaction) throws {
         commits.transaction = transaction
@@ -98,7 +99,7 @@ final class WriteStage {
         outputs.append(Output(id: id, event: .ended(ending)))
     }
 
-    /// Answers one message of a write stream.
+    /// Answers a message of a write stream.
     private func perform(_ id: CallID, _ request: WriteRequest) throws {
         do {
             if try streams.perform(id, request, &commits, &outputs) { tried.insert(id) }
@@ -127,10 +128,10 @@ final class WriteStage {
 
     // MARK: Batch writes
 
-    /// Each write by itself, as far as they can be done. The answer comes when all of them are
-    /// settled: those that wait for locks keep none of the others.
+    /// Performs each write separately. The answer is sent when all writes are settled; a write that
+    /// waits for locks does not delay the others.
     ///
-    /// - Throws: ``RPCStatus`` when nothing of it is done; ``StoreError``.
+    /// - Throws: ``RPCStatus`` if nothing of the batch is done; ``StoreError``.
     private func batchWrite(
         _ id: CallID, _ request: BatchWriteRequest, _ context: CallContext
     ) throws {
@@ -161,7 +162,7 @@ final class WriteStage {
         }
     }
 
-    /// One write of a batch write.
+    /// Performs a write of a batch write.
     ///
     /// - Throws: ``LockWait``, ``StoreError``; a refusal is a result.
     private func write(_ mutation: Mutation, _ context: CallContext) throws -> BatchWriteResult {
@@ -175,20 +176,20 @@ final class WriteStage {
 
     // MARK: Waiting
 
-    /// Keeps a command until its locks may be granted.
+    /// Keeps a command until its locks can be granted.
     private func park(_ wait: LockWait, _ work: ParkedCommand.Work) {
         transactions.park(wait.ticket, work, deadline: deadline)
     }
 
-    /// Notes what has waited and is performed now.
+    /// Records that a waiting command is performed now.
     private func retry(_ command: ParkedCommand?, _ ticket: LockTicket?) {
         deadline = command?.deadline
         commits.ticket = ticket
     }
 
-    /// Keeps a message of a write stream behind a batch that waits.
+    /// Keeps a message of a write stream behind a waiting batch.
     ///
-    /// - Returns: False when nothing of the stream waits: then it is to be performed.
+    /// - Returns: False if nothing of the stream waits: the caller must then perform the message.
     private func hold(_ message: ParkedCommands.Held, of id: CallID) -> Bool {
         guard streams.isConnected(id), transactions.isHolding(id) else { return false }
         if !transactions.hold(message, of: id) {
@@ -199,7 +200,7 @@ final class WriteStage {
         return true
     }
 
-    /// Performs the writes that need not wait any more, and those that need not wait after them.
+    /// Performs the writes that need not wait any longer, and the writes that these release.
     private func performReady() throws {
         while true {
             let tickets = transactions.takeReady(writes: true)
@@ -243,7 +244,8 @@ final class WriteStage {
         }
     }
 
-    /// What came on a write stream after a batch that has waited, until one has to wait again.
+    /// Performs the messages of a write stream after a batch that has waited, until one of them has
+    /// to wait.
     private func performHeld(_ id: CallID) throws {
         while !transactions.isWaiting(id), let message = transactions.takeHeld(id) {
             switch message {

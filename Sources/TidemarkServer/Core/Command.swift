@@ -1,9 +1,9 @@
 import TidemarkModel
 
-/// Names a call or a stream for as long as the server runs.
+/// The id of a call or a stream while the server runs.
 typealias CallID = UInt64
 
-/// What comes into the core.
+/// An input of the core.
 enum Command: Sendable {
     case call(CallID, Request, CallContext)
     case openListen(CallID, CallContext)
@@ -12,22 +12,22 @@ enum Command: Sendable {
     case openWrite(CallID, CallContext)
     case write(CallID, WriteRequest)
     case finishWrite(CallID)
-    /// The next part of an answer that is not finished: its reader has room.
+    /// The next part of an unfinished answer may be sent: its reader has room.
     case proceed(CallID)
-    /// A listen stream's reader has no room: what is committed is to wait until it has.
+    /// The reader of a listen stream has no room: commits wait until it has.
     case hold(CallID)
-    /// A stream's end by its client, or because it sent more than the server holds for it.
+    /// The end of a stream, by its client or because too much data waits for it.
     case end(CallID, RPCStatus)
 }
 
-/// What goes out of the core, to the sink of one call or stream.
+/// An output of the core, for the sink of a call or stream.
 struct Output: Sendable {
     enum Event: Sendable {
         case reply(Reply)
         case listen(ListenResponse)
         case write(WriteResponse)
         case ended(RPCStatus)
-        /// A part of an answer ends here; the core makes the next one when it is told to proceed.
+        /// The end of a part of an answer; the core makes the next part after a `proceed`.
         case unfinished
     }
 
@@ -36,7 +36,7 @@ struct Output: Sendable {
 }
 
 extension Request {
-    /// Whether it may change documents.
+    /// True if the request can change documents.
     var isWrite: Bool {
         switch self {
         case .commit, .createDocument, .updateDocument, .deleteDocument, .batchWrite: true

@@ -1,7 +1,7 @@
 import TidemarkModel
 
-// About what waiting commands take in memory, in bytes: a small message can be large once it is
-// decoded, so values are counted and not only their contents.
+// The approximate memory of waiting commands, in bytes. A small message can be large after
+// decoding, so values are counted and not only their contents.
 
 extension Command {
     var size: Int {
@@ -101,7 +101,7 @@ extension [Value] {
 }
 
 extension Value {
-    /// The value itself takes 24 bytes; what is larger lies behind a reference.
+    /// The value itself takes 24 bytes; larger contents are behind a reference.
     fileprivate var size: Int {
         switch self {
         case .null, .boolean, .integer, .double, .timestamp: 24

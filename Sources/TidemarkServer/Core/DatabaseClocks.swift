@@ -1,19 +1,19 @@
 import TidemarkModel
 import TidemarkStore
 
-/// The server's time, and what it has told of it for each database: the last commit, the latest reader,
-/// and how far back the log goes. Everything that a resume token says comes from here.
+/// The server's time, and the times of each database that callers have received: the last commit,
+/// the latest reader, and the start of the log. Resume tokens contain only these values.
 final class DatabaseClocks {
     private let machine: @Sendable () -> Timestamp
-    /// How long versions are kept.
+    /// The duration for which versions are kept.
     private let history: Duration
-    /// How far the server's clock is ahead of the machine's.
+    /// The difference between the server's clock and the machine's.
     private var offset: Duration = .zero
-    /// Tells the data apart from other data: a token of a server that lost its memory is no good.
+    /// The identity of the data: a token of a server that lost its memory is invalid.
     private(set) var incarnation: Int64
     private(set) var states: [DatabaseID: DatabaseState]
 
-    /// What a snapshot of the server keeps.
+    /// The part of a server's snapshot about the clocks.
     struct Saved: Sendable {
         fileprivate let states: [DatabaseID: DatabaseState]
         fileprivate let offset: Duration
@@ -34,13 +34,13 @@ final class DatabaseClocks {
     /// The server's time.
     var now: Timestamp { machine().advanced(by: offset) }
 
-    /// What is older than this need not be kept.
+    /// The time before which versions need not be kept.
     var oldestKept: Timestamp { now.advanced(by: .zero - history) }
 
-    /// Read times may go back with the clock, where commit times do not: what was opened before, a
-    /// stream or a transaction, is then to be opened again.
+    /// Sets the server's clock. Read times can go back with the clock; commit times cannot. Streams
+    /// and transactions that were opened before must then be opened again.
     ///
-    /// - Returns: Why not, when it is refused.
+    /// - Returns: The reason, if the time is refused.
     func set(_ time: Timestamp?) -> RPCStatus? {
         let machine = machine()
         let offset = time?.duration(since: machine) ?? .zero
@@ -57,7 +57,8 @@ final class DatabaseClocks {
 
     // MARK: Readers
 
-    /// A time for a reader of the database: at or after every version it can see.
+    /// Returns a time for a reader of the database: at or after every version that the reader can
+    /// see.
     func takeReadTime(_ database: DatabaseID) -> Timestamp {
         if states[database] == nil, states.count >= DatabaseState.capacity {
             var state = DatabaseState()
@@ -66,40 +67,40 @@ final class DatabaseClocks {
         return states[database, default: DatabaseState()].takeReadTime(now: now)
     }
 
-    /// A past time must still be in the log, and a future one is not there yet.
+    /// Checks a read time. A past time must still be in the log, and a future time is refused.
     func check(readTime time: Timestamp, _ database: DatabaseID) throws(RPCStatus) {
         let latest = takeReadTime(database)
         if time > latest {
             throw .invalidArgument("The requested read time lies in the future.")
         }
-        // Production's code; its text was not recorded.
+        // The code is production's; its text was not recorded.
         if time < oldestKept || !isKept(time, database) {
             throw .invalidArgument("The requested snapshot version is too old.")
         }
     }
 
-    /// Whether the log reaches back to a time.
+    /// Returns true if the log reaches back to a time.
     func isKept(_ time: Timestamp, _ database: DatabaseID) -> Bool {
         time.microseconds >= states[database]?.logStart ?? 0
     }
 
     // MARK: Resume tokens
 
-    /// For the newest state, of which everything has been told.
+    /// Returns a token for the newest state, which the client has completely.
     func resumeToken(_ database: DatabaseID, readTime: Timestamp) -> ResumeToken {
         ResumeToken(
             incarnation: incarnation, position: states[database]?.lastCommit ?? 0,
             readTime: readTime)
     }
 
-    /// For the state of one commit, and no later one.
+    /// Returns a token for the state of a commit, and no later.
     func resumeToken(at time: Timestamp) -> ResumeToken {
         ResumeToken(incarnation: incarnation, position: time.microseconds, readTime: time)
     }
 
     // MARK: What commits change
 
-    /// Takes over what a transaction has made of the databases, once it is durable.
+    /// Takes over the databases' states of a transaction, after it is durable.
     func adopt(_ states: [DatabaseID: DatabaseState]) { self.states = states }
 
     func adopt(_ state: DatabaseState, of database: DatabaseID) { states[database] = state }

@@ -1,41 +1,43 @@
 import TidemarkModel
 import TidemarkStore
 
-/// What the server keeps in mind of one database: its clock and how far back its log goes. All times
-/// in microseconds since 1970, as versions are counted.
+/// The server's state of a database in memory: its clock and the start of its log. All times are in
+/// microseconds since 1970, like versions.
 struct DatabaseState {
-    /// Databases are made by whoever names them; this many at most.
+    /// The maximum number of databases. A caller creates a database by naming it.
     static let capacity = 10_000
 
-    /// The key of its row; nil until its first commit.
+    /// The key of the database's row; nil until its first commit.
     var rowID: Int64?
     /// The last commit's time; 0 before the first.
     var lastCommit: Int64 = 0
-    /// The latest time that a commit or a reader was told: later commits come after it.
+    /// The latest time that a commit or a reader has received: later commits come after it.
     var lastSeen: Int64 = 0
-    /// Changes after this time are in the log, all of them.
+    /// The log contains all changes after this time.
     var logStart: Int64 = 0
 
-    /// A time for a commit: the clock's, or just after all that went before when the clock is behind.
+    /// Returns a time for a commit: the clock's time, or the instant after all earlier times if the
+    /// clock is behind.
     mutating func takeCommitTime(now: Timestamp) -> Int64 {
         lastCommit = max(now.microseconds, lastSeen + 1)
         lastSeen = lastCommit
         return lastCommit
     }
 
-    /// What readers were told ends here, because the clock was set back by hand.
+    /// Forgets the later read times, because the clock was set back by hand.
     mutating func forgetReaders(after now: Timestamp) {
         lastSeen = max(lastCommit, min(lastSeen, now.microseconds))
     }
 
-    /// A time for a reader: no earlier than any version, and no later commit will come before it.
+    /// Returns a time for a reader: at or after every version, and before every later commit.
     mutating func takeReadTime(now: Timestamp) -> Timestamp {
         lastSeen = max(now.microseconds, lastSeen)
         return Timestamp(microseconds: lastSeen)
     }
 }
 
-/// The server's own tables, beside the store's. Append only: a released step is never edited.
+/// The server's own tables, beside the store's. The list only grows: a released step is never
+/// edited.
 enum ServerSchema {
     static let migrations = [
         StoreMigration("server 1", sql: tables),
@@ -43,8 +45,8 @@ enum ServerSchema {
         StoreMigration("server 3", sql: removals),
     ]
 
-    /// One row of `change` says what a document was before a commit changed it: all three `previous`
-    /// columns are null where it did not exist.
+    /// A row of `change` records a document before a commit changed it: all three `previous`
+    /// columns are null if it did not exist.
     private static let tables = """
         CREATE TABLE serverIdentity (incarnation INTEGER NOT NULL) STRICT;
         CREATE TABLE serverDatabase (
@@ -66,8 +68,8 @@ enum ServerSchema {
         CREATE INDEX changeByPath ON change (database, path, commitTime);
         """
 
-    /// Of the rows before, some say that a document was removed where it was not: they are looked at for
-    /// nothing, until the log has left them behind.
+    /// Some earlier rows record the removal of a document that was not removed. They cost useless
+    /// reads until the log no longer contains them.
     private static let removals = """
         DROP INDEX changeByPath;
         ALTER TABLE change ADD COLUMN removed INTEGER NOT NULL DEFAULT 1;

@@ -1,7 +1,7 @@
 import TidemarkModel
 
 extension Output.Event {
-    /// About how many bytes it takes, to bound a turn.
+    /// The approximate size in bytes, to bound a turn.
     var size: Int {
         switch self {
         case .reply(.document(let document)): 256 + document.contents.bytes.count

@@ -2,7 +2,7 @@ import TidemarkModel
 import TidemarkStore
 
 extension RPCStatus {
-    /// What a caller is told when the store failed.
+    /// Creates the caller's status for a failure of the store.
     init(storeFailure error: any Error) {
         if let status = error as? RPCStatus {
             self = status
@@ -17,7 +17,7 @@ extension RPCStatus {
             case .full: .resourceExhausted
             case .locked, .unreadable, .protected, .keyUnavailable: .unavailable
             case .corrupt: .dataLoss
-            // A server's files are not encrypted by it.
+            // A server does not encrypt its files.
             case .keyMissing, .wrongKey, .notEncrypted, .olderEncryption: .failedPrecondition
             case .newerSchema, .invalidStatement: .internal
             }

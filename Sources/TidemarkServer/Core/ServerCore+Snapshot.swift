@@ -2,7 +2,7 @@ import Synchronization
 import TidemarkModel
 package import TidemarkStore
 
-/// What a server held at one moment: documents, their history, and where its clocks stood.
+/// The state of a server at a moment: documents, their history, and the clocks.
 package struct ServerSnapshot: Sendable {
     let store: StoreSnapshot
     let clocks: DatabaseClocks.Saved
@@ -13,9 +13,9 @@ extension ServerCore {
         ServerSnapshot(store: try store.snapshot(), clocks: clocks.saved)
     }
 
-    /// Goes back to the snapshot. All calls and streams end with `unavailable`: what they were told is
-    /// of a history that is no more. So are resume tokens made since, and the data therefore gets a
-    /// new identity.
+    /// Restores the snapshot. All calls and streams end with `unavailable`, because they have
+    /// received data of a discarded history. Resume tokens since the snapshot are also invalid, so
+    /// the data get a new identity.
     func restore(_ snapshot: ServerSnapshot) throws -> [Output] {
         try store.restore(snapshot.store)
         let identity = Int64(truncatingIfNeeded: environment.randomBits())
@@ -31,21 +31,21 @@ extension ServerCore {
 }
 
 extension FirestoreServer {
-    /// Everything the server holds, once what was asked of it before is done.
+    /// Returns a snapshot of everything in the server, after all earlier requests are done.
     ///
-    /// - Throws: When there is no memory for the copy.
+    /// - Throws: ``StoreError`` if there is no memory for the copy.
     package func snapshot() throws(StoreError) -> ServerSnapshot {
         try alone { core throws in (try core.snapshot(), []) }
     }
 
-    /// Goes back to a snapshot of this server, or of another. Its streams end with `unavailable`.
+    /// Restores a snapshot of this server or of another. Streams end with `unavailable`.
     ///
-    /// - Throws: When the store cannot take it; nothing has changed then.
+    /// - Throws: ``StoreError`` if the store cannot take the snapshot. Nothing has changed then.
     package func restore(_ snapshot: ServerSnapshot) throws(StoreError) {
         try alone { core throws in ((), try core.restore(snapshot)) }
     }
 
-    /// Runs `body` between two turns, when nothing waits.
+    /// Runs `body` between two turns, when no command waits.
     private func alone<T: Sendable>(
         _ body: @Sendable (ServerCore) throws -> (T, [Output])
     ) throws(StoreError) -> T {

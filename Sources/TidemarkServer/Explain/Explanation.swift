@@ -1,12 +1,12 @@
 import TidemarkModel
 
-/// What one call that asked for it is told: how it is planned, and after a run what that took. Made
-/// of the counters of that run and of what the meter billed.
+/// The explanation of a call that asked for it: its plan and, after a run, the cost of the run,
+/// from the run's counters and the meter's bill.
 struct Explanation {
-    /// Whether the query is run, too.
+    /// True if the query also runs.
     let isAnalyzed: Bool
     private let indexes: [IndexUse]
-    /// When the run began, by ``ServerEnvironment/ticks``.
+    /// The begin of the run, by ``ServerEnvironment/ticks``.
     private let start: Duration
 
     init(_ options: ExplainOptions, _ indexes: [IndexUse], start: Duration) {
@@ -15,21 +15,22 @@ struct Explanation {
         self.start = start
     }
 
-    /// What a run looked at.
+    /// The counters of a run.
     struct Counters {
-        /// Documents, or one row of figures.
+        /// The number of documents, or 1 for a row of figures.
         var results = 0
-        /// What the meter counted for the call.
+        /// The number of reads that the meter counted for the call.
         var reads = 0
         var documentsScanned = 0
         var entriesScanned = 0
-        /// What is billed by the document: those returned and those skipped.
+        /// The number of documents that are billed singly: those returned and those skipped.
         var documentsBilled = 0
-        /// What is billed by the thousand.
+        /// The number of entries that are billed by the thousand.
         var entriesBilled = 0
     }
 
-    /// Documents the store read, with the entry that led to each.
+    /// Returns the counters. The store reads a document for each scanned entry, so both counts are
+    /// equal.
     static func counters(of query: Query, _ totals: ReadScope.Totals, reads: Int) -> Counters {
         let entriesBilled =
             if query.findNearest != nil {
@@ -43,12 +44,12 @@ struct Explanation {
             entriesBilled: entriesBilled)
     }
 
-    /// The plan alone.
+    /// The plan without a run.
     var plan: ExplainMetrics { ExplainMetrics(indexesUsed: indexes) }
 
-    /// The plan, and what its execution took, in production's words.
+    /// Returns the plan and the cost of its execution, in production's words.
     func metrics(_ counters: Counters, end: Duration) -> ExplainMetrics {
-        // Where nothing is found, one read is billed all the same.
+        // A query without results is billed for one read.
         let isMinimum = counters.documentsBilled == 0 && counters.entriesBilled == 0
         let billing: [String: ExecutionStats.DebugValue] = [
             "documents_billable": .text("\(counters.documentsBilled)"),

@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// Lets queries run, as far as indexes are concerned, and says how they are planned.
+/// Decides if queries may run without further indexes, and explains their plans.
 final class QueryAdmission {
     private var register: IndexRegister
     private let ticks: @Sendable () -> Duration
@@ -10,11 +10,11 @@ final class QueryAdmission {
         self.ticks = ticks
     }
 
-    /// Lets a query run. To be asked once a query, before it runs.
+    /// Admits a query. Call it once per query, before the query runs.
     ///
-    /// - Parameter query: A valid one.
-    /// - Returns: Nil when nothing is to be explained.
-    /// - Throws: With production's text, where the policy is strict and an index is missing.
+    /// - Parameter query: A valid query.
+    /// - Returns: The explanation; nil if none was requested.
+    /// - Throws: A status with production's text, if the policy is strict and an index is missing.
     @discardableResult
     func admit(
         _ query: Query, _ aggregations: [Aggregation] = [], _ explain: ExplainOptions? = nil,
@@ -25,33 +25,34 @@ final class QueryAdmission {
         do throws(RPCStatus) { try register.admit(query, requirement, in: database) } catch {
             throw explain?.analyze == false ? MissingIndex.notPlanned : error
         }
-        // What is not enforced is explained as if it were there: that is what production would use.
+        // An index that is not enforced is explained as if it existed, because production would use
+        // it.
         let uses = requirement.uses + requirement.missing.map(\.use)
         return explain.map { Explanation($0, uses, start: ticks()) }
     }
 
-    /// The plan of a query that has run, and what that took.
+    /// Returns the plan of a query that has run, and the cost of the run.
     func metrics(_ explanation: Explanation, _ counters: Explanation.Counters) -> ExplainMetrics {
         explanation.metrics(counters, end: ticks())
     }
 
-    /// The indexes there are; without settings the automatic ones.
+    /// The existing indexes; without settings, the automatic indexes.
     var configuration: IndexConfiguration { register.configuration }
 
-    /// Those that are declared; nil where none are enforced.
+    /// The declared indexes; nil if none are enforced.
     var declared: IndexConfiguration? { register.settings?.configuration }
 
-    /// What a query needs, of the indexes there are.
+    /// Returns a query's requirement of indexes.
     func requirement(_ query: Query, _ aggregations: [Aggregation]) -> IndexRequirement {
         register.requirement(query, aggregations)
     }
 
-    /// What is to be told of indexes since the last time.
+    /// Returns the notices about indexes since the last call.
     func takeNotices() -> [IndexRegister.Notice] { register.takeNotices() }
 
-    /// Which indexes queries have used and missed, most wanted first.
+    /// The indexes that queries have used and missed, the most wanted first.
     var report: IndexReport { register.report }
 
-    /// A file of the indexes that are missing; nil where none is.
+    /// A file of the missing indexes; nil if none is missing.
     var missingConfiguration: IndexConfiguration? { register.missingConfiguration }
 }

@@ -3,7 +3,8 @@ import Synchronization
 import TidemarkModel
 
 extension FaultEnvironment {
-    /// The machine's time and chance, and timers on a queue of their own.
+    /// Creates an environment with the machine's time and random numbers, and timers on a separate
+    /// queue.
     public static func live() -> FaultEnvironment {
         let queue = DispatchQueue(label: "tidemark.faults")
         let start = ContinuousClock.now
@@ -13,7 +14,7 @@ extension FaultEnvironment {
                 let delayed = DelayedFault(job)
                 let (seconds, attoseconds) = delay.components
                 let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
-                // Rounded up: a timer that fires early would find nothing due.
+                // The delay is rounded up: a timer that fires early would find nothing due.
                 queue.asyncAfter(deadline: .now() + .nanoseconds(max(0, nanoseconds + 1))) {
                     delayed.take()?()
                 }
@@ -23,7 +24,7 @@ extension FaultEnvironment {
     }
 }
 
-/// A job that runs once or, when it is cancelled first, never.
+/// A job that runs once, or never if it is cancelled first.
 private final class DelayedFault: CancellableCall {
     private let job: Mutex<(@Sendable () -> Void)?>
 

@@ -1,11 +1,12 @@
 public import TidemarkModel
 
-/// Decides what goes wrong with each call: rules in, effects out. Pure; the dice come from outside.
+/// Decides the faults of each call: rules in, effects out. The plan is pure; the random numbers
+/// come from outside.
 public struct FaultPlan: Sendable {
-    /// Rules at once; more are refused.
+    /// The maximum number of rules; more are refused.
     public static let maxRules = 100
 
-    /// A rule, and how often it has been asked and has applied.
+    /// A rule, with the number of its matching calls and of its applications.
     public struct Entry: Hashable, Sendable {
         public let rule: FaultRule
         public fileprivate(set) var matched = 0
@@ -14,16 +15,17 @@ public struct FaultPlan: Sendable {
 
     public private(set) var entries: [Entry]
 
-    /// - Precondition: No more than ``maxRules``.
+    /// - Precondition: There are at most ``maxRules`` rules.
     public init(_ rules: [FaultRule] = []) {
         precondition(rules.count <= Self.maxRules)
         entries = rules.map { Entry(rule: $0) }
     }
 
-    /// What happens to a call. Of two rules that say the same of it, the first counts.
+    /// Returns the effects on a call. If two rules set the same effect, the first counts.
     ///
-    /// - Parameter roll: In `0 ..< 1`; asked once for each rule with a share that matches.
-    /// - Returns: Nil when nothing goes wrong.
+    /// - Parameter roll: Returns a number in `0 ..< 1`; called once for each matching rule with a
+    ///   share.
+    /// - Returns: The effects; nil if there is no fault.
     public mutating func effects(
         on method: RPCMethod, label: String?, roll: () -> Double
     ) -> FaultEffects? {

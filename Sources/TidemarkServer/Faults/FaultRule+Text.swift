@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// Why a text or a JSON object is no rule: a sentence.
+/// The reason why a text or a JSON object is no rule, as a sentence.
 public struct FaultRuleError: Error, Hashable, Sendable, CustomStringConvertible {
     public let message: String
     public var description: String { message }
@@ -9,7 +9,7 @@ public struct FaultRuleError: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension FaultRule {
-    /// The keys, as in `rpc=Commit,share=0.3,error=UNAVAILABLE`.
+    /// The keys, for example in `rpc=Commit,share=0.3,error=UNAVAILABLE`.
     public static let grammar = """
         which calls: rpc=NAME, label=TEXT, share=0..1, every=N, nth=N, times=N; what happens: \
         latency=400ms, jitter=100ms, bandwidth=BYTES_A_SECOND, error=CODE, silence, cut=before:N, \
@@ -17,12 +17,12 @@ extension FaultRule {
         false-filter=N, delay-current=2s, duplicate; and at the end text=THE ERROR'S TEXT
         """
 
-    /// - Throws: A sentence that says what is wrong with the text.
+    /// - Throws: A sentence about the error in the text.
     public init(_ text: String) throws(FaultRuleError) {
         var fields: [(key: String, value: String?)] = []
         var rest = Substring(text)
         while !rest.isEmpty {
-            // A text may hold commas, so it is the last.
+            // A text can contain commas, so it must be the last key.
             let isText = rest.hasPrefix("text=")
             let end = isText ? rest.endIndex : rest.firstIndex(of: ",") ?? rest.endIndex
             let part = rest[..<end]
@@ -39,7 +39,8 @@ extension FaultRule {
         return String(start.reversed().drop { $0 == " " }.reversed())
     }
 
-    /// - Parameter fields: Keys of ``grammar``; nil for the value of one that needs none.
+    /// - Parameter fields: Keys of ``grammar`` with their values; nil for the value of a key
+    ///   without a value.
     public init(fields: [(key: String, value: String?)]) throws(FaultRuleError) {
         self.init()
         var seen: Set<String> = []
@@ -116,7 +117,7 @@ extension FaultRule {
     fileprivate static func quoted(_ text: String) -> String { "\"\(text.prefix(100))\"" }
 }
 
-/// One `key=value`, read as what its key asks for.
+/// Reads a `key=value` according to its key.
 private struct FieldReader {
     let key: String
     let value: String?
@@ -152,7 +153,7 @@ private struct FieldReader {
         return share
     }
 
-    /// An hour at most: what is longer is silence.
+    /// Reads a duration of at most an hour: use silence for more.
     func duration() throws(FaultRuleError) -> Duration {
         let units: [(String, Double)] = [("ms", 1_000), ("s", 1)]
         for (unit, perSecond) in units {
@@ -165,7 +166,7 @@ private struct FieldReader {
     }
 
     func method() throws(FaultRuleError) -> RPCMethod {
-        // A pipeline is refused before a fault could meet it.
+        // A pipeline is refused before any fault could apply.
         let methods = RPCMethod.allCases.filter { $0 != .executePipeline }
         guard let method = methods.first(where: { $0.rawValue == value }) else {
             let names = methods.map(\.rawValue).joined(separator: ", ")
@@ -192,7 +193,7 @@ private struct FieldReader {
 }
 
 extension FaultRule: CustomStringConvertible {
-    /// The rule in its own grammar; ``init(_:)`` reads it back.
+    /// The rule in its own grammar, which ``init(_:)`` can read.
     public var description: String {
         var parts: [String] = []
         if let method { parts.append("rpc=\(method.rawValue)") }

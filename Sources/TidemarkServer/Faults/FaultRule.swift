@@ -1,13 +1,13 @@
 public import TidemarkModel
 
-/// What is to go wrong, and for which calls. ``FaultyTransport`` makes it happen.
+/// A fault, and the calls that it applies to. ``FaultyTransport`` applies it.
 public struct FaultRule: Hashable, Sendable {
-    /// Nil for every RPC.
+    /// The RPC; nil for every RPC.
     public var method: RPCMethod?
     /// The caller's label; nil for every caller.
     public var label: String?
     public var selection = Selection.all
-    /// How many calls it applies to before it rests; nil for no end.
+    /// The maximum number of calls that the rule applies to; nil for no limit.
     public var times: Int?
     public var effects = FaultEffects()
 
@@ -16,59 +16,61 @@ public struct FaultRule: Hashable, Sendable {
         self.effects = effects
     }
 
-    /// Which of the calls that match. A stream is one call.
+    /// The selection among the matching calls. A stream is a single call.
     public enum Selection: Hashable, Sendable {
         case all
-        /// Each with this chance, 0 to 1.
+        /// Each call with this probability, 0 to 1.
         case share(Double)
-        /// The n-th, the 2n-th and so on.
+        /// The n-th call, the 2n-th and so on.
         case every(Int)
-        /// Only the n-th.
+        /// Only the n-th call.
         case nth(Int)
     }
 }
 
-/// What goes wrong with one call. Where several of them end the call, silence goes before an error, and
-/// that before what needs an answer to be there.
+/// The effects of faults on a call. If several of them end the call, silence has priority over an
+/// error, and an error over effects that need an answer.
 ///
-/// No effect leaves the server in a state that a broken network could not have left it in: what it has
-/// committed stays committed, and a stream that is cut is closed at the server too.
+/// Each effect leaves the server in a state that a broken network could also cause: its commits
+/// stay, and a cut stream is also closed at the server.
 public struct FaultEffects: Hashable, Sendable {
-    /// How much later everything the server says arrives, the end too; the order is kept. What the call
-    /// does to the server, it does at once: a client that gives up has no say in it.
+    /// The delay of everything that the server sends, including the end; the order is kept. The
+    /// call's effects on the server are immediate, and a client that gives up cannot prevent them.
     public var latency: Duration?
-    /// How far ``latency`` moves either way.
+    /// The maximum deviation of ``latency`` in both directions.
     public var jitter = Duration.zero
-    /// Bytes a second of what the server says, by the estimated sizes of the messages.
+    /// The bandwidth of the server's messages in bytes per second, by their estimated sizes.
     public var bytesPerSecond: Int?
-    /// The call ends so, and never reaches the server.
+    /// The status with which the call ends, without reaching the server.
     public var error: RPCStatus?
-    /// The call never reaches the server, and nothing is said until it is cancelled or its own deadline
-    /// has passed.
+    /// True if the call never reaches the server, and has no answer until it is cancelled or its
+    /// own deadline has passed.
     public var isSilent = false
-    /// The call or stream ends with `UNAVAILABLE`. Of an RPC with one reply, a cut after it loses it
-    /// too: a reply is worth nothing without a good status.
+    /// The point at which the call or stream ends with `UNAVAILABLE`. For an RPC with a single
+    /// reply, a cut after the reply also loses the reply, because a reply needs a good status.
     public var cut: Cut?
-    /// Listen: resume tokens come empty. A client then has to begin again from nothing.
+    /// Listen: resume tokens are empty. A client must then start again from nothing.
     public var dropsTokens = false
-    /// Listen: at this boundary (1 is the first) every target that is current gets RESET, then its
-    /// whole state again. Not those whose id the server chose, nor those listened to once.
+    /// Listen: the boundary (1 is the first) at which every current target receives RESET, and then
+    /// its whole state again. Targets whose id the server chose, and targets that listen once, are
+    /// excluded.
     public var resetAtBoundary: Int?
-    /// Listen: the first existence filter of the stream is off by this count, and its bloom filter
-    /// holds every name. Where the server sends none, targets that began from nothing get one before
-    /// the first boundary at which they are current. Once a stream: a client that asks again is
-    /// answered.
+    /// Listen: the error in the count of the stream's first existence filter, whose bloom filter
+    /// then contains every name. If the server sends no filter, targets that began from nothing
+    /// receive a filter before the first boundary at which they are current. This happens once per
+    /// stream: a client that asks again receives a correct answer.
     public var filterError: Int?
-    /// Listen: how long CURRENT is held back, and all that comes after it.
+    /// Listen: the delay of CURRENT and everything after it.
     public var currentDelay: Duration?
-    /// The call has its effect; its answer is lost, and the call ends with `UNAVAILABLE`. Of a write
-    /// stream: the answer to its first batch; of a listen: the first message.
+    /// True if the call takes effect, its answer is lost, and the call ends with `UNAVAILABLE`. For
+    /// a write stream, the answer to its first batch is lost; for a listen, the first message.
     public var losesResponse = false
-    /// Listen: changes, deletes and removes of documents come twice. Nothing else of the protocol may.
+    /// Listen: changes, deletes and removes of documents are sent twice. Other messages must not
+    /// be.
     public var duplicates = false
 
     public enum Cut: Hashable, Sendable {
-        /// Instead of the n-th message, counted from 1.
+        /// The cut replaces the n-th message, counted from 1.
         case before(Int)
         case after(Int)
     }
@@ -78,7 +80,7 @@ public struct FaultEffects: Hashable, Sendable {
     static let connectionLost = RPCStatus(
         .unavailable, "The connection was lost: a fault that was ordered.")
 
-    /// Takes what is not set here from another.
+    /// Takes the unset effects from another value.
     mutating func fill(from other: FaultEffects) {
         if latency == nil {
             latency = other.latency

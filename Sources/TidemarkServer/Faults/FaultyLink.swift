@@ -1,7 +1,7 @@
 import Synchronization
 import TidemarkModel
 
-/// One call or stream with faults, between its client and the server.
+/// A call or stream with faults, between its client and the server.
 final class FaultyLink<Faults: StreamFaults>: RequestStream {
     typealias Message = Faults.Message
     typealias Event = StreamEvent<Faults.Response>
@@ -9,9 +9,9 @@ final class FaultyLink<Faults: StreamFaults>: RequestStream {
 
     private struct State {
         var faults: Faults
-        /// Nil before it is there, and for a call that never reaches the server.
+        /// The server's end; nil before it is open, and for a call that never reaches the server.
         var upstream: Upstream?
-        /// Nothing more is heard from the server, or said to it.
+        /// True after the link to the server has ended.
         var isOver = false
     }
 
@@ -19,9 +19,9 @@ final class FaultyLink<Faults: StreamFaults>: RequestStream {
     private let environment: FaultEnvironment
     private let state: Mutex<State>
     private let ending: LinkEnding
-    /// What the server says, on its way to the client.
+    /// The server's messages on the way to the client.
     private let down: PacedLine<Event>
-    /// What goes to the server: at once, but in order, and with no lock held.
+    /// The messages to the server, which are sent immediately and in order, with no lock held.
     private let up: PacedLine<@Sendable () -> Void>
 
     init(
@@ -45,7 +45,7 @@ final class FaultyLink<Faults: StreamFaults>: RequestStream {
     }
 
     /// - Parameters:
-    ///   - deadline: After how long the call ends by itself; nil for never.
+    ///   - deadline: The duration after which the call ends automatically; nil for no deadline.
     ///   - connect: Opens the server's end.
     func open(
         deadline: Duration?, _ connect: (@escaping @Sendable (Event) -> Void) -> Upstream
@@ -95,7 +95,7 @@ final class FaultyLink<Faults: StreamFaults>: RequestStream {
 
     func cancel() { end(RPCStatus(.cancelled, "The caller cancelled.")) }
 
-    /// What is on its way to a reader without room still comes.
+    /// Pauses the server's end. Messages that are already under way still arrive.
     func pause() { tell { $0.pause() } }
     func resume() { tell { $0.resume() } }
 
@@ -107,7 +107,7 @@ final class FaultyLink<Faults: StreamFaults>: RequestStream {
         up.pump()
     }
 
-    /// Ends both sides at once; what is under way is lost.
+    /// Ends both sides immediately; messages under way are lost.
     private func end(_ status: RPCStatus) {
         state.withLock { leave(&$0) }
         down.close(with: .ended(status))
@@ -163,7 +163,8 @@ final class FaultyLink<Faults: StreamFaults>: RequestStream {
     }
 }
 
-/// What is done once when a link has ended: the timer goes, and its place among the silent ones.
+/// Performs the work at a link's end once: cancels the timer, and frees the link's place among the
+/// silent calls.
 private final class LinkEnding: Sendable {
     private struct State {
         var timer: (any CancellableCall)?
@@ -181,7 +182,7 @@ private final class LinkEnding: Sendable {
         set { state.withLock { $0.timer = newValue } }
     }
 
-    /// - Returns: False when too many calls are silent already.
+    /// - Returns: False if too many calls are already silent.
     func beginSilence() -> Bool {
         let (_, count) = owner.silentCalls.add(1, ordering: .relaxed)
         if count > FaultyTransport.maxSilent {

@@ -1,12 +1,12 @@
 import Synchronization
 public import TidemarkModel
 
-/// A transport on which things go wrong as they are ordered to: in process, and behind sockets alike.
+/// A transport with ordered faults, for calls in the process and behind sockets.
 ///
-/// Without orders a call goes straight to the transport behind it. An order counts for the calls and
-/// streams that begin after it.
+/// Without orders, a call is passed directly to the underlying transport. An order applies to calls
+/// and streams that begin after it.
 public final class FaultyTransport: Transport {
-    /// Calls that are met with silence at once; one more is refused.
+    /// The maximum number of simultaneous silent calls; further silent calls are refused.
     static let maxSilent = 10_000
 
     private struct State {
@@ -26,15 +26,15 @@ public final class FaultyTransport: Transport {
         self.environment = environment
     }
 
-    /// The rules that are in force, and how often each has applied.
+    /// The rules in force, with the number of their applications.
     public var entries: [FaultPlan.Entry] { state.withLock { $0.plan.entries } }
 
-    /// The network whose calls are played; its connections are played by a gate.
+    /// The network whose faults on calls are played; a gate plays the faults on connections.
     public var network: NetworkProfile { state.withLock { $0.network } }
 
-    /// Puts rules in force in the place of all before.
+    /// Replaces all rules.
     ///
-    /// - Throws: When there are more than ``FaultPlan/maxRules``.
+    /// - Throws: An error if there are more than ``FaultPlan/maxRules`` rules.
     public func order(_ rules: [FaultRule]) throws(FaultRuleError) {
         guard rules.count <= FaultPlan.maxRules else {
             throw FaultRuleError("At most \(FaultPlan.maxRules) faults can be ordered at once.")
@@ -109,7 +109,7 @@ public final class FaultyTransport: Transport {
     }
 }
 
-/// A call as a stream to which nothing is sent.
+/// A call as a stream that takes no messages.
 private final class OneWay: RequestStream {
     private let call: any CancellableCall
 
@@ -122,7 +122,7 @@ private final class OneWay: RequestStream {
     func resume() { call.resume() }
 }
 
-/// A call with one request.
+/// The faults of a call with a single request.
 private struct CallFaults: StreamFaults {
     private let losesResponse: Bool
     private var counter: CutCounter
@@ -135,7 +135,7 @@ private struct CallFaults: StreamFaults {
     mutating func sent(_: Never) -> [Never] {}
 
     mutating func received(_ reply: Reply) -> StreamStep<Never, Reply> {
-        // It is lost at the end, when the call is known to be done.
+        // The reply is lost at the end, when the call is known to be done.
         if losesResponse { return StreamStep() }
         switch counter.next() {
         case .none: return StreamStep(toClient: [reply])
@@ -144,7 +144,7 @@ private struct CallFaults: StreamFaults {
         }
     }
 
-    /// Nobody hears whether a call whose answer is lost was refused.
+    /// If the answer is lost, the client does not learn if the call was refused.
     func ended(_ status: RPCStatus) -> RPCStatus {
         losesResponse ? FaultEffects.connectionLost : status
     }

@@ -1,24 +1,25 @@
 import TidemarkModel
 
-/// A listen stream. It knows of each target what its client asked, so that it can make the server tell
-/// it all again.
+/// The faults of a listen stream. The value knows the client's request for each target, so it can
+/// make the server send the whole target again.
 struct ListenFaults: StreamFaults {
     private typealias Step = StreamStep<ListenRequest, ListenResponse>
 
     private struct Target {
         let request: ListenTarget
         var isCurrent = false
-        /// The documents that the client has been told of; nil when it held some before.
+        /// The documents that the client has received; nil if the client had documents before.
         var members: Set<DocumentPath>?
     }
 
     private let effects: FaultEffects
     private var counter: CutCounter
-    /// Those whose id the client chose.
+    /// The targets whose id the client chose.
     private var targets: [Int32: Target] = [:]
-    /// What the server still answers to requests of ours, in order: its client must not hear it.
+    /// The server's expected answers to requests of this object, in order: they must not reach the
+    /// client.
     private var answersToUs: [Int32: [TargetChange.Kind]] = [:]
-    /// Boundaries at which a target was current.
+    /// The number of boundaries at which a target was current.
     private var boundaries = 0
     private var isFilterSent = false
 
@@ -53,15 +54,16 @@ struct ListenFaults: StreamFaults {
         return step
     }
 
-    /// Of a target that is told all again, its client hears RESET in the place of REMOVE, and no ADD:
-    /// it counts the answers to what it asked itself.
+    /// Replaces the server's answers to this object's requests. For a target that is sent again,
+    /// the client receives RESET instead of REMOVE, and no ADD, because the client counts the
+    /// answers to its own requests.
     private mutating func unlessToUs(_ response: ListenResponse) -> ListenResponse? {
         guard case .targetChange(let change) = response, change.targetIDs.count == 1,
             let id = change.targetIDs.first, answersToUs[id]?.first == change.kind
         else { return response }
         answersToUs[id]?.removeFirst()
         if answersToUs[id]?.isEmpty == true { answersToUs[id] = nil }
-        // Refused, and so gone: that is for the client.
+        // The target was refused and removed, which the client must know.
         if change.cause != nil {
             answersToUs[id] = nil
             return response
@@ -133,7 +135,7 @@ struct ListenFaults: StreamFaults {
 
     // MARK: Filters
 
-    /// The filter as it should not be, for the first one of the stream.
+    /// Returns a false filter, for the first filter of the stream.
     private mutating func falsified(_ filter: ExistenceFilter) -> ExistenceFilter {
         guard let error = effects.filterError, !isFilterSent else { return filter }
         isFilterSent = true
@@ -150,8 +152,8 @@ struct ListenFaults: StreamFaults {
         return filters.map(ListenResponse.existenceFilter)
     }
 
-    /// Every bit is set: each name seems to match still, and so no client can find out by the names
-    /// which of its documents are gone.
+    /// Every bit is set: each name seems to match, so a client cannot find out by the names which
+    /// of its documents were removed.
     private static func falseFilter(_ id: Int32, count: Int, _ error: Int) -> ExistenceFilter {
         let count = min(count, Int(Int32.max) - 1)
         let bytes = max(1, count)
@@ -169,12 +171,12 @@ struct ListenFaults: StreamFaults {
 }
 
 extension Document {
-    /// About how many bytes it takes on the wire.
+    /// The approximate size on the wire, in bytes.
     var estimatedSize: Int { contents.bytes.count + 160 }
 }
 
 extension Reply {
-    /// About how many bytes it takes on the wire. What is not a document is small.
+    /// The approximate size on the wire, in bytes. Replies without documents are small.
     var estimatedSize: Int {
         switch self {
         case .document(let document): document.estimatedSize

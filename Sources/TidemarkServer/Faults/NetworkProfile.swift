@@ -1,27 +1,27 @@
 import TidemarkModel
 
-/// Networks that a demo or a test can be played on, by name.
+/// Networks by name, for a demo or a test.
 ///
-/// What concerns calls is made of fault rules, in ``FaultyTransport``: there a call can be told from the
-/// next one. What concerns connections and bytes happens at a gate in front of the gRPC port: only there
-/// are handshakes, frames and pings late as well, and nobody there understands what passes.
+/// Fault rules in ``FaultyTransport`` produce the effects on calls, because single calls are
+/// visible there. A gate before the gRPC port produces the effects on connections and bytes: only
+/// there are handshakes, frames and pings also delayed, and the gate does not interpret the bytes.
 public enum NetworkProfile: String, Hashable, Sendable, CaseIterable {
     case healthy
-    /// 400 ms there and back, 1.6 Mbit/s, and 2 % of the packets lost. Source: journeys 1.
+    /// 400 ms round trip, 1.6 Mbit/s, and 2 % lost packets. Source: journeys 1.
     case threeG = "3g"
     /// Every call takes 18 s. Source: journeys 1.
     case slowBackend = "backend-18s"
     /// Connections are refused.
     case refuse
-    /// Connections are accepted and nothing is ever answered.
+    /// Connections are accepted and never answered.
     case blackhole
-    /// Of the calls and streams 30 % end with `UNAVAILABLE`, half of them when they have done what they
-    /// were to do; and of the listens 30 % are cut after 20 messages.
+    /// 30 % of the calls and streams end with `UNAVAILABLE`, half of them after they had their
+    /// effect; and 30 % of the listens are cut after 20 messages.
     case flaky = "flaky-30"
-    /// A login page answers in the place of the server.
+    /// A login page answers instead of the server.
     case captive
 
-    /// What goes wrong with its calls.
+    /// The fault rules of the network.
     public var rules: [FaultRule] {
         switch self {
         case .healthy, .threeG, .refuse, .blackhole, .captive: return []
@@ -34,7 +34,8 @@ public enum NetworkProfile: String, Hashable, Sendable, CaseIterable {
             before.selection = .share(0.15)
             before.effects.error = FaultEffects.connectionLost
             var after = FaultRule()
-            // Of all that the first has spared, so that 15 % are left.
+            // The share is of the calls that the first rule has spared, so the result is 15 % of
+            // all calls.
             after.selection = .share(0.15 / 0.85)
             after.effects.losesResponse = true
             var cut = FaultRule(.listen)
@@ -44,7 +45,7 @@ public enum NetworkProfile: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What happens to its connections.
+    /// The effect on connections.
     package var link: NetworkLink {
         switch self {
         case .healthy, .slowBackend, .flaky: return .open(Pacing())
@@ -56,13 +57,13 @@ public enum NetworkProfile: String, Hashable, Sendable, CaseIterable {
             pacing.latency = .milliseconds(200)
             pacing.bytesPerSecond = 200_000
             pacing.loss = 0.02
-            // A lost packet is noticed and sent again in a round trip.
+            // A lost packet is detected and sent again within a round trip.
             pacing.recovery = .milliseconds(400)
             return .open(pacing)
         }
     }
 
-    /// Whether it can only be played at a gate.
+    /// True if the network needs a gate.
     public var needsGate: Bool {
         switch self {
         case .healthy, .slowBackend, .flaky: false
@@ -71,9 +72,9 @@ public enum NetworkProfile: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What a gate does with connections.
+/// The effect of a gate on connections.
 package enum NetworkLink: Hashable, Sendable {
-    /// Bytes pass, each way at this pace.
+    /// Bytes pass in both directions, at this pace.
     case open(Pacing)
     case refused
     case silent

@@ -1,13 +1,13 @@
 import Synchronization
 public import TidemarkModel
 
-/// What faults may not decide for themselves: time and chance.
+/// The time and the random numbers, which faults take from outside.
 public struct FaultEnvironment: Sendable {
-    /// Time since a fixed point; never goes back.
+    /// Returns the time since a fixed point; it never goes back.
     public var elapsed: @Sendable () -> Duration
-    /// Runs a job once after a delay, never inside the call.
+    /// Runs a job once after a delay, never during the call itself.
     public var schedule: @Sendable (Duration, @escaping @Sendable () -> Void) -> any CancellableCall
-    /// In `0 ..< 1`.
+    /// Returns a number in `0 ..< 1`.
     public var random: @Sendable () -> Double
 
     public init(
@@ -23,22 +23,22 @@ public struct FaultEnvironment: Sendable {
     }
 }
 
-/// What one side says to the other, on its way. Elements arrive in order, one at a time, and with no
-/// lock held.
+/// The elements from one side on the way to the other. They arrive in order, one at a time, and
+/// with no lock held.
 final class PacedLine<Element: Sendable>: Sendable {
     private struct State {
         var pacing: Pacing
         var queue: [(due: Duration, element: Element)] = []
         var isDelivering = false
-        /// Nothing more is taken.
+        /// True if no more elements are accepted.
         var isClosed = false
-        /// The last element has been delivered, or is about to be.
+        /// True if the last element has been delivered, or is about to be.
         var isOver = false
-        /// When the timer fires that will deliver the first of the queue.
+        /// The timer that will deliver the first of the queue.
         var wake: (due: Duration, handle: any CancellableCall)?
     }
 
-    /// Elements that may be under way at once; what comes then is not taken.
+    /// The maximum number of elements under way; further elements are refused.
     static var capacity: Int { 100_000 }
 
     private let state: Mutex<State>
@@ -54,9 +54,9 @@ final class PacedLine<Element: Sendable>: Sendable {
         self.deliver = deliver
     }
 
-    /// Puts an element on the line; ``pump()`` is then to be called, with no lock held.
+    /// Puts an element on the line. Call ``pump()`` after it, with no lock held.
     ///
-    /// - Returns: False when the line is full and the element was not taken.
+    /// - Returns: False if the line is full and the element was refused.
     func enqueue(_ element: Element, bytes: Int = 0, holding: Duration = .zero) -> Bool {
         let now = environment.elapsed()
         return state.withLock { state in
@@ -69,7 +69,7 @@ final class PacedLine<Element: Sendable>: Sendable {
         }
     }
 
-    /// Drops what is under way, takes `last` as the only thing to arrive, and nothing after it.
+    /// Drops the elements under way; only `last` arrives.
     func close(with last: Element) {
         let now = environment.elapsed()
         state.withLock { state in
@@ -79,7 +79,7 @@ final class PacedLine<Element: Sendable>: Sendable {
         }
     }
 
-    /// Delivers `last` after what is under way, and nothing after it.
+    /// Delivers `last` after the elements under way, and nothing after it.
     func finish(with last: Element, holding: Duration = .zero) {
         let now = environment.elapsed()
         state.withLock { state in
@@ -90,23 +90,23 @@ final class PacedLine<Element: Sendable>: Sendable {
         }
     }
 
-    /// Delivers what is due, and sees to it that the rest is.
+    /// Delivers the due elements, and schedules the rest.
     func pump() {
         let isFree = state.withLock { state in
             defer { state.isDelivering = true }
             return !state.isDelivering
         }
-        // Who is delivering looks again before it stops.
+        // The thread that delivers checks again before it stops.
         guard isFree else { return }
         while let due = takeDue() {
             for element in due { deliver(element) }
         }
     }
 
-    /// As ``pump()``, but never inside this call.
+    /// Runs ``pump()``, but never during this call.
     func pumpLater() { _ = environment.schedule(.zero) { self.pump() } }
 
-    /// - Returns: Nil when nothing is due; the delivering is then over.
+    /// - Returns: The due elements; nil if nothing is due. The delivery is then over.
     private func takeDue() -> [Element]? {
         let now = environment.elapsed()
         let (due, wait): ([Element]?, Duration?) = state.withLock { state in

@@ -1,29 +1,30 @@
-/// When what is sent now arrives, in one direction: the latency and its jitter, the bandwidth, and the
-/// packets that are lost and come again. Pure, and the order of what is sent is kept.
+/// Computes the arrival of messages in a direction: the latency and its jitter, the bandwidth, and
+/// lost packets that are sent again. The value is pure, and keeps the order of messages.
 package struct Pacing: Hashable, Sendable {
-    /// What a packet carries on Ethernet. A loss concerns one of them.
+    /// The payload of a packet on Ethernet. A loss concerns a single packet.
     static let packetBytes = 1_460
 
     package var latency = Duration.zero
-    /// How far the latency moves either way.
+    /// The maximum deviation of the latency in both directions.
     package var jitter = Duration.zero
-    /// Nil for no bound.
+    /// The bandwidth in bytes per second; nil for no limit.
     package var bytesPerSecond: Int?
-    /// The chance of each packet to be lost, 0 to 1.
+    /// The probability that a packet is lost, 0 to 1.
     package var loss = 0.0
-    /// How long a lost packet holds up what is behind it.
+    /// The delay that a lost packet causes for everything behind it.
     package var recovery = Duration.zero
 
-    /// When the line has taken up what was sent before.
+    /// The time at which the line has sent all earlier messages.
     private var busyUntil = Duration.zero
     private var lastArrival = Duration.zero
 
     package init() {}
 
     /// - Parameters:
-    ///   - bytes: The size of what is sent.
-    ///   - roll: In `0 ..< 1`; asked once with jitter, and once a packet with loss.
-    /// - Returns: When it arrives, on the same clock as `now`; never before what was sent earlier.
+    ///   - bytes: The size of the message.
+    ///   - roll: Returns a number in `0 ..< 1`; called once with jitter, and once per packet with
+    ///     loss.
+    /// - Returns: The time of arrival, on the clock of `now`; never before earlier messages.
     package mutating func arrival(
         of bytes: Int, at now: Duration, holding: Duration = .zero, _ roll: () -> Double
     ) -> Duration {
@@ -42,7 +43,7 @@ package struct Pacing: Hashable, Sendable {
         return lastArrival
     }
 
-    /// The same line with other properties: what is under way arrives as it would have.
+    /// Changes the properties of the line. Messages under way arrive as before.
     package mutating func change(to other: Pacing) {
         let (busy, last) = (busyUntil, lastArrival)
         self = other

@@ -1,13 +1,14 @@
 import TidemarkModel
 
-/// What goes wrong on one stream: messages of both sides in, what becomes of them out. Pure.
+/// The faults of a stream: takes the messages of both sides, and returns the resulting messages.
+/// Pure.
 protocol StreamFaults<Message, Response>: Sendable {
     associatedtype Message: Sendable
     associatedtype Response: Sendable
 
     mutating func sent(_ message: Message) -> [Message]
     mutating func received(_ response: Response) -> StreamStep<Message, Response>
-    /// How the client hears that the server has ended it.
+    /// Returns the status that the client receives when the server has ended the stream.
     func ended(_ status: RPCStatus) -> RPCStatus
     static func size(of response: Response) -> Int
 }
@@ -16,17 +17,17 @@ extension StreamFaults {
     func ended(_ status: RPCStatus) -> RPCStatus { status }
 }
 
-/// What becomes of a message of the server.
+/// The result of a message of the server.
 struct StreamStep<Message: Sendable, Response: Sendable>: Sendable {
     var toClient: [Response] = []
-    /// How long the first of them, and all that follows, is held back.
+    /// The delay of the first message, and of everything after it.
     var holding = Duration.zero
     var toServer: [Message] = []
-    /// Whether the stream is cut, after `toClient`.
+    /// True if the stream is cut after `toClient`.
     var isCut = false
 }
 
-/// Counts messages up to the one at which a call or stream is cut.
+/// Counts messages up to the message at which a call or stream is cut.
 struct CutCounter: Sendable {
     enum Place { case none, before, after }
 
@@ -35,7 +36,7 @@ struct CutCounter: Sendable {
 
     init(_ cut: FaultEffects.Cut?) { self.cut = cut }
 
-    /// Where the cut is, seen from the message that comes now.
+    /// Returns the place of the cut relative to the present message.
     mutating func next() -> Place {
         count += 1
         switch cut {
@@ -46,7 +47,7 @@ struct CutCounter: Sendable {
     }
 }
 
-/// A write stream: the answers to batches may be lost, and the stream cut.
+/// The faults of a write stream: lost answers to batches, and a cut of the stream.
 struct WriteFaults: StreamFaults {
     private let losesResponse: Bool
     private var counter: CutCounter
@@ -59,7 +60,7 @@ struct WriteFaults: StreamFaults {
     mutating func sent(_ message: WriteRequest) -> [WriteRequest] { [message] }
 
     mutating func received(_ response: WriteResponse) -> StreamStep<WriteRequest, WriteResponse> {
-        // The first answer, to the handshake, says nothing of a commit.
+        // The first answer, to the handshake, contains no commit.
         if losesResponse, response.commitTime != nil { return StreamStep(isCut: true) }
         switch counter.next() {
         case .none: return StreamStep(toClient: [response])
