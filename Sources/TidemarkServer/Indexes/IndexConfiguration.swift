@@ -1,34 +1,35 @@
 public import Foundation
 package import TidemarkModel
 
-/// The indexes of a database, as in `firestore.indexes.json`: those that were declared, and what was
-/// set for single fields.
+/// The indexes of a database, in the form of `firestore.indexes.json`: declared indexes, and
+/// settings of single fields.
 ///
-/// A field that nobody spoke of is indexed in its collection, ascending, descending and by the
-/// elements of arrays. Source: server-protocol 2.2.
+/// A field without settings is indexed in its collection, ascending, descending and by the elements
+/// of arrays. Source: server-protocol 2.2.
 public struct IndexConfiguration: Hashable, Sendable {
-    /// Declared indexes of a database with billing, and settings of single fields; source:
-    /// server-protocol 2.1.
+    /// The maximum number of declared indexes of a database with billing, and of settings of single
+    /// fields; source: server-protocol 2.1.
     public static let maxComposites = 1_000
     public static let maxOverrides = 1_000
-    /// Fields of one index.
+    /// The maximum number of fields of an index.
     public static let maxFields = 100
 
     package private(set) var catalog = IndexCatalog()
     package var composites: [CompositeIndex] { catalog.composites }
     package var overrides: [FieldOverride] { catalog.overrides }
-    /// What was read and is not used, in a sentence each.
+    /// Sentences about the parts of the file that were read and are not used.
     public private(set) var remarks: [String] = []
 
-    /// The file as it was read and added to, with the keys that mean nothing to us.
+    /// The file as it was read and extended, including unknown keys.
     private(set) var root: [String: JSONTree] = ["indexes": .list([]), "fieldOverrides": .list([])]
 
-    /// No more than what is automatic.
+    /// Creates a configuration with only automatic indexes.
     public init() {}
 
-    /// The text of a `firestore.indexes.json`; comments are allowed, as in Firebase's own tools.
+    /// Reads the text of a `firestore.indexes.json`; comments are allowed, as in Firebase's own
+    /// tools.
     ///
-    /// - Throws: ``IndexFileError`` with the place of what is wrong.
+    /// - Throws: ``IndexFileError`` with the place of the error.
     public init(json: Data) throws(IndexFileError) {
         var reader = IndexFileReader()
         root = try reader.read(json)
@@ -37,16 +38,17 @@ public struct IndexConfiguration: Hashable, Sendable {
         remarks = reader.remarks
     }
 
-    /// The text of the file, with what was added, sorted.
+    /// The text of the file, with the added indexes, sorted.
     public var json: Data { JSONTree.object(root).data }
 }
 
 // MARK: - Adding
 
 extension IndexConfiguration {
-    /// Adds what is missing.
+    /// Adds a missing index.
     ///
-    /// - Returns: False at a bound, with nothing changed: ``maxComposites``, ``maxOverrides``.
+    /// - Returns: False if a bound is reached, with nothing changed: ``maxComposites``,
+    ///   ``maxOverrides``.
     package mutating func add(_ missing: MissingIndex) -> Bool {
         switch missing {
         case .composite(let index):
@@ -85,7 +87,7 @@ extension IndexConfiguration {
 // MARK: - Removing
 
 extension IndexConfiguration {
-    /// Takes declared indexes out; what means nothing to us stays.
+    /// Removes declared indexes; unknown keys stay.
     package mutating func remove(_ unwanted: Set<CompositeIndex>) {
         catalog.remove(unwanted)
         let kept = root["indexes"].elements.filter { tree in
@@ -95,9 +97,9 @@ extension IndexConfiguration {
     }
 }
 
-/// Why a file of indexes cannot be used.
+/// The reason why a file of indexes cannot be used.
 public struct IndexFileError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A sentence that names the place: `indexes[2].fields[0].order: …`.
+    /// A sentence with the place: `indexes[2].fields[0].order: …`.
     public let message: String
     public var description: String { message }
 

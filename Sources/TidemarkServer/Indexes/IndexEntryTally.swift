@@ -1,24 +1,25 @@
 import TidemarkModel
 
-/// Counts the index entries of one document, and their bytes as Firestore's documentation of storage
-/// sizes reckons them: the document's name, its parent's where the index is of one collection, the
-/// field's name, the indexed part of the value and 32.
+/// Counts the index entries of a document, and their bytes according to Firestore's documentation
+/// of storage sizes: the document's name, its parent's name for an index of a collection, the
+/// field's name, the indexed part of the value, and 32.
 ///
-/// Production was seen to count two entries for a value, ascending and descending, the whole of a
-/// map or an array being one value; two for each distinct element of an array; and all of that again
-/// for what lies inside maps. Source: server-production-facts 9.
+/// Production was observed to count two entries for a value, ascending and descending, with the
+/// whole of a map or an array as a single value; two for each distinct element of an array; and the
+/// same again for values inside maps. Source: server-production-facts 9.
 struct IndexEntryTally {
     private(set) var count = 0
-    /// Of all entries, and of the document itself once its fields were added.
+    /// The bytes of all entries, and of the document itself after its fields were added.
     private(set) var bytes = 0
     private(set) var hasTooLargeEntry = false
 
     private let configuration: IndexConfiguration
-    /// Nil where nothing is declared or set.
+    /// The collection group; nil if nothing is declared or set.
     private let group: ByteString?
-    /// Whether elements that come twice are found out. Without that the count is no less, and quick.
+    /// True if repeated elements are counted once. Otherwise the count is fast, and may be too
+    /// large.
     private let isExact: Bool
-    /// What every entry has, of an index of a collection and of one of a group.
+    /// The bytes of every entry, for an index of a collection and for an index of a group.
     private let collectionBase: Int
     private let groupBase: Int
     private let documentBytes: Int
@@ -33,7 +34,8 @@ struct IndexEntryTally {
         collectionBase = groupBase + Self.parentSize(path)
     }
 
-    /// Of a collection at the root the root is the parent: a name of nothing but its 16 bytes.
+    /// Returns the size of the parent's name. The parent of a root collection is the root: an empty
+    /// name of 16 bytes.
     private static func parentSize(_ path: DocumentPath) -> Int {
         let slash = UInt8(ascii: "/")
         return path.text.withBytes { bytes in
@@ -44,11 +46,11 @@ struct IndexEntryTally {
         }
     }
 
-    /// How many entries a value has in the indexes of its field.
+    /// The number of entries of a value in the indexes of its field.
     private struct Ways {
         var ordered = 2
         var orderedInGroup = 0
-        /// For each distinct element.
+        /// The number of entries for each distinct element.
         var elements = 2
         var elementsInGroup = 0
 
@@ -70,7 +72,7 @@ struct IndexEntryTally {
         }
     }
 
-    /// Adds all fields of the document, and itself. To be called once.
+    /// Adds all fields of the document, and the document itself. Call it once.
     mutating func add(_ fields: MapValue) {
         let settings = group.flatMap(configuration.catalog.settings(of:))
         let ways = settings?.indexes.map(Ways.init) ?? Ways.automatic
@@ -80,9 +82,9 @@ struct IndexEntryTally {
     }
 
     /// - Parameters:
-    ///   - settings: Of the map's fields; nil where they are indexed as the map is.
-    ///   - ways: How the map is indexed.
-    ///   - pathBytes: Of the names of the maps around, with a dot behind each.
+    ///   - settings: The settings of the map's fields; nil if they are indexed like the map.
+    ///   - ways: The indexes of the map.
+    ///   - pathBytes: The size of the names of the enclosing maps, with a dot after each.
     /// - Returns: The storage size of the fields.
     private mutating func add(
         _ fields: MapValue, _ settings: FieldSettings?, _ ways: Ways, _ pathBytes: Int
@@ -123,7 +125,7 @@ struct IndexEntryTally {
         return total
     }
 
-    /// Adds entries of one value.
+    /// Adds the entries of a value.
     private mutating func add(
         _ inCollection: Int, _ inGroup: Int, _ nameBytes: Int, _ valueBytes: Int
     ) {
@@ -140,7 +142,8 @@ struct IndexEntryTally {
 // MARK: - Declared indexes
 
 extension IndexEntryTally {
-    /// An entry where the document has every field, one for each distinct element of its array.
+    /// Adds an entry if the document has every field, and one for each distinct element of its
+    /// array.
     private mutating func add(_ index: CompositeIndex, _ fields: MapValue) {
         var entries = 1
         var size = index.scope == .collection ? collectionBase : groupBase

@@ -1,12 +1,12 @@
 import Foundation
 import TidemarkModel
 
-/// The file that `--indexes` names.
+/// The file in the option `--indexes`.
 public enum IndexFile {
-    /// Reads it.
+    /// Reads the file.
     ///
-    /// - Parameter policy: With ``IndexPolicy/auto`` a file that is not there is an empty one, and
-    ///   one with comments is refused, because they would be lost.
+    /// - Parameter policy: With ``IndexPolicy/auto`` a missing file counts as empty, and a file
+    ///   with comments is refused, because the comments would be lost.
     /// - Throws: ``IndexFileError``.
     public static func read(
         _ path: String, policy: IndexPolicy
@@ -26,7 +26,7 @@ public enum IndexFile {
         return IndexSettings(configuration, policy: policy, path: path)
     }
 
-    /// Nil where there is no such file.
+    /// Returns nil if there is no such file.
     private static func contents(_ path: String) throws(IndexFileError) -> Data? {
         if !FileManager.default.fileExists(atPath: path) { return nil }
         do { return try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
@@ -34,10 +34,10 @@ public enum IndexFile {
         }
     }
 
-    /// Adds to the file as it is now, whoever has changed it since it was read. The new file takes
-    /// the old one's place whole, or not at all.
+    /// Adds indexes to the present file, including changes by others since it was read. The new
+    /// file replaces the old file completely, or not at all.
     ///
-    /// - Throws: ``IndexFileError``, with the file as it was.
+    /// - Throws: ``IndexFileError``; the file is then unchanged.
     static func add(_ missing: [MissingIndex], to path: String) throws(IndexFileError) {
         var configuration = try read(path, policy: .auto).configuration
         for index in missing where !configuration.add(index) {
@@ -46,9 +46,9 @@ public enum IndexFile {
         try write(configuration, to: path)
     }
 
-    /// Writes a file whole, or not at all.
+    /// Writes a file completely, or not at all.
     ///
-    /// - Throws: ``IndexFileError``, with the file as it was.
+    /// - Throws: ``IndexFileError``; the file is then unchanged.
     public static func write(
         _ configuration: IndexConfiguration, to path: String
     ) throws(IndexFileError) {

@@ -1,21 +1,24 @@
 import TidemarkModel
 
-/// What Firestore allows of the index entries that writes make. Source: server-production-facts 9,
-/// which corrects the published 7.5 KiB an entry, 6 KiB a name and 8 MiB a document. Between what
-/// production was seen to take and to refuse, this refuses: what passes here passes there.
+/// Firestore's limits on the index entries of writes. Source: server-production-facts 9, which
+/// corrects the published 7.5 KiB per entry, 6 KiB per name and 8 MiB per document. Sizes between
+/// the largest that production accepted and the smallest that it refused are refused here, so
+/// accepted writes are also accepted there.
 enum IndexLimits {
-    /// Index entries of one document.
+    /// The maximum number of index entries of a document.
     static let entries = 40_000
-    /// Bytes of one entry of a single field in its collection: 5,529 were taken, 5,531 refused.
+    /// The maximum bytes of an entry of a single field in its collection: 5,529 were accepted,
+    /// 5,531 refused.
     static let singleFieldBytes = 5_529
-    /// Bytes of any other entry, where production was not observed: the published limit.
+    /// The maximum bytes of any other entry, for which production was not observed: the published
+    /// limit.
     static let otherBytes = 7_680
-    /// Bytes of the indexed part of a value.
+    /// The bytes of the indexed part of a value.
     static let valueBytes = 1_500
-    /// Bytes of a document's path in its database: 4,622 were taken, 5,000 refused.
+    /// The maximum bytes of a document's path in its database: 4,622 were accepted, 5,000 refused.
     static let nameBytes = 4_622
-    /// Bytes that one commit stores, its index entries among them: 29,650,337 were taken, 29,654,463
-    /// refused.
+    /// The maximum bytes that a commit stores, including its index entries: 29,650,337 were
+    /// accepted, 29,654,463 refused.
     static let commitBytes = 29_650_337
 
     static let entryTooLarge = RPCStatus.invalidArgument("Index entry is too large.")
@@ -30,13 +33,13 @@ enum IndexLimits {
 }
 
 extension CommitDraft {
-    /// Checks the index entries of all that the commit writes. Costs a pass over those documents.
+    /// Checks the index entries of all writes of the commit. Costs a pass over those documents.
     ///
     /// - Throws: ``RPCStatus`` of code `invalidArgument`.
     func validateIndexEntries(_ configuration: IndexConfiguration) throws(RPCStatus) {
         let bytes = try indexBytes(configuration, isExact: false)
         guard bytes > IndexLimits.commitBytes else { return }
-        // Elements that come twice were counted twice.
+        // Repeated elements were counted several times.
         if try indexBytes(configuration, isExact: true) > IndexLimits.commitBytes {
             throw IndexLimits.commitTooLarge
         }

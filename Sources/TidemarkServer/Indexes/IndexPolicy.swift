@@ -1,16 +1,16 @@
 import TidemarkModel
 
-/// What happens to a query that production would refuse for want of an index.
+/// The treatment of a query that production would refuse because an index is missing.
 public enum IndexPolicy: String, Hashable, Sendable, CaseIterable, Codable {
-    /// It is refused, with production's text.
+    /// The query is refused, with production's text.
     case strict
-    /// It runs, and the index is named on standard error, once.
+    /// The query runs, and the index is named on standard error, once.
     case warn
-    /// It runs, and the index is added to the file.
+    /// The query runs, and the index is added to the file.
     case auto
 }
 
-/// The indexes that a server holds its callers to.
+/// The indexes that a server requires of its callers.
 public struct IndexSettings: Hashable, Sendable {
     public var configuration: IndexConfiguration
     public var policy: IndexPolicy
@@ -26,39 +26,39 @@ public struct IndexSettings: Hashable, Sendable {
     }
 }
 
-/// Which indexes queries have used and missed since the start.
+/// The indexes that queries have used and missed since the start.
 public struct IndexReport: Hashable, Sendable, Codable {
     public struct Row: Hashable, Sendable, Codable {
-        /// The collections' id.
+        /// The id of the collections.
         public var collectionGroup: String
         /// `Collection` or `Collection group`.
         public var queryScope: String
-        /// As in `(a ASC, __name__ ASC)`.
+        /// The fields, as in `(a ASC, __name__ ASC)`.
         public var properties: String
-        /// How many queries.
+        /// The number of queries.
         public var queries: Int
     }
 
-    /// Nil where no indexes are enforced.
+    /// The policy; nil if no indexes are enforced.
     public var policy: IndexPolicy?
     public var missing: [Row]
     public var used: [Row]
 }
 
-/// What the server knows of indexes while it runs, and what it has to tell about them.
+/// The server's knowledge of indexes while it runs, with the notices about them.
 struct IndexRegister {
-    /// Kinds of indexes that are counted, used ones and missing ones each; of others nothing is
-    /// kept. A query over made-up fields could fill the memory otherwise.
+    /// The maximum number of counted kinds of used indexes, and of missing indexes; further kinds
+    /// are ignored. Otherwise queries over invented fields could fill the memory.
     static let capacity = 10_000
 
-    /// Nil where nothing is enforced.
+    /// The settings; nil if nothing is enforced.
     private(set) var settings: IndexSettings?
     private var missing: [MissingIndex: Int] = [:]
     private var used: [Use: Int] = [:]
-    /// What is new since they were taken.
+    /// The new notices since they were last taken.
     private(set) var notices: [Notice] = []
 
-    /// For the shell to do.
+    /// A task for the shell.
     enum Notice: Hashable {
         case log(String)
         case add(MissingIndex, path: String)
@@ -71,19 +71,19 @@ struct IndexRegister {
 
     init(_ settings: IndexSettings?) { self.settings = settings }
 
-    /// The indexes there are; without settings the automatic ones.
+    /// The existing indexes; without settings, the automatic indexes.
     var configuration: IndexConfiguration { settings?.configuration ?? Self.automatic }
 
     private static let automatic = IndexConfiguration()
 
-    /// What production would plan; without a configuration, on automatic indexes alone.
+    /// Returns production's plan; without a configuration, only with automatic indexes.
     func requirement(_ query: Query, _ aggregations: [Aggregation]) -> IndexRequirement {
         IndexRequirement(query, aggregations, in: configuration.catalog)
     }
 
-    /// Takes note of a query that is about to run.
+    /// Records a query that is about to run.
     ///
-    /// - Throws: With production's text where the policy is strict and an index is missing.
+    /// - Throws: A status with production's text, if the policy is strict and an index is missing.
     mutating func admit(
         _ query: Query, _ requirement: IndexRequirement, in database: DatabaseID
     ) throws(RPCStatus) {
@@ -129,7 +129,7 @@ struct IndexRegister {
         return notices
     }
 
-    /// Most wanted first.
+    /// The report, the most wanted first.
     var report: IndexReport {
         IndexReport(
             policy: settings?.policy,
@@ -149,7 +149,7 @@ struct IndexRegister {
         }
     }
 
-    /// A file of the indexes that are missing, as many as one can hold; nil where none is.
+    /// A file of the missing indexes, as many as a file can contain; nil if none is missing.
     var missingConfiguration: IndexConfiguration? {
         if missing.isEmpty { return nil }
         var result = IndexConfiguration()

@@ -1,9 +1,9 @@
 import TidemarkModel
 
-// Indexes as the entries of `firestore.indexes.json`.
+// Indexes in the form of the entries of `firestore.indexes.json`.
 
 extension CompositeIndex {
-    /// With `__name__`, as Firebase's own tools write it.
+    /// The tree with `__name__`, as Firebase's own tools write it.
     var tree: JSONTree {
         .object([
             "collectionGroup": .text(group.text), "queryScope": .text(scope.rawValue),
@@ -48,8 +48,8 @@ extension JSONTree {
         return (try? FieldPath(encoded: path)) == field
     }
 
-    /// The list in the order of collection, scope and fields, so that a file's history shows what
-    /// was added and nothing else.
+    /// The list in the order of collection, scope and fields, so a file's history shows only the
+    /// additions.
     var sortedIndexes: JSONTree {
         guard case .list(let values) = self else { return self }
         let keyed = values.enumerated().map { (key: $1.sortKey, number: $0, tree: $1) }
@@ -63,7 +63,7 @@ extension JSONTree {
         return .list(sorted.map(\.tree))
     }
 
-    /// A line between two parts is below all that a name can have.
+    /// The separator between two parts sorts below all characters of a name.
     private var sortKey: String {
         guard let fields else { return "" }
         let paths = fields["fields"].elements.flatMap { part in

@@ -1,6 +1,6 @@
 import Foundation
 
-/// JSON as it was read, so that what means nothing to us is written back as it was.
+/// JSON as it was read, so unknown parts are written back unchanged.
 package enum JSONTree: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -10,11 +10,11 @@ package enum JSONTree: Hashable, Sendable {
     indirect case list([JSONTree])
     indirect case object([String: JSONTree])
 
-    /// The text, keys sorted, for people to read.
+    /// The text in a readable form, with sorted keys.
     var data: Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        // A file has no infinite numbers, and what we add has none.
+        // A file contains no infinite numbers, and neither do the additions.
         let data = (try? encoder.encode(self)) ?? Data()
         return data + Data("\n".utf8)
     }

@@ -3,12 +3,13 @@ import TidemarkModel
 // MARK: - Production's texts
 
 extension MissingIndex {
-    /// What production says of a query that is only to be explained.
+    /// Production's status for a query that is only explained.
     static let notPlanned = RPCStatus(.failedPrecondition, "no matching index found.")
 
-    /// Why a query is refused. Carries no details, as in production. Source: server-protocol 2.2.
+    /// Returns the refusal of a query. It has no details, as in production. Source: server-protocol
+    /// 2.2.
     ///
-    /// - Parameter hasManyRanges: Whether the query has ranges or inequalities on several fields.
+    /// - Parameter hasManyRanges: True if the query has ranges or inequalities on several fields.
     func refusal(in database: DatabaseID, hasManyRanges: Bool) -> RPCStatus {
         var text: String
         switch self {
@@ -35,7 +36,7 @@ extension MissingIndex {
         https://cloud.google.com/firestore/docs/query-data/multiple-range-fields.
         """
 
-    /// Where a click creates the index.
+    /// Returns the link that creates the index.
     func link(in database: DatabaseID) -> String {
         let page = "https://console.firebase.google.com/v1/r/project/\(database.project)"
         let kind =
@@ -46,8 +47,8 @@ extension MissingIndex {
         return "\(page)/firestore/indexes?\(kind)=\(Base64URL.encode(message(in: database)))"
     }
 
-    /// Production was seen to leave out the database where it is the default; another one is named,
-    /// because the command would do the wrong thing otherwise.
+    /// Returns the command that creates the index. Production was observed to omit the default
+    /// database; another database is named here, because the command would otherwise be wrong.
     private static func command(_ index: CompositeIndex, _ database: DatabaseID) -> String {
         var words = [
             "gcloud firestore indexes composite create", "--project=\(database.project)",
@@ -76,7 +77,7 @@ extension MissingIndex {
 // MARK: - The link
 
 extension MissingIndex {
-    /// A message `google.firestore.admin.v1.Index`: name = 1, query_scope = 2, fields = 3.
+    /// Returns a message `google.firestore.admin.v1.Index`: name = 1, query_scope = 2, fields = 3.
     func message(in database: DatabaseID) -> [UInt8] {
         var writer = WireWriter(capacity: 128)
         let place = "\(database.name)/collectionGroups/\(group.text)"
@@ -118,7 +119,7 @@ extension MissingIndex {
     }
 }
 
-/// Base 64 for links, without padding.
+/// Encodes base64 for links, without padding.
 enum Base64URL {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)

@@ -1,13 +1,14 @@
 import TidemarkModel
 
-/// When streams ended, by where they were then: the newest of them.
+/// The newest endings of streams, by the place of each stream at its end.
 struct ListenEndings {
-    /// Beyond this the oldest are forgotten; their listens are billed by the age of their tokens.
+    /// The maximum number of endings; above it, the oldest are forgotten, and their listens are
+    /// billed by the age of their tokens.
     static let capacity = 10_000
 
     struct Place: Hashable {
         let database: DatabaseID
-        /// Of the last boundary that was told: what a token has.
+        /// The read time of the last sent boundary, which a token also contains.
         let readTime: Timestamp
 
         init(_ database: DatabaseID, _ readTime: Timestamp) {

@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkStore
 
-/// A target whose matches go out in parts, all as of the time of the first one.
+/// A target whose matches are sent in parts, all as of the time of the first part.
 struct PartialOpening {
     private enum Left {
         case rows(UnfinishedAnswer.Left)
@@ -12,7 +12,7 @@ struct PartialOpening {
     let request: ListenTarget
     let readTime: Timestamp
     private var left: Left?
-    /// The names of what was sent, where a filter is to follow.
+    /// The names of the sent documents, if a filter follows.
     private var names: PathList?
     private var sent = 0
     private var totals = ReadScope.Totals()
@@ -33,7 +33,7 @@ struct PartialOpening {
 
     var isWhole: Bool { left == nil }
 
-    /// What is billed for what was sent: what a query would cost.
+    /// The number of billed reads for the sent matches: the cost of a query.
     var reads: Int {
         switch target.kind {
         case .documents: max(1, sent)
@@ -44,7 +44,7 @@ struct PartialOpening {
         }
     }
 
-    /// Sends the next matches as they are stored, in the query's order.
+    /// Sends the next matches in their stored form, in the query's order.
     mutating func sendPart(_ scope: ReadScope, _ outputs: inout [Output]) throws {
         switch left {
         case .documents(let paths): try sendDocuments(paths, scope, &outputs)
@@ -97,7 +97,7 @@ struct PartialOpening {
                     document.projected(to: target.projection), targetIDs: [target.id])))
     }
 
-    /// Says how many matches there are, where the client may hold others.
+    /// Sends the number of matches, because the client may have other documents.
     func sendFilter(_ database: DatabaseID, _ outputs: inout [Output]) {
         guard var names else { return }
         var paths: [DocumentPath] = []
@@ -106,7 +106,8 @@ struct PartialOpening {
         Self.sendFilter(paths, of: target, request, database, &outputs)
     }
 
-    /// The filter has the names too when the client said how many it holds, as in production.
+    /// Sends a filter. It also contains the names if the client stated its number of documents, as
+    /// in production.
     static func sendFilter(
         _ paths: [DocumentPath], of target: LiveTarget, _ request: ListenTarget,
         _ database: DatabaseID, _ outputs: inout [Output]

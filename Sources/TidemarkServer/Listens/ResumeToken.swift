@@ -1,16 +1,17 @@
 import TidemarkModel
 
-/// Where a listen goes on: a position in the change log. Opaque to clients, and good after a restart.
+/// The position in the change log at which a listen continues. The token is opaque to clients, and
+/// valid after a restart.
 struct ResumeToken: Hashable {
-    /// Of the data it was made over.
+    /// The identity of the token's data.
     let incarnation: Int64
-    /// The commit up to which the client knows everything, in microseconds. Not the read time: that is
-    /// the clock's, which a restart may find set back.
+    /// The commit up to which the client knows everything, in microseconds. This is not the read
+    /// time, which comes from the clock: the clock can be set back before a restart.
     let position: Int64
-    /// What the snapshot said it was as of, and so how old the token is.
+    /// The read time of the token's snapshot, which shows the age of the token.
     let readTime: Timestamp
 
-    /// "TMR" and a version.
+    /// The letters "TMR" and a version.
     private static let magic: [UInt8] = [0x54, 0x4D, 0x52, 1]
 
     init(incarnation: Int64, position: Int64, readTime: Timestamp) {
@@ -19,7 +20,7 @@ struct ResumeToken: Hashable {
         self.readTime = readTime
     }
 
-    /// Nil for what no server of this kind has made.
+    /// Reads a token; nil for bytes that no server of this kind has created.
     init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.magic.count + 24, bytes.starts(with: Self.magic) else {
             return nil

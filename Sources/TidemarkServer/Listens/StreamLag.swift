@@ -1,18 +1,19 @@
 import TidemarkModel
 import TidemarkStore
 
-/// What keeps a stream from its next snapshot: a target whose first answer goes out in parts, or a
-/// reader without room. Commits are not queued for it. What they changed is in the log, and the stream
-/// is told all of it as one step, once it can be (Decisions/0010).
+/// The state of a stream that cannot receive its next snapshot yet: the first answer of a target is
+/// sent in parts, or the reader has no room. Commits are not queued for the stream. Their changes
+/// are in the log, and the stream receives all of them as a single step as soon as possible
+/// (Decisions/0010).
 struct StreamLag {
-    /// Targets that may wait to be added on one stream, and the bytes that they may take.
+    /// The maximum number of targets that wait to be added on a stream, and their maximum bytes.
     static let maxWaiting = 10_000
     static let maxWaitingBytes = 16 << 20
 
-    /// As of when its targets were told last; nil when it has had none.
+    /// The time of the targets' last snapshot; nil if there was none.
     let since: Timestamp?
     var opening: PartialOpening?
-    /// Targets that its client has added meanwhile, in order.
+    /// The targets that the client has added since, in order.
     private(set) var waiting: [ListenTarget] = []
     private var waitingBytes = 0
 
@@ -21,7 +22,7 @@ struct StreamLag {
         self.opening = opening
     }
 
-    /// - Returns: False when too many wait.
+    /// - Returns: False if too many targets wait.
     mutating func queue(_ request: ListenTarget) -> Bool {
         waitingBytes += 512 + request.size
         if waiting.count >= Self.maxWaiting || waitingBytes > Self.maxWaitingBytes { return false }
@@ -29,7 +30,7 @@ struct StreamLag {
         return true
     }
 
-    /// Forgets a target that is not there yet.
+    /// Forgets a target that waits or is being opened.
     mutating func remove(_ id: Int32) {
         if opening?.target.id == id { opening = nil }
         waiting.removeAll { $0.id == id }

@@ -1,20 +1,20 @@
 import TidemarkModel
 
-/// What one stream is told of one step from a consistent state to the next: each document once, with
-/// the targets it joined or changed in and those it left; once for each projection, where targets of
-/// one stream want different fields of it.
+/// The changes of a stream from a consistent state to the next: each document once, with the
+/// targets that it joined or changed in and the targets that it left. If targets of a stream want
+/// different fields, a document occurs once for each projection.
 struct StreamSnapshot {
     enum State {
-        /// It exists, and this is it.
+        /// The document exists, with these contents.
         case present(Document)
         case deleted
-        /// It has left a target without changing, and may exist or not.
+        /// The document has left a target without a change, and may exist or not.
         case unknown
     }
 
     private struct Key: Hashable {
         let path: DocumentPath
-        /// The fields that are sent; nil for all, and for a document that is not sent at all.
+        /// The fields that are sent; nil for all fields, and for a document that is not sent.
         let projection: [FieldPath]?
     }
 
@@ -27,19 +27,20 @@ struct StreamSnapshot {
 
     private var rows: [Row] = []
     private var indices: [Key: Int] = [:]
-    /// What Firestore bills for them, by target.
+    /// The number of billed reads, by target.
     private(set) var readsByTarget: [Int32: Int] = [:]
 
     var isEmpty: Bool { rows.isEmpty }
 
-    /// The document is new in the target, or has changed in it. One read.
+    /// Adds a document that is new in the target, or has changed in it. Costs one read.
     mutating func add(_ document: Document, to target: LiveTarget) {
         let index = index(of: document.path, .present(document), target.projection)
         rows[index].added.append(target.id)
         readsByTarget[target.id, default: 0] += 1
     }
 
-    /// The document has changed and is no longer in the target. One read, when it still exists.
+    /// Removes a document that has changed and is no longer in the target. Costs one read if it
+    /// still exists.
     mutating func remove(
         _ path: DocumentPath, changedTo document: Document?, from target: LiveTarget
     ) {
@@ -53,7 +54,8 @@ struct StreamSnapshot {
         rows[index].removed.append(target.id)
     }
 
-    /// Another document has pushed this one out of the target. Free: it has not changed.
+    /// Removes a document that another has pushed out of the target. Costs nothing, because the
+    /// document has not changed.
     mutating func pushOut(_ path: DocumentPath, of target: LiveTarget) {
         let index = index(of: path, .unknown, nil)
         rows[index].removed.append(target.id)
@@ -72,7 +74,7 @@ struct StreamSnapshot {
         return rows.count - 1
     }
 
-    /// The messages, in the order in which the documents came up.
+    /// Returns the messages, in the order in which the documents were added.
     func responses(readTime: Timestamp) -> [ListenResponse] {
         rows.map { row in
             switch row.state {

@@ -1,10 +1,10 @@
 import TidemarkModel
 import TidemarkStore
 
-/// What has changed for a target since a time, from the log: exact, removals too.
+/// The changes of a target since a time, from the log. They are exact, and include removals.
 struct TargetDelta {
     private(set) var snapshot = StreamSnapshot()
-    /// How many more matches there are now.
+    /// The increase of the number of matches.
     private(set) var growth = 0
 
     private let target: LiveTarget
@@ -59,7 +59,7 @@ struct TargetDelta {
         }
     }
 
-    /// Rows that are cut off are compared as a whole: then and now.
+    /// Compares the past and the present rows of a query with a limit or an offset.
     private mutating func addWindow(
         _ query: Query, since time: Timestamp, _ log: ChangeLog?
     ) throws {

@@ -1,11 +1,11 @@
 import TidemarkModel
 import TidemarkStore
 
-/// The first answer of one target: everything, or what its client has missed.
+/// The first answer of a target: everything, or the changes that its client has missed.
 ///
-/// Production answers a resume in one of several ways, and which cannot be foretold; this is the one
-/// that says every removal. A filter comes only where that is impossible, or where the count that the
-/// client gave shows that it holds something else than it thinks.
+/// Production answers a resume in one of several ways, and the choice cannot be predicted; this
+/// server always sends every removal. A filter is sent only if removals are unknown, or if the
+/// client's count shows that the client has other documents.
 struct TargetOpening {
     let listens: Listens
     let target: LiveTarget
@@ -13,16 +13,17 @@ struct TargetOpening {
     let stream: ListenStream
     let scope: ReadScope
 
-    /// What a listen knows already.
+    /// The client's knowledge at the start of a listen.
     enum Start {
         case nothing
-        /// All up to a place in the log.
+        /// The client knows everything up to a position in the log.
         case position(ResumeToken)
-        /// Something that the log does not reach back to, or of other data. `token` is the client's.
+        /// The client's knowledge is older than the log, or of other data. `token` is the client's
+        /// token.
         case beforeLog(token: [UInt8], readTime: Timestamp)
     }
 
-    /// - Returns: What is left of the first answer, when it does not fit into one part.
+    /// - Returns: The rest of the first answer, if it does not fit into a single part.
     mutating func perform(
         from start: Start, _ outputs: inout [Output]
     ) throws -> PartialOpening? {
@@ -49,9 +50,10 @@ struct TargetOpening {
         return nil
     }
 
-    /// A resume that is accepted begins with a boundary. It says nothing that the client does not
-    /// know: its own token and time, so that a stream cut off here loses no changes. Clients take a
-    /// boundary's token for all their targets, so beside others, which are further on, it has none.
+    /// Sends the boundary with which an accepted resume begins. The boundary has only the client's
+    /// own token and time, so a stream that is cut here loses no changes. Clients use a boundary's
+    /// token for all their targets, so beside other targets, which are further, the boundary has no
+    /// token.
     private func acknowledge(
         token: [UInt8], _ readTime: Timestamp, _ outputs: inout [Output]
     ) {
@@ -64,9 +66,9 @@ struct TargetOpening {
                     .noChange, resumeToken: stream.targets.isEmpty ? token : [], readTime: time)))
     }
 
-    /// Sends what the client has missed since its token.
+    /// Sends the changes that the client has missed since its token.
     ///
-    /// - Returns: What is billed for it.
+    /// - Returns: The number of billed reads.
     private func sendChanges(since token: ResumeToken, _ outputs: inout [Output]) throws -> Int {
         let delta = try TargetDelta(
             of: target, since: Timestamp(microseconds: token.position), scope)
@@ -97,7 +99,8 @@ struct TargetOpening {
 }
 
 extension LiveTarget {
-    /// The paths of the documents that match, in order: by a read, not by what its client was told.
+    /// Returns the sorted paths of the matching documents, from a read and not from the client's
+    /// messages.
     func matches(in scope: ReadScope) throws -> [DocumentPath] {
         switch kind {
         case .documents(let wanted):

@@ -1,15 +1,15 @@
 import TidemarkModel
 
-/// The rows of a query that are cut off by a limit or an offset, compared as a whole.
+/// Compares the rows of a query with a limit or an offset as a whole.
 enum TargetWindow {
-    /// The versions of a query's rows.
+    /// Returns the versions of a query's rows.
     static func versions(of rows: [Document]) -> [DocumentPath: Timestamp] {
         Dictionary(rows.map { ($0.path, $0.updateTime) }, uniquingKeysWith: { $1 })
     }
 
-    /// From one window of a query to the next.
+    /// Adds the difference between two windows of a query.
     ///
-    /// - Parameter changed: The documents that have changed, as they are now; nil for removed ones.
+    /// - Parameter changed: The present state of the changed documents; nil for removed documents.
     static func step(
         _ target: LiveTarget, from old: [DocumentPath: Timestamp], to rows: [Document],
         _ changed: [DocumentPath: Document?], _ snapshot: inout StreamSnapshot

@@ -1,39 +1,40 @@
 package import TidemarkModel
 
-/// What Firestore bills in reads, Standard edition. Source: server-protocol 2.3.
+/// Firestore's bill in reads, for the Standard edition. Source: server-protocol 2.3.
 ///
-/// The numbers that Google documents are in the functions. What it does not document is a property: the
-/// default is the assumption that the meter makes, to be changed where someone knows better.
+/// The numbers that Google documents are in the functions. Undocumented numbers are properties: the
+/// default is the meter's assumption, and a user with better knowledge can change it.
 public struct Billing: Hashable, Sendable {
-    /// For a listen that resumes within ``resumeWindow`` and finds nothing changed. People measure
-    /// both nothing and the minimum of a query; nothing is published.
+    /// The reads for a listen that resumes within ``resumeWindow`` without changes. Measurements by
+    /// others show both 0 and the minimum of a query; there is no documentation.
     public var unchangedResumeReads = 0
-    /// For a name that was looked up, or listed with `show_missing`, and has no document.
+    /// The reads for a name without a document that was looked up, or listed with `show_missing`.
     public var missingDocumentReads = 1
-    /// For a name that one batch of lookups has again: it is answered once.
+    /// The reads for a name that a batch of lookups repeats; the batch answers it once.
     public var repeatedLookupReads = 0
-    /// For a `verify` among the writes of a commit.
+    /// The reads for a `verify` among the writes of a commit.
     public var verifyReads = 0
-    /// How long a listener may be away and still be billed for the changes only. Documented: 30
-    /// minutes.
+    /// The maximum absence of a listener that is billed only for the changes. The documented value
+    /// is 30 minutes.
     public var resumeWindow = Duration.seconds(30 * 60)
 
     public init() {}
 
-    /// One for each document looked up.
+    /// Returns the reads for lookups: one for each existing document.
     func lookups(found: Int, missing: Int, repeated: Int = 0) -> Int {
         found + missing * missingDocumentReads + repeated * repeatedLookupReads
     }
 }
 
 extension Billing {
-    /// Index entries that one read covers in an aggregation, and in a query over several range fields.
+    /// The number of index entries per read, in an aggregation and in a query over several range
+    /// fields.
     static let entriesPerRead = 1_000
-    /// Entries of a vector index that one read covers.
+    /// The number of entries of a vector index per read.
     static let vectorEntriesPerRead = 100
 
-    /// A query: its documents and those skipped, at least one; with several range fields its index
-    /// entries too.
+    /// Returns the reads for a query: its documents and those skipped, at least one, plus its index
+    /// entries if it has several range fields.
     static func reads(
         of query: Query, returned: Int, skipped: Int, entriesScanned: Int
     ) -> Int {
@@ -41,15 +42,17 @@ extension Billing {
         return max(1, returned + skipped) + entries
     }
 
-    /// An aggregation: one for each 1,000 index entries begun, at least one.
+    /// Returns the reads for an aggregation: one for each 1,000 index entries or part of them, at
+    /// least one.
     static func aggregation(entries: Int) -> Int { max(1, batches(entries, entriesPerRead)) }
 
-    /// A search for the nearest vectors: 1,550 entries and 5 documents are 16 and 5.
+    /// Returns the reads for a search for the nearest vectors: for 1,550 entries and 5 documents,
+    /// 16 and 5.
     static func nearest(vectorEntries: Int, returned: Int) -> Int {
         max(1, batches(vectorEntries, vectorEntriesPerRead) + returned)
     }
 
-    /// A request that is about no documents: a page of collection ids, a partition, a plan.
+    /// The reads for a request without documents: a page of collection ids, a partition, a plan.
     static let withoutDocuments = 1
 
     private static func batches(_ entries: Int, _ size: Int) -> Int {
@@ -58,7 +61,7 @@ extension Billing {
 }
 
 extension Query {
-    /// What the meter counts a query under: its collection, with `**` for any depth.
+    /// The meter's name for a query: its collection, with `**` for any depth.
     package var meterTarget: String {
         if let collection { return collection.text }
         let parent = parent.map { $0.text + "/" } ?? ""

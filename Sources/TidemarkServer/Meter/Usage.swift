@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// What was billed: documents read, written and deleted.
+/// The billed numbers of documents that were read, written and deleted.
 public struct Usage: Hashable, Sendable, Codable {
     public var reads: Int
     public var writes: Int
@@ -25,14 +25,15 @@ public struct Usage: Hashable, Sendable, Codable {
     }
 }
 
-/// What one caller, by label, was billed for and was sent.
+/// The bill of a caller, by label.
 public struct MeterRow: Hashable, Sendable, Codable {
     public var label: String
-    /// Documents, at least one a query, one per 1,000 index entries of an aggregation.
+    /// The number of reads: documents, at least one per query, one per 1,000 index entries of an
+    /// aggregation.
     public var reads: Int
     public var writes: Int
     public var deletes: Int
-    /// By RPC, the same reads again.
+    /// The same reads, by RPC.
     public var readsByMethod: [String: Int]
 
     public init(
@@ -46,19 +47,19 @@ public struct MeterRow: Hashable, Sendable, Codable {
     }
 }
 
-/// By what a report of the meter tells its rows apart.
+/// The dimensions of a report of the meter.
 public enum MeterDimension: String, Hashable, Sendable, CaseIterable {
-    /// Who asked: `x-tidemark-label`.
+    /// The caller: `x-tidemark-label`.
     case label
-    /// From which installation: `x-tidemark-client`.
+    /// The caller's installation: `x-tidemark-client`.
     case client
-    /// The collection that a call was about, or the canonical id of the query that is listened to.
+    /// The collection of a call, or the canonical id of a listen's query.
     case target
     /// The RPC.
     case method
 }
 
-/// A row of a report: only the dimensions that were asked for are not nil.
+/// A row of a report: dimensions that were not requested are nil.
 public struct MeterDetail: Hashable, Sendable, Codable {
     public var label: String?
     public var client: String?
@@ -68,12 +69,12 @@ public struct MeterDetail: Hashable, Sendable, Codable {
     public var writes = 0
     public var deletes = 0
 
-    /// The target of what security rules have read: no collection has a name like that.
+    /// The target for the reads of security rules: no collection has such a name.
     package static let ofRules = "(rules)"
 }
 
 extension RPCStatus {
-    /// The end of a call that was billed so much, with its trailers when its caller wants them.
+    /// Returns the status at the end of a billed call, with trailers if the caller requests them.
     func reporting(_ usage: Usage, to context: CallContext) -> RPCStatus {
         var result = self
         result.billed = BilledCounts(

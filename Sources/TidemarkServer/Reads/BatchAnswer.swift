@@ -4,9 +4,10 @@ import TidemarkModel
 struct BatchAnswer {
     let access: ReadAccess
 
-    /// Found documents first, then missing ones; a path asked twice is answered once.
+    /// Begins an answer. Found documents come first, then missing documents; a repeated path is
+    /// answered once.
     ///
-    /// - Returns: What is left for the next part.
+    /// - Returns: The rest for the next part.
     func begin(
         _ id: CallID, _ request: BatchGetDocumentsRequest, _ scope: ReadScope,
         _ context: CallContext, _ outputs: inout [Output]
@@ -19,7 +20,7 @@ struct BatchAnswer {
         }
         access.bill(lookups, context)
         if scope.recorder != nil {
-            // All of it is read now, whenever it is sent.
+            // All documents are read now, even if they are sent later.
             for path in paths { access.record(scope, path, try scope.document(at: path)) }
         }
         var rest = UnfinishedAnswer.Batch(paths: paths[...], mask: request.mask)
@@ -38,7 +39,7 @@ struct BatchAnswer {
         return isWhole ? nil : rest
     }
 
-    /// - Returns: Whether that was all of it.
+    /// - Returns: True if this part was the last.
     func sendPart(
         of batch: inout UnfinishedAnswer.Batch, _ scope: ReadScope, _ id: CallID,
         _ context: CallContext, _ outputs: inout [Output]
@@ -69,7 +70,7 @@ struct BatchAnswer {
     }
 }
 
-/// How often names were looked up, by collection: to be billed.
+/// The numbers of lookups by collection, for the bill.
 struct Lookups {
     private(set) var counts: [CollectionPath: (found: Int, missing: Int, repeated: Int)] = [:]
 

@@ -5,7 +5,7 @@ import TidemarkStore
 struct ListAnswer {
     let access: ReadAccess
 
-    /// Documents a page: production's default and the most it gives.
+    /// The sizes of a page in documents: production's default and its maximum.
     private static let defaultPage = 100
     private static let maxPage = 300
 
@@ -64,7 +64,7 @@ struct ListAnswer {
             request.showMissing ? "missing" : "")
     }
 
-    /// A page in the order of names, in which ids that only have documents below them take part.
+    /// Returns a page in the order of names, including ids that only have documents below them.
     private func listWithMissing(
         _ collection: CollectionPath, _ request: ListDocumentsRequest, _ context: CallContext,
         _ scope: ReadScope, _ size: Int, _ after: PageToken?
@@ -100,7 +100,7 @@ struct ListAnswer {
         return .listDocuments(rows, nextPageToken: next)
     }
 
-    /// Ids are few, so a page is cut from all of them.
+    /// Returns a page of ids. There are few ids, so a page is cut from all of them.
     func collectionIDs(
         _ request: ListCollectionIDsRequest, _ context: CallContext,
         _ transaction: StoreTransaction
@@ -133,7 +133,7 @@ struct ListAnswer {
 }
 
 extension Query {
-    /// What a cursor at this row holds.
+    /// Returns the values of a cursor at this row.
     func cursorValues(of document: Document, in database: DatabaseID) -> [Value] {
         let fields = document.fields
         return normalizedOrders.compactMap { order in

@@ -1,10 +1,11 @@
 import TidemarkModel
 
-/// Where a list goes on: after some values, in the list it was made for. Opaque to clients.
+/// The position at which a list continues: after some values, in a particular list. The token is
+/// opaque to clients.
 struct PageToken {
-    /// Names the list: a token is refused by another one.
+    /// The fingerprint of the list: another list refuses the token.
     let fingerprint: UInt64
-    /// The values that the page ended on, one an order.
+    /// The values at the end of the page, one per order.
     let values: [Value]
 
     init(fingerprint: UInt64, values: [Value]) {
@@ -12,7 +13,8 @@ struct PageToken {
         self.values = values
     }
 
-    /// - Throws: With production's texts, for what is no token and for one of another list.
+    /// - Throws: A status with production's text, for an invalid token and for a token of another
+    ///   list.
     init(_ text: String, of fingerprint: UInt64) throws(RPCStatus) {
         guard let bytes = Self.bytes(hex: text), let fields = try? FieldsCodec.decode(bytes),
             case .integer(let mark)? = fields["list"], case .array(let values)? = fields["after"]
@@ -62,11 +64,12 @@ struct PageToken {
         return result
     }
 
-    /// A number that two lists share only by a rare accident; the same in every process.
+    /// Returns a hash of the list. Two lists rarely have the same. The hash is the same in every
+    /// process.
     static func fingerprint(_ parts: String...) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for part in parts {
-            // FNV-1a, with a byte between the parts that no text has.
+            // The hash is FNV-1a, with a byte between the parts that no text contains.
             for byte in part.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
             hash = (hash ^ 0xFF) &* 0x100_0000_01b3
         }

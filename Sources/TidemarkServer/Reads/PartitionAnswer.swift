@@ -5,13 +5,13 @@ import TidemarkStore
 struct PartitionAnswer {
     let access: ReadAccess
 
-    /// Cursors a page.
+    /// The maximum number of cursors on a page.
     private static let maxCursors = 300
 
-    /// Cuts a collection group into parts that a client may read side by side.
+    /// Divides a collection group into parts that a client can read in parallel.
     ///
-    /// The parts are those of the group as it is when the page is asked for: whatever is written
-    /// between two pages, all cursors together still cut it without loss.
+    /// The parts depend on the group at the time of each page: regardless of writes between two
+    /// pages, all cursors together divide the group without loss.
     func reply(
         _ request: PartitionQueryRequest, _ context: CallContext, _ transaction: StoreTransaction
     ) throws -> Reply {
@@ -47,7 +47,7 @@ struct PartitionAnswer {
         return .partitionQuery(Array(page), nextPageToken: next)
     }
 
-    /// What the pages before have given: how many cursors, and the last of them.
+    /// Returns the last cursor and the number of cursors on the earlier pages.
     private static func given(
         _ token: String, _ mark: UInt64, of wanted: Int64
     ) throws(RPCStatus) -> (last: DocumentPath?, count: Int64) {
@@ -61,8 +61,9 @@ struct PartitionAnswer {
 }
 
 extension PartitionQueryRequest {
-    /// A partition query names a whole collection group, in the order of names, and nothing else. The
-    /// rules are documented; the texts are ours, for production's were not seen.
+    /// Checks the query. A partition query names a whole collection group, in the order of names,
+    /// and nothing else. The rules are documented; the texts are this server's, because
+    /// production's were not observed.
     fileprivate func validate() throws(RPCStatus) {
         try query.validate()
         if pageSize < 0 { throw .invalidArgument("Page size must be nonnegative.") }

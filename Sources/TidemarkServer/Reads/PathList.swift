@@ -1,16 +1,17 @@
 import TidemarkModel
 
-/// Paths in few bytes, to be taken from the front: each is kept as what differs from the one before.
+/// Paths in few bytes, to be taken from the front: each path is stored as its difference to the
+/// previous path.
 struct PathList {
     private var bytes: [UInt8] = []
     private var position = 0
     private var last: [UInt8] = []
-    /// The path that was taken last, which the next one may begin with.
+    /// The last taken path, with which the next path may share its beginning.
     private var taken: [UInt8] = []
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
-    /// What it holds in memory.
+    /// The memory of the list in bytes.
     var size: Int { bytes.count }
 
     mutating func append(_ path: DocumentPath) {

@@ -1,12 +1,12 @@
 import TidemarkModel
 import TidemarkStore
 
-/// Answers queries, a part at a time. The rows go out as they are stored; only a projection decodes
-/// them.
+/// Answers queries, a part at a time. The rows are sent in their stored form; only a projection
+/// decodes them.
 struct QueryAnswer {
     let access: ReadAccess
 
-    /// - Returns: What is left for the next part, and as of when.
+    /// - Returns: The rest for the next part, with its read time.
     func begin(
         _ id: CallID, _ request: RunQueryRequest, _ context: CallContext,
         _ transaction: StoreTransaction, _ outputs: inout [Output]
@@ -46,7 +46,7 @@ struct QueryAnswer {
 
     /// Sends the next part.
     ///
-    /// - Returns: What is left.
+    /// - Returns: The rest.
     func sendPart(
         of rows: UnfinishedAnswer.Rows, _ left: UnfinishedAnswer.Left, _ scope: ReadScope,
         _ id: CallID, _ context: CallContext, _ outputs: inout [Output]
@@ -62,7 +62,7 @@ struct QueryAnswer {
         return nil
     }
 
-    /// Counts what the query's rows cost so far, as if they had been all.
+    /// Bills the query's rows so far, as if they were all.
     private func bill(_ rows: inout UnfinishedAnswer.Rows, _ context: CallContext) {
         let totals = rows.totals
         let reads =
@@ -76,7 +76,7 @@ struct QueryAnswer {
         rows.billed = reads
     }
 
-    /// Says what the query took, after its last row, where that was asked.
+    /// Sends the cost of the query after its last row, if requested.
     private func explain(
         _ rows: UnfinishedAnswer.Rows, _ scope: ReadScope, _ id: CallID, _ outputs: inout [Output]
     ) {

@@ -2,8 +2,8 @@ import TidemarkModel
 import TidemarkStore
 
 extension ReadScope {
-    /// The ids directly inside a collection, those of missing documents with descendants too, in name
-    /// order, after `after`, at most `limit`.
+    /// Returns the ids directly inside a collection, including missing documents with descendants,
+    /// in name order, after `after`, at most `limit`.
     func documentIDs(
         in collection: CollectionPath, after: String?, limit: Int
     ) throws -> [String] {
@@ -14,7 +14,7 @@ extension ReadScope {
         func path(_ id: String) -> DocumentPath {
             DocumentPath(unchecked: collection.text + "/" + id)
         }
-        // What a change touched is there or not by how it was then.
+        // The past state decides if a changed document exists.
         ids.removeAll { id in changed.contains { $0.hasSameBytes(as: id) } }
         for id in changed where after.map({ path($0) < path(id) }) ?? true {
             let isThere =
@@ -25,8 +25,8 @@ extension ReadScope {
         return Array(ids.sorted { path($0) < path($1) }.prefix(limit))
     }
 
-    /// The ids of the collections directly below a document, or at the root, that hold documents at
-    /// any depth; sorted.
+    /// Returns the sorted ids of the collections directly below a document, or at the root, that
+    /// contain documents at any depth.
     func collectionIDs(below parent: DocumentPath?) throws -> [String] {
         var ids = try table.collectionIDs(below: parent)
         let prefix = parent.map { $0.text + "/" } ?? ""
@@ -39,7 +39,8 @@ extension ReadScope {
         return ids.sorted { $0.precedesInBytes($1) }
     }
 
-    /// The segments right below `prefix` of the paths that changed after a past read time.
+    /// Returns the segments directly below `prefix` of the paths that changed after a past read
+    /// time.
     private func changedNames(below prefix: String) throws -> [String] {
         guard let past else { return [] }
         var names: Set<CollectionPath> = []

@@ -1,18 +1,18 @@
 import TidemarkModel
 import TidemarkStore
 
-/// The first rows of a query, as many as one part holds; they were handed out.
+/// The first rows of a query, as many as a part can contain; they were already passed on.
 struct RowsPart {
-    /// What it took, with all rows that it has found.
+    /// The totals of the query, with all found rows.
     var totals = ReadScope.Totals()
-    /// What is left; nil when that were all.
+    /// The rest; nil if these were all rows.
     var rest: UnfinishedAnswer.Left?
-    /// Every row, for an optimistic transaction to remember.
+    /// Every row, which an optimistic transaction must remember.
     var recorded: [(DocumentPath, Document)] = []
 }
 
 extension ReadScope {
-    /// Hands out as many rows as one part holds.
+    /// Passes on as many rows as a part can contain.
     func readPart(
         of left: UnfinishedAnswer.Left, _ give: (Document) -> Void
     ) throws -> RowsPart {
@@ -25,7 +25,7 @@ extension ReadScope {
                 part.add(document)
                 give(document)
             }
-            // They were counted when they were found.
+            // The rows were counted when they were found.
             return RowsPart(rest: paths.isEmpty ? nil : .rows(paths))
         }
     }
@@ -57,15 +57,15 @@ extension ReadScope {
             result.rest = .rows(left)
             return result
         }
-        // The row that did not fit is the next part's first.
+        // The row that did not fit is the first row of the next part.
         result.totals.returned -= 1
         result.rest = .query(query.continued(after: last, rows: result.totals.returned, self))
         return result
     }
 
-    /// Whether the rest of a query's rows is best found by asking for those after the last one. Not
-    /// where each time all would be sorted, nor where changes would be undone again; not in a
-    /// transaction, which reads all at once; and the last rows have no cursor.
+    /// Returns true if a query for the rows after the last is the best way to find the rest.
+    /// Returns false if each part would sort all rows or undo changes again, in a transaction,
+    /// which reads everything together, and for a limit to the last rows, which allows no cursor.
     private func canGoOnByCursor(_ query: Query) -> Bool {
         if isPast || recorder != nil { return false }
         if case .last? = query.limit { return false }
@@ -74,7 +74,7 @@ extension ReadScope {
 }
 
 extension Query {
-    /// The rest of this query, from behind a row.
+    /// Returns the rest of this query, after a row.
     fileprivate func continued(after row: Document, rows: Int, _ scope: ReadScope) -> Query {
         var rest = self
         rest.start = Cursor(values: cursorValues(of: row, in: scope.database), before: false)

@@ -1,27 +1,27 @@
 import TidemarkModel
 import TidemarkStore
 
-/// One database as of one time: now, or a past one by undoing what came after.
+/// A database as of a time: the present, or a past time with later changes undone.
 struct ReadScope {
     let database: DatabaseID
     let table: DocumentTable
-    /// What every reply says it was read as of.
+    /// The read time of every reply.
     let readTime: Timestamp
-    /// Nil for a database that has no commits yet.
+    /// The log; nil for a database without commits.
     let log: ChangeLog?
-    /// Whether later changes have to be undone.
+    /// True if later changes must be undone.
     let isPast: Bool
-    /// The transaction that was begun for this read, to be told to its caller.
+    /// The transaction that began for this read, which the caller must receive.
     var begun: TransactionID?
-    /// The optimistic transaction that must remember what it reads.
+    /// The optimistic transaction that must remember its reads.
     var recorder: TransactionID?
 
     struct Totals {
         var returned = 0
         var skipped = 0
-        /// Index entries or documents looked at.
+        /// The number of scanned index entries or documents.
         var scanned = 0
-        /// Entries that an index of vectors has for what was searched.
+        /// The number of entries in the index of vectors for the search.
         var vectorEntries = 0
     }
 
@@ -30,11 +30,11 @@ struct ReadScope {
         return try table.document(at: path)?.document
     }
 
-    /// The log to undo changes with; nil where there is nothing to undo.
+    /// The log for undoing changes; nil if there is nothing to undo.
     var past: ChangeLog? { isPast ? log : nil }
 
-    /// Hands out the query's rows in order, until `body` returns false; offset and limit applied,
-    /// projection not. The rows of a vector search have their distances.
+    /// Passes the query's rows on in order, until `body` returns false; offset and limit are
+    /// applied, the projection is not. The rows of a vector search have their distances.
     func run(_ query: Query, _ body: (Document) -> Bool) throws -> Totals {
         if let search = query.findNearest { return try runNearest(query, search, body) }
         if let past {
@@ -52,7 +52,7 @@ struct ReadScope {
         return totals
     }
 
-    /// Looks at every row that the filters let through, as production does without a better index.
+    /// Reads every row that passes the filters, as production does without a better index.
     private func runNearest(
         _ query: Query, _ search: FindNearest, _ body: (Document) -> Bool
     ) throws -> Totals {
@@ -74,14 +74,14 @@ struct ReadScope {
         return totals
     }
 
-    /// The rows of a past time: those of now, with those that have changed put back.
+    /// Returns the rows of a past time: the present rows, with changed rows replaced.
     private func run(
         _ query: Query, undoing undos: [ChangeLog.Undo], _ body: (Document) -> Bool
     ) throws -> Totals {
         var wide = query
         wide.offset = 0
         switch query.limit {
-        // No more of today's rows can drop out than have changed.
+        // The number of present rows that drop out is at most the number of changes.
         case .first(let count)?:
             wide.limit = .first(Self.sum(count, query.offset, undos.count))
         case .last: return try runLast(query, undoing: undos, body)
@@ -119,21 +119,21 @@ struct ReadScope {
         return totals
     }
 
-    /// A row whose fields were decoded, to be put in order.
+    /// A row with decoded fields, for sorting.
     private typealias Row = ((path: DocumentPath, fields: MapValue), document: Document)
 
     private static func row(_ document: Document) -> Row {
         ((document.path, document.fields), document)
     }
 
-    /// What has changed and was a row of the query, in its order.
+    /// Returns the changed documents that were rows of the query, in its order.
     private static func rows(of query: PreparedQuery, in undos: [ChangeLog.Undo]) -> [Row] {
         undos.compactMap { undo in undo.previous.map(row) }
             .filter { query.matches($0.0.path, $0.0.fields) }
             .sorted { query.compare($0.0, $1.0) == .ascending }
     }
 
-    /// The last rows of a past time are looked for among all of them.
+    /// Finds the last rows of a past time among all of them.
     private func runLast(
         _ query: Query, undoing undos: [ChangeLog.Undo], _ body: (Document) -> Bool
     ) throws -> Totals {
@@ -154,7 +154,7 @@ struct ReadScope {
         return totals
     }
 
-    /// Limits come from outside and may be as large as a number can be.
+    /// Adds numbers without overflow, because limits come from outside and can have any size.
     private static func sum(_ numbers: Int...) -> Int {
         numbers.reduce(0) { total, number in
             let (sum, overflow) = total.addingReportingOverflow(number)
@@ -171,10 +171,10 @@ struct ReadScope {
         return result
     }
 
-    /// How many rows the query has, counted no further than `upTo`.
+    /// Counts the query's rows, up to `upTo`.
     ///
-    /// - Returns: That, how many index entries or documents were looked at, and how many of them
-    ///   were documents.
+    /// - Returns: The number of rows, the number of scanned index entries or documents, and the
+    ///   number of documents among them.
     func count(
         _ query: Query, upTo: Int64? = nil
     ) throws -> (count: Int64, scanned: Int, documents: Int) {
@@ -193,14 +193,14 @@ struct ReadScope {
 }
 
 extension DatabaseClocks {
-    /// A database as it is now.
+    /// Returns the present state of a database.
     func latestScope(_ database: DatabaseID, _ transaction: StoreTransaction) -> ReadScope {
         ReadScope(
             database: database, table: transaction.documents(of: database),
             readTime: takeReadTime(database), log: log(database, transaction), isPast: false)
     }
 
-    /// - Throws: Where no reader may read at that time.
+    /// - Throws: A status if no read is possible at that time.
     func scope(
         at time: Timestamp, _ database: DatabaseID, _ transaction: StoreTransaction
     ) throws(RPCStatus) -> ReadScope {
@@ -208,14 +208,14 @@ extension DatabaseClocks {
         return pastScope(time, database, transaction)
     }
 
-    /// - Precondition: The log reaches back to the time, and no commit will come before it.
+    /// - Precondition: The log reaches back to the time, and no later commit will precede it.
     func pastScope(
         _ time: Timestamp, _ database: DatabaseID, _ transaction: StoreTransaction
     ) -> ReadScope {
         ReadScope(
             database: database, table: transaction.documents(of: database), readTime: time,
             log: log(database, transaction),
-            // Nothing has to be undone where nothing was committed since.
+            // There is nothing to undo if there was no commit since.
             isPast: states[database]?.lastCommit ?? 0 > time.microseconds)
     }
 

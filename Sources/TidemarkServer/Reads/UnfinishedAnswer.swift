@@ -1,30 +1,30 @@
 import TidemarkModel
 
-/// What is left of a long answer while its reader takes the part that it was sent.
+/// The rest of a long answer while its reader takes the sent part.
 ///
-/// It holds no documents. The rest is read as of the same time, which the change log makes possible
-/// whatever is committed meanwhile (Decisions/0010).
+/// The rest contains no documents. It is read as of the same time, which the change log makes
+/// possible despite later commits (Decisions/0010).
 struct UnfinishedAnswer {
     enum Rest {
         case query(Rows, Left)
         case batch(Batch)
     }
 
-    /// Where the rows of a query go on.
+    /// The remaining rows of a query.
     enum Left {
-        /// The rest of a query is a query: from behind the last row that was sent.
+        /// The rest of a query is another query: the rows after the last sent row.
         case query(Query)
-        /// The rows themselves, where going on from a row would find them all again or would not
-        /// find them: after a sort, in a transaction, and once what was read has changed.
+        /// The names of the rows, if a query after a row would find them all again or would not
+        /// find them: after a sort, in a transaction, and after a change of the data.
         case rows(PathList)
     }
 
-    /// A query and what has come of it so far.
+    /// A query and its results so far.
     struct Rows {
         let query: Query
         let explanation: Explanation?
         private(set) var totals = ReadScope.Totals()
-        /// Reads that are on the meter.
+        /// The number of reads that the meter has counted.
         var billed = 0
 
         init(query: Query, explanation: Explanation?) {
@@ -40,7 +40,7 @@ struct UnfinishedAnswer {
         }
     }
 
-    /// What is left of a batch get. The missing are told after all that were found.
+    /// The rest of a batch get. Missing documents follow after all found documents.
     struct Batch {
         var paths: ArraySlice<DocumentPath>
         var missing = PathList()
@@ -50,10 +50,10 @@ struct UnfinishedAnswer {
     let context: CallContext
     let readTime: Timestamp
     var rest: Rest
-    /// What the call was billed so far.
+    /// The bill of the call so far.
     var usage = Usage()
 
-    /// The bytes of names that it keeps beside those of its request.
+    /// The bytes of names that the rest keeps beside those of its request.
     var size: Int {
         switch rest {
         case .query(_, .query): 0
@@ -63,9 +63,9 @@ struct UnfinishedAnswer {
     }
 }
 
-/// All of them, and what they hold together.
+/// All unfinished answers, with their total memory.
 struct UnfinishedAnswers {
-    /// Names that may wait, in bytes, of all calls together.
+    /// The maximum bytes of waiting names, for all calls together.
     static let maxSize = 64 << 20
 
     private var byID: [CallID: UnfinishedAnswer] = [:]
@@ -75,7 +75,7 @@ struct UnfinishedAnswers {
 
     func contains(_ id: CallID) -> Bool { byID[id] != nil }
 
-    /// - Throws: `resourceExhausted` when too much waits already.
+    /// - Throws: `resourceExhausted` if too much data waits already.
     mutating func add(_ answer: UnfinishedAnswer, _ id: CallID) throws(RPCStatus) {
         precondition(byID[id] == nil, "a call has one answer")
         if size + answer.size > Self.maxSize {
@@ -94,7 +94,7 @@ struct UnfinishedAnswers {
     }
 }
 
-/// How much of an answer goes out at once.
+/// The limits of a part of an answer.
 struct AnswerPart {
     static let maxRows = 1_000
     static let maxBytes = 1 << 19
