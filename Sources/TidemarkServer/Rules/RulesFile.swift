@@ -1,33 +1,34 @@
 public import TidemarkRules
 
-/// Keeps rules like a file: takes a new text when it is right, and keeps the old one when it is not.
+/// Keeps rules in step with a file: takes a valid new text, and keeps the old rules if the new text
+/// is invalid.
 ///
-/// A pure machine; ``RulesFileWatch`` reads the file and obeys.
+/// A pure machine; ``RulesFileWatch`` reads the file and performs the effects.
 public struct RulesFile: Sendable {
-    /// What is at the file's path.
+    /// The contents at the file's path.
     public enum Contents: Hashable, Sendable {
         case text(String)
-        /// It cannot be read: a sentence.
+        /// The file cannot be read. The text is a sentence.
         case unreadable(String)
     }
 
     public enum Effect: Sendable {
         case put(Ruleset)
-        /// A line for whoever runs the server.
+        /// A line for the person who runs the server.
         case say(String)
     }
 
-    /// Its path, as messages name it.
+    /// The file's path, for messages.
     public let name: String
-    /// The rules that are kept; nil before there are any.
+    /// The rules in force; nil before the first.
     public private(set) var rules: Ruleset?
-    /// What is wrong with the file as it is now; the rules are then those of an earlier text.
+    /// The problems of the present file; the rules are then those of an earlier text.
     public private(set) var problems: [String] = []
     private var last: Contents?
 
     public init(_ name: String) { self.name = name }
 
-    /// Takes what was found at the path. The same as before changes nothing.
+    /// Takes the contents at the path. Unchanged contents have no effect.
     public mutating func step(_ contents: Contents) -> [Effect] {
         if contents == last { return [] }
         let isFirst = last == nil

@@ -2,14 +2,15 @@ import Foundation
 import Synchronization
 public import TidemarkRules
 
-/// Keeps a server's rules like a file, also when it changes.
+/// Keeps a server's rules in step with a file, also after changes.
 public final class RulesFileWatch: Sendable {
     private struct State {
         var file: RulesFile
         var stamp: Stamp?
     }
 
-    /// What changes with a file: it may be written in place, or put in the place of another.
+    /// The properties that change with a file, which may be written in place or replaced by another
+    /// file.
     private struct Stamp: Hashable {
         let date: Date?
         let size: Int?
@@ -22,14 +23,14 @@ public final class RulesFileWatch: Sendable {
     private let say: @Sendable (String) -> Void
     private let state: Mutex<State>
 
-    /// Reads the file, and puts its rules in force.
+    /// Reads the file, and sets its rules on the server.
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - server: Whose rules they are.
-    ///   - settings: What becomes of new rules.
-    ///   - say: Takes a line for whoever runs the server.
-    /// - Throws: ``InvalidRulesFile`` when there are no rules to begin with.
+    ///   - server: The server of the rules.
+    ///   - settings: Returns the settings for new rules.
+    ///   - say: Takes a line for the person who runs the server.
+    /// - Throws: ``InvalidRulesFile`` if the file has no valid rules at the start.
     public init(
         _ path: String, for server: FirestoreServer,
         settings: @escaping @Sendable (Ruleset) -> RulesSettings,
@@ -45,22 +46,23 @@ public final class RulesFileWatch: Sendable {
         if !problems.isEmpty { throw InvalidRulesFile(problems: problems.map { "\(path): \($0)" }) }
     }
 
-    /// What is wrong with the file as it is now; empty when its rules are in force.
+    /// The problems of the present file; empty if its rules are in force.
     public var problems: [String] { state.withLock { $0.file.problems } }
 
     /// The file's path.
     public var name: String { path }
 
-    /// Reads the file again when it has changed.
+    /// Reads the file again if it has changed.
     ///
-    /// - Parameter always: Whether to read it in any case, as the filesystem's clock may be coarse.
+    /// - Parameter always: True to read the file in any case, because the filesystem's clock may be
+    ///   coarse.
     public func look(always: Bool = false) {
         let stamp = Self.stamp(of: path)
         guard always || state.withLock({ $0.stamp != stamp }) else { return }
         _ = take(Self.read(path), stamp)
     }
 
-    /// Looks at the file four times a second, until the task is cancelled.
+    /// Checks the file four times per second, until the task is cancelled.
     public func run() async {
         var round = 0
         while !Task.isCancelled {
@@ -70,7 +72,7 @@ public final class RulesFileWatch: Sendable {
         }
     }
 
-    /// - Returns: What is wrong with it.
+    /// - Returns: The problems of the file.
     private func take(_ contents: RulesFile.Contents, _ stamp: Stamp?) -> [String] {
         let (effects, problems) = state.withLock { state in
             state.stamp = stamp
@@ -99,7 +101,7 @@ public final class RulesFileWatch: Sendable {
             return .unreadable("The file cannot be read.")
         }
         defer { try? file.close() }
-        // One byte more than is allowed is refused by the language itself.
+        // The language itself refuses a file that has a byte more than allowed.
         guard let data = try? file.read(upToCount: RulesLimits.sourceBytes + 1) else {
             return .unreadable("The file cannot be read.")
         }
@@ -110,9 +112,9 @@ public final class RulesFileWatch: Sendable {
     }
 }
 
-/// Why a server has no rules to begin with.
+/// The reason why a server has no rules at its start.
 public struct InvalidRulesFile: Error, Hashable, Sendable {
-    /// Each with the file's path and the place in it. Never empty.
+    /// The problems, each with the file's path and the place in it. Never empty.
     public let problems: [String]
 
     public var message: String { problems.joined(separator: "\n") }

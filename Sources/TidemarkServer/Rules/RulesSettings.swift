@@ -1,21 +1,21 @@
 public import TidemarkRules
 
-/// Security rules that a server obeys, and what it tells those whom it refuses.
+/// The security rules of a server, and the texts for refused callers.
 public struct RulesSettings: Sendable {
     public enum Errors: String, Hashable, Sendable, CaseIterable {
-        /// Production's sentence, and nothing else.
+        /// Only production's sentence.
         case production
-        /// Which expression was not true, where it stands, and its values.
+        /// The false expression, its place, and its values.
         case explained
     }
 
     public var rules: Ruleset
     public var errors: Errors
-    /// Tokens of administrators beside `owner`: rules are not asked about their calls.
+    /// The tokens of administrators beside `owner`: the rules do not apply to their calls.
     public var administrators: Set<String>
-    /// Whether the server remembers what the rules decided: the last requests, and the coverage of the
-    /// file. What is recorded is evaluated once, and costs more processor time: a read 12 µs instead of 7,
-    /// a commit of 500 writes 9 ms instead of 4 (measured with -O on 2026-11-25, best of 40).
+    /// True if the server records the decisions of the rules: the last requests, and the coverage
+    /// of the file. Recording costs processor time: a read 12 µs instead of 7, a commit of 500
+    /// writes 9 ms instead of 4 (measured with -O on 2026-11-25, best of 40).
     public var isRecorded = true
 
     public init(

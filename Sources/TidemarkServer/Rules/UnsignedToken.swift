@@ -3,7 +3,7 @@ import TidemarkModel
 package import TidemarkRules
 
 extension RulesPerson {
-    /// A token as an emulator takes it: not signed. Nil for nobody.
+    /// An unsigned token, as an emulator accepts it. Nil for an unauthenticated caller.
     package var unsignedToken: String? {
         guard case .account(let uid, let claims) = self else { return nil }
         var all = claims.objects
@@ -27,7 +27,7 @@ extension MapValue {
 }
 
 extension Value {
-    /// As a token writes it; what JSON has no form of becomes null.
+    /// The value as a token writes it; a value without a form in JSON becomes null.
     fileprivate var object: Any {
         switch self {
         case .boolean(let value): value

@@ -34,8 +34,8 @@ extension FirestoreServer: Transport {
             server: self, id: id, command: { .write(id, $0) }, finishing: .finishWrite(id))
     }
 
-    /// - Parameter atOnce: Whether the calling thread may take the core's turn where nobody else is at it.
-    ///   It saves waking another thread for it.
+    /// - Parameter atOnce: True to let the calling thread run the core's turn if no other does.
+    ///   This saves waking another thread.
     func submit(_ command: Command, for id: CallID, atOnce: Bool = false) {
         let size = command.size
         switch inbox.withLock({ $0.offer(command, size: size) }) {
@@ -44,7 +44,8 @@ extension FirestoreServer: Transport {
             if atOnce, executor.runIfIdle({ takeTurn() }) { return }
             executor.async { [self] in takeTurn() }
         case .refused(let status):
-            // The stream's place in the core goes too; a message lost in the middle would be worse.
+            // The stream's place in the core is removed too; a message lost in the middle would be
+            // worse.
             executor.async { [self] in
                 perform([.end(id, status)])
                 deliver([Output(id: id, event: .ended(status))])
@@ -52,13 +53,13 @@ extension FirestoreServer: Transport {
         }
     }
 
-    /// Ends a call that goes on; one that has ended needs no turn of the core.
+    /// Ends a running call; a call that has ended needs no turn of the core.
     func cancel(_ id: CallID) {
         guard sinks.withLock({ $0[id] != nil }) else { return }
         submit(.end(id, RPCStatus(.cancelled, "The caller cancelled.")), for: id)
     }
 
-    /// - Parameter command: What the core is told of it.
+    /// - Parameter command: The command that informs the core.
     func pause(_ id: CallID, _ command: Command? = nil) {
         sinks.withLock { $0.pause(id) }
         if let command { submitOwn(command) }
@@ -81,9 +82,10 @@ extension FirestoreServer: Transport {
         if inbox.withLock({ $0.owesTurn }) { executor.async { [self] in takeTurn() } }
     }
 
-    /// Takes all waiting commands through the core, and tells the sinks. Only on the executor.
+    /// Passes all waiting commands to the core, and the outputs to the sinks. Call it only on the
+    /// executor.
     ///
-    /// - Returns: False when nothing waited.
+    /// - Returns: False if no command waited.
     func runBatch() -> Bool {
         let batch = inbox.withLock { $0.takeBatch() }
         if batch.isEmpty { return false }
@@ -95,7 +97,8 @@ extension FirestoreServer: Transport {
         return true
     }
 
-    /// Takes the commands through the core in as many turns as it asks for. Only on the executor.
+    /// Passes the commands to the core, in as many turns as the core needs. Call it only on the
+    /// executor.
     private func perform(_ batch: [Command]) {
         var rest = batch
         var isDone = false
@@ -109,12 +112,12 @@ extension FirestoreServer: Transport {
         scheduleWakeUp()
     }
 
-    /// Lets the core do what has become due without anybody asking. Only on the executor.
+    /// Lets the core do work that is due without a command. Call it only on the executor.
     func wake() {
         if !inbox.withLock({ $0.isClosed }) { perform([]) }
     }
 
-    /// One timer, for whatever is due first. A later one that was set before does nothing.
+    /// Sets a timer for the earliest due time. A later timer from before has no effect.
     private func scheduleWakeUp() {
         guard let due = core.withLock({ $0.nextDeadline }) else { return }
         let isEarlier = wakeUp.withLock { scheduled in
@@ -134,7 +137,8 @@ extension FirestoreServer: Transport {
         }
     }
 
-    /// Calls the sinks, in order; what follows a stream's end is dropped. Only on the executor.
+    /// Calls the sinks, in order; outputs after a stream's end are dropped. Call it only on the
+    /// executor.
     func deliver(_ outputs: [Output]) {
         var current: (id: CallID, sink: Sinks.Sink?)?
         for output in outputs {
@@ -155,7 +159,8 @@ extension FirestoreServer: Transport {
     }
 }
 
-/// A call that came in process. It holds the server, which so lives until its last call is let go.
+/// A call from the same process. It holds the server, which therefore lives until its last call is
+/// released.
 private final class ServerCall: CancellableCall {
     let server: FirestoreServer
     let id: CallID

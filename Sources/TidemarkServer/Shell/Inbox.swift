@@ -2,11 +2,11 @@ import TidemarkModel
 
 /// The commands that wait for the core.
 struct Inbox {
-    /// Commands that may wait; one more is refused.
+    /// The maximum number of waiting commands; further commands are refused.
     static let capacity = 20_000
-    /// Bytes that the waiting commands may take; one that goes beyond is refused.
+    /// The maximum bytes of the waiting commands; a command that exceeds them is refused.
     static let maxBytes = 256 << 20
-    /// How many commands one turn of the core takes, and so how many commits may share a sync.
+    /// The maximum number of commands in a turn of the core, and so of commits that share a sync.
     static let batchSize = 512
 
     private var commands: [Command] = []
@@ -14,10 +14,11 @@ struct Inbox {
     private var isScheduled = false
     var isClosed = false
 
-    /// What came of an offered command: its caller must schedule a turn, need not, or was refused.
+    /// The result of offering a command: the caller must schedule a turn, need not, or the command
+    /// was refused.
     enum Admission { case schedule, queued, refused(RPCStatus) }
 
-    /// - Parameter size: About what the command takes in memory, in bytes.
+    /// - Parameter size: The approximate memory of the command, in bytes.
     mutating func offer(_ command: Command, size: Int) -> Admission {
         if isClosed { return .refused(RPCStatus(.unavailable, "The server is shutting down.")) }
         let isFull = commands.count >= Self.capacity || bytes + size > Self.maxBytes
@@ -28,7 +29,7 @@ struct Inbox {
         return queue(command, size)
     }
 
-    /// Takes a command of the server's own, of which there are few a call.
+    /// Takes a command of the server itself; each call has few of them.
     mutating func take(_ command: Command) -> Admission { queue(command, 0) }
 
     private mutating func queue(_ command: Command, _ size: Int) -> Admission {
@@ -39,7 +40,7 @@ struct Inbox {
         return .schedule
     }
 
-    /// The next commands in order, none when nothing waits.
+    /// Returns the next commands in order; none if nothing waits.
     mutating func takeBatch() -> [Command] {
         if commands.count <= Self.batchSize {
             defer { commands = [] }
@@ -53,11 +54,11 @@ struct Inbox {
         return batch
     }
 
-    /// Whether a turn is still owed to commands that wait.
+    /// True if waiting commands still need a turn.
     var owesTurn: Bool { isScheduled }
 }
 
-/// Who hears what the core says.
+/// The receivers of the core's outputs.
 struct Sinks {
     enum Sink: Sendable {
         case call(@Sendable (StreamEvent<Reply>) -> Void)
@@ -82,11 +83,11 @@ struct Sinks {
 
     private struct Entry {
         let sink: Sink
-        /// It has no room.
+        /// True if the sink has no room.
         var isPaused = false
-        /// The core waits for it to have room.
+        /// True if the core waits until the sink has room.
         var isAwaited = false
-        /// The core has been told to proceed, and has not begun to.
+        /// True if the core was told to proceed, and has not begun to.
         var isProceeding = false
     }
 
@@ -105,7 +106,7 @@ struct Sinks {
 
     mutating func pause(_ id: CallID) { byID[id]?.isPaused = true }
 
-    /// - Returns: Whether to tell the core to proceed: it waits, or was told to hold a listen.
+    /// - Returns: True if the core must be told to proceed: it waits, or was told to hold a listen.
     mutating func resume(_ id: CallID) -> Bool {
         guard let entry = byID[id], entry.isPaused else { return false }
         byID[id]?.isPaused = false
@@ -113,23 +114,23 @@ struct Sinks {
         return entry.isAwaited ? tellToProceed(id) : false
     }
 
-    /// The core has more to say to the sink.
+    /// Records that the core has more outputs for the sink.
     ///
-    /// - Returns: Whether to tell it to proceed now, and not when the sink has room.
+    /// - Returns: True if the core must be told to proceed now, and not when the sink has room.
     mutating func awaitRoom(_ id: CallID) -> Bool {
         guard let entry = byID[id] else { return true }
         byID[id]?.isAwaited = true
         return entry.isPaused ? false : tellToProceed(id)
     }
 
-    /// Once is enough.
+    /// Returns true only for the first request to proceed.
     private mutating func tellToProceed(_ id: CallID) -> Bool {
         guard let entry = byID[id], !entry.isProceeding else { return false }
         byID[id]?.isProceeding = true
         return true
     }
 
-    /// - Returns: Whether the core may begin what it was told; not when the sink is paused again.
+    /// - Returns: True if the core may proceed; false if the sink is paused again.
     mutating func mayProceed(_ id: CallID) -> Bool {
         guard let entry = byID[id] else { return true }
         byID[id]?.isProceeding = false

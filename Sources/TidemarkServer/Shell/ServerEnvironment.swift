@@ -3,16 +3,18 @@ import Foundation
 import Synchronization
 package import TidemarkModel
 
-/// What the server may not decide for itself: the time, chance, and where its work runs.
+/// The inputs that the server takes from outside: the time, random numbers, and the executor of its
+/// work.
 package struct ServerEnvironment: Sendable {
-    /// The machine's time. It may jump and go back: commit times do not.
+    /// Returns the machine's time. It can jump and go back; commit times do not.
     package var now: @Sendable () -> Timestamp
-    /// 64 bits of chance, for document and transaction ids.
+    /// Returns 64 random bits, for document and transaction ids.
     package var randomBits: @Sendable () -> UInt64
     package var executor: any ServerExecutor
-    /// How long something took: a clock that never goes back, from any beginning.
+    /// Returns the time since any fixed moment, by a clock that never goes back; it measures
+    /// durations.
     package var ticks: @Sendable () -> Duration = { .zero }
-    /// Takes a line for whoever runs the server.
+    /// Takes a line for the person who runs the server.
     package var log: @Sendable (String) -> Void = { _ in }
     /// Adds indexes to the file at a path.
     package var addIndexes: @Sendable ([MissingIndex], String) throws(IndexFileError) -> Void =
@@ -27,7 +29,7 @@ package struct ServerEnvironment: Sendable {
         self.executor = executor
     }
 
-    /// The machine's clock and chance, and a queue of the server's own.
+    /// Creates an environment with the machine's clock and random numbers, and a separate queue.
     package static func live() -> ServerEnvironment {
         let beginning = ContinuousClock.now
         var environment = ServerEnvironment(
@@ -41,23 +43,23 @@ package struct ServerEnvironment: Sendable {
 
 /// Runs the server's work, one job at a time and in order.
 package protocol ServerExecutor: Sendable {
-    /// How long it runs already, as its timers count: it never goes back.
+    /// The time for which the executor has run, as its timers count it: it never goes back.
     var uptime: Duration { get }
-    /// Runs `job` in its turn once `delay` has passed.
+    /// Runs `job` after the earlier jobs, once `delay` has passed.
     func after(_ delay: Duration, _ job: @escaping @Sendable () -> Void)
-    /// Runs `job` after all that were given before. Never inside the call.
+    /// Runs `job` after all earlier jobs, never during this call.
     func async(_ job: @escaping @Sendable () -> Void)
-    /// Runs `job` after all that were given before, and returns when it is done; at once when called
-    /// from one of its jobs.
+    /// Runs `job` after all earlier jobs, and returns when it is done; runs it immediately if the
+    /// caller is a job of the executor.
     func sync(_ job: @Sendable () -> Void)
-    /// Runs `job` on the calling thread, as the executor's next one, where no job runs and none waits.
+    /// Runs `job` on the calling thread as the executor's next job, if no job runs or waits.
     ///
-    /// - Returns: Whether it has run.
+    /// - Returns: True if the job has run.
     func runIfIdle(_ job: () -> Void) -> Bool
 }
 
 extension ServerExecutor {
-    /// For an executor that runs jobs on no thread but its own.
+    /// Returns false: this executor runs jobs only on its own threads.
     package func runIfIdle(_ job: () -> Void) -> Bool { false }
 }
 
@@ -65,7 +67,7 @@ extension ServerExecutor {
 final class QueueExecutor: ServerExecutor {
     private let queue = DispatchQueue(label: "tidemark.server")
     private let isInside = DispatchSpecificKey<Bool>()
-    /// How many jobs wait or run. A timer's counts while it runs.
+    /// The number of jobs that wait or run. A timer's job counts only while it runs.
     private let jobs = Atomic(0)
 
     init() { queue.setSpecific(key: isInside, value: true) }
@@ -74,7 +76,7 @@ final class QueueExecutor: ServerExecutor {
 
     func after(_ delay: Duration, _ job: @escaping @Sendable () -> Void) {
         let (seconds, attoseconds) = delay.components
-        // Rounded up, so that what was due when it was asked for is due when it runs.
+        // The delay is rounded up, so work that was due at the request is due when the job runs.
         let microseconds = attoseconds / 1_000_000_000_000 + 1
         queue.asyncAfter(
             deadline: .now() + .seconds(Int(clamping: seconds))
@@ -95,7 +97,7 @@ final class QueueExecutor: ServerExecutor {
         jobs.subtract(1, ordering: .relaxed)
     }
 
-    /// It waits for one job where that comes in the same moment.
+    /// The call waits for a single job if that job arrives at the same moment.
     func runIfIdle(_ job: () -> Void) -> Bool {
         let (isIdle, _) = jobs.compareExchange(expected: 0, desired: 1, ordering: .relaxed)
         if isIdle { queue.sync { count(job) } }

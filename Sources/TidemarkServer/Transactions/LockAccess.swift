@@ -3,11 +3,11 @@ import TidemarkModel
 /// A place in the queues, in the order of arrival.
 typealias LockTicket = UInt64
 
-/// The order in which transactions began. A retry has the place of its first attempt.
+/// The order in which transactions began. A retry keeps the place of its first attempt.
 struct LockAge: Hashable, Comparable, Sendable {
-    /// When the first attempt began, counted.
+    /// The number of the first attempt.
     let first: UInt64
-    /// When this attempt began.
+    /// The number of this attempt.
     let own: UInt64
 
     static func < (left: LockAge, right: LockAge) -> Bool {
@@ -15,13 +15,14 @@ struct LockAge: Hashable, Comparable, Sendable {
     }
 }
 
-/// Who asks for access: a transaction, or a plain write, which holds nothing before or after.
+/// The party that requests access: a transaction, or a plain write, which holds no locks before or
+/// after.
 enum LockClaimant {
     case transaction(TransactionID, age: LockAge)
     case plain
 }
 
-/// What a command is to read or to change.
+/// The reads or the changes of a command.
 enum LockAccess {
     case read(LockedReading)
     case write([LockedChange])
@@ -33,7 +34,7 @@ enum LockAccess {
         }
     }
 
-    /// The documents it names, in order.
+    /// The named documents, in order.
     var documents: [DocumentPath] {
         switch self {
         case .read(let reading): reading.documents
@@ -42,13 +43,14 @@ enum LockAccess {
     }
 }
 
-/// What a transaction reads: documents, missing ones too, and all that a query may ever return.
+/// The reads of a transaction: documents, including missing ones, and all possible results of a
+/// query.
 struct LockedReading {
     var documents: [DocumentPath] = []
     var query: LockedQuery?
 }
 
-/// One document that a commit writes, decoded; both are nil for one that stays missing, or where the
+/// A document that a commit writes, decoded; both values are nil if it stays missing, or if the
 /// commit would be refused.
 struct LockedChange {
     let path: DocumentPath
@@ -56,17 +58,18 @@ struct LockedChange {
     let after: MapValue?
 }
 
-/// The predicate of a query: its collections and its filter. Order, cursors, offset and limit do not
-/// narrow what is locked. Source: server-production-facts 6.
+/// The predicate of a query: its collections and its filter. Order, cursors, offset and limit do
+/// not reduce the locked documents. Source: server-production-facts 6.
 struct LockedQuery: Hashable {
     private let prepared: PreparedQuery
-    /// Where a write must be to touch it.
+    /// The place in which a write can touch the query.
     let place: Place
 
-    /// Where the documents lie that a query may return.
+    /// The place of the documents that a query may return.
     enum Place: Hashable {
         case collection(CollectionPath)
-        /// By the collections' id alone; a path of one segment, because those are compared by bytes.
+        /// The id of the collections alone, as a path of a single segment, because such paths are
+        /// compared by bytes.
         case group(CollectionPath)
         case everywhere
     }
@@ -85,7 +88,7 @@ struct LockedQuery: Hashable {
         }
     }
 
-    /// Whether the document is among what is locked before the change, or after it.
+    /// Returns true if the document is locked by the query before or after the change.
     func isTouched(by change: LockedChange) -> Bool {
         guard prepared.query.contains(change.path) else { return false }
         if let before = change.before, prepared.matches(change.path, before) { return true }

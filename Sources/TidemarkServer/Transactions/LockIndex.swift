@@ -1,8 +1,8 @@
 import TidemarkModel
 
-/// Who has locked what in one database, and who waits for what, found by document and by query.
+/// The locks in a database and the waiting commands, found by document and by query.
 struct LockIndex {
-    /// One that waits for a document.
+    /// A command that waits for a document.
     struct Queued {
         let ticket: LockTicket
         let isWrite: Bool
@@ -12,7 +12,7 @@ struct LockIndex {
     private var queries: [LockedQuery.Place: [LockedQuery: Set<TransactionID>]] = [:]
     /// Those that wait for each document, in the order of their tickets.
     private(set) var queues: [DocumentPath: [Queued]] = [:]
-    /// Those that wait to run a query, and those that wait to write, in the order of their tickets.
+    /// The waiting commands of each document, in the order of their tickets.
     private(set) var queryReads: [LockTicket] = []
     private(set) var writes: [LockTicket] = []
 
@@ -42,7 +42,7 @@ struct LockIndex {
         if queries[query.place]?.isEmpty == true { queries[query.place] = nil }
     }
 
-    /// The transactions that have locked any of what the changes touch.
+    /// The transactions that have locked a document or query that the changes touch.
     func holders(touchedBy changes: [LockedChange]) -> Set<TransactionID> {
         var result: Set<TransactionID> = []
         for change in changes {
@@ -70,7 +70,7 @@ struct LockIndex {
         for path in access.documents {
             var queue = queues.removeValue(forKey: path) ?? []
             let before = queue.lastIndex { $0.ticket <= ticket }
-            // One that names a document twice waits for it once.
+            // A command that names a document twice waits for it once.
             if before.map({ queue[$0].ticket }) != ticket {
                 let queued = Queued(ticket: ticket, isWrite: access.isWrite)
                 queue.insert(queued, at: before.map { $0 + 1 } ?? 0)

@@ -3,7 +3,8 @@ import TidemarkModel
 extension LockTable {
     // MARK: Whom one has to wait for
 
-    /// The other transactions that have locked what a write touches. Reads share.
+    /// Returns the other transactions that have locked anything that a write touches. Reads share
+    /// locks.
     func hardEdges(
         _ access: LockAccess, _ database: DatabaseID, _ agent: Agent
     ) -> Set<TransactionID> {
@@ -13,7 +14,8 @@ extension LockTable {
         return result
     }
 
-    /// The nearest ones that wait for the same and came before, but for those that wait for `agent`.
+    /// Returns the nearest earlier waiters for the same documents, except those that wait for
+    /// `agent`.
     func softEdges(
         _ access: LockAccess, _ database: DatabaseID, _ agent: Agent, before ticket: LockTicket
     ) -> Set<LockTicket> {
@@ -45,7 +47,7 @@ extension LockTable {
         return result
     }
 
-    /// Whether waiting for that ticket makes no circle.
+    /// Returns true if waiting for that ticket causes no circle.
     private func mayFollow(_ ticket: LockTicket, _ agent: Agent) -> Bool {
         guard let other = waiters[ticket]?.agent, other != agent else { return false }
         return !isWaitedFor(agent) || path(from: other, to: agent, hardOnly: false) == nil
@@ -59,13 +61,13 @@ extension LockTable {
     // MARK: Circles
 
     private struct Edge {
-        /// The waiter it leads from, and whose it is.
+        /// The waiter at the start of the edge, and its owner.
         let ticket: LockTicket
         let from: Agent
         let isSoft: Bool
     }
 
-    /// Undoes every circle through `agent`, after edges from it or to it were added.
+    /// Resolves every circle through `agent`, after edges from it or to it were added.
     mutating func resolve(_ agent: Agent) {
         guard isWaitedFor(agent) else { return }
         while let circle = path(from: agent, to: agent, hardOnly: true) {
@@ -91,7 +93,7 @@ extension LockTable {
         owners[id]?.age ?? LockAge(first: 0, own: 0)
     }
 
-    /// A shortest way from one that waits to one that is waited for, at least one edge long.
+    /// Returns a shortest path of at least one edge from a waiter to a party that is waited for.
     private func path(from start: Agent, to goal: Agent, hardOnly: Bool) -> [Edge]? {
         var reached: [Agent: Edge] = [:]
         var queue = [start]
@@ -119,7 +121,7 @@ extension LockTable {
         return result
     }
 
-    /// In an order that is the same on every run.
+    /// Returns the edges, in the same order on every run.
     private func edges(from agent: Agent, hardOnly: Bool) -> [(Edge, Agent)] {
         var result: [(Edge, Agent)] = []
         for ticket in tickets(of: agent) {

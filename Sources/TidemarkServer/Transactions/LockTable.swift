@@ -1,50 +1,53 @@
 import TidemarkModel
 
-/// Who may read and write what, now or after whom: shared locks of transactions, the queues of those
-/// that wait, and the deadlocks among them. A pure machine: it knows no store, no clock and no call.
+/// Decides which commands may read and write, now or after others: shared locks of transactions,
+/// the queues of waiting commands, and their deadlocks. A pure machine, without knowledge of a
+/// store, a clock or calls.
 ///
 /// A transaction's read takes shared locks until the transaction ends. A write takes none, because
-/// it is performed as soon as it is granted: it is granted when no other transaction has locked what
-/// it touches, and nobody waits for that who came before. A read waits only behind a write that
-/// waits and came before.
+/// it is performed as soon as it is granted. A write is granted if no other transaction has locked
+/// anything that it touches, and no earlier command waits for the same. A read waits only behind an
+/// earlier waiting write.
 ///
-/// Two kinds of edges lead from one that waits to those it waits for. A *hard* one leads to a
-/// transaction that has locked what it touches; a *soft* one to a waiter that came before, only for
-/// fairness. A circle of hard edges is a deadlock, and its youngest transaction is the victim. A
-/// circle with a soft edge is none: there the waiter passes the one before it, which waits, by
-/// others, for the waiter itself. So between two calls there is never a circle.
+/// Two kinds of edges lead from a waiter to the parties that it waits for. A *hard* edge leads to a
+/// transaction that has locked something that the waiter touches; a *soft* edge leads to an earlier
+/// waiter, only for fairness. A circle of hard edges is a deadlock, and its youngest transaction is
+/// the victim. A circle with a soft edge is no deadlock: the waiter passes the earlier waiter,
+/// which waits for it through others. So there is never a circle between two calls.
 struct LockTable {
-    /// Waiters at most, in all databases. One more is refused: ``Decision/full``.
+    /// The maximum number of waiters in all databases. A further waiter is refused:
+    /// ``Decision/full``.
     static let capacity = 10_000
 
     enum Decision: Equatable {
         case granted
-        /// Not now. The ticket becomes ready when it is worth another request, at once even.
+        /// The command must wait. The ticket becomes ready when another request may succeed,
+        /// possibly immediately.
         case waits(LockTicket)
-        /// The transaction that asked is the victim of a deadlock, and has ended.
+        /// The requesting transaction is the victim of a deadlock, and has ended.
         case deadlock
-        /// Too many wait already.
+        /// Too many commands wait already.
         case full
     }
 
-    /// A transaction that has ended, and what it has waited for.
+    /// A transaction that has ended, with its waiting tickets.
     struct Ended: Equatable {
         let transaction: TransactionID
         let tickets: [LockTicket]
     }
 
-    /// A transaction that has locks or waits for some.
+    /// A transaction that has locks or waits for locks.
     struct Owner {
         let database: DatabaseID
         let age: LockAge
         var documents: Set<DocumentPath> = []
         var queries: Set<LockedQuery> = []
-        /// Who waits for it to end.
+        /// The tickets that wait for the end of the transaction.
         var blocked: Set<LockTicket> = []
         var waiting: Set<LockTicket> = []
     }
 
-    /// Whoever waits and is waited for.
+    /// A party that waits and is waited for.
     enum Agent: Hashable {
         case transaction(TransactionID)
         /// A plain write.
@@ -56,10 +59,10 @@ struct LockTable {
         let agent: Agent
         let access: LockAccess
         var hard: Set<TransactionID>
-        /// For each thing it wants the nearest one before it in that queue. When that one is gone it
-        /// asks again, and finds the one before.
+        /// The nearest earlier waiter in each queue. When that waiter has left, this waiter
+        /// requests again, and finds the next earlier waiter.
         var soft: Set<LockTicket>
-        /// Who has a soft edge to it.
+        /// The waiters with a soft edge to this waiter.
         var followers: Set<LockTicket> = []
     }
 
@@ -72,20 +75,22 @@ struct LockTable {
 
     // MARK: Asking
 
-    /// Whether anything is locked or waited for in the database: if not, every write is granted.
+    /// Returns true if there are locks or waiters in the database. Otherwise every write is
+    /// granted.
     func concerns(_ database: DatabaseID) -> Bool { indexes[database] != nil }
 
-    /// Documents and queries that the transaction has locked.
+    /// Returns the number of documents and queries that the transaction has locked.
     func count(of id: TransactionID) -> Int {
         owners[id].map { $0.documents.count + $0.queries.count } ?? 0
     }
 
     func isWaiting(_ id: TransactionID) -> Bool { owners[id]?.waiting.isEmpty == false }
 
-    /// Asks for access. A read that is granted has its locks; a write that is granted must be
-    /// performed before anything else is asked.
+    /// Requests access. A granted read has its locks; a granted write must be performed before the
+    /// next request.
     ///
-    /// - Parameter ticket: That of an earlier request for the same, which it so replaces.
+    /// - Parameter ticket: The ticket of an earlier request for the same access, which this request
+    ///   replaces.
     mutating func request(
         _ access: LockAccess, in database: DatabaseID, by claimant: LockClaimant,
         again ticket: LockTicket? = nil
@@ -113,15 +118,15 @@ struct LockTable {
         return waiters[own] == nil ? .deadlock : .waits(own)
     }
 
-    /// Leaves the queues.
+    /// Removes a ticket from the queues.
     mutating func cancel(_ ticket: LockTicket) {
         guard let followers = detach(ticket) else { return }
         for follower in followers { dropSoft(ticket, of: follower) }
     }
 
-    /// Ends a transaction: its locks are free and what it has waited for is forgotten.
+    /// Ends a transaction: its locks are free and its waiting tickets are forgotten.
     ///
-    /// - Returns: What it had, for ``restore(_:_:)``.
+    /// - Returns: The transaction's locks, for ``restore(_:_:)``.
     @discardableResult
     mutating func end(_ id: TransactionID) -> Owner? {
         guard let owner = owners[id] else { return nil }
@@ -137,8 +142,8 @@ struct LockTable {
         return owner
     }
 
-    /// Gives a transaction back what it had: its end has not happened after all. Nothing may have
-    /// been granted to others since that it excludes.
+    /// Returns the locks to a transaction whose end was undone. No conflicting access may have been
+    /// granted since.
     mutating func restore(_ id: TransactionID, _ owner: Owner) {
         let documents = LockedReading(documents: owner.documents.sorted())
         let claimant = LockClaimant.transaction(id, age: owner.age)
@@ -150,12 +155,12 @@ struct LockTable {
 
     // MARK: Telling
 
-    /// Whether there are waiters worth another request.
+    /// Returns true if another request of some waiter may succeed.
     func hasReady(writes: Bool) -> Bool {
         !ready.isEmpty && ready.contains { waiters[$0]?.access.isWrite == writes }
     }
 
-    /// Those worth another request, in the order of their tickets. Each must ask again or be
+    /// Takes the tickets whose requests may succeed, in order. Each must request again or be
     /// cancelled.
     mutating func takeReady(writes: Bool) -> [LockTicket] {
         let taken = ready.filter { waiters[$0]?.access.isWrite == writes }
@@ -163,13 +168,13 @@ struct LockTable {
         return taken.sorted()
     }
 
-    /// The transactions that were ended to undo a deadlock since the last time.
+    /// Takes the transactions that were ended to resolve a deadlock since the last call.
     mutating func takeVictims() -> [Ended] {
         defer { victims = [] }
         return victims
     }
 
-    /// Makes ready what was taken and was not asked for again.
+    /// Makes a taken ticket ready again if it was not used for another request.
     mutating func putBack(_ ticket: LockTicket) {
         if waiters[ticket] != nil { ready.insert(ticket) }
     }
@@ -200,7 +205,8 @@ struct LockTable {
         for other in waiter.soft { waiters[other]?.followers.insert(ticket) }
     }
 
-    /// - Returns: Its followers, whose edges still lead to it; nil when there is no such waiter.
+    /// - Returns: The followers, whose edges still lead to the waiter; nil if there is no such
+    ///   waiter.
     private mutating func detach(_ ticket: LockTicket) -> Set<LockTicket>? {
         guard let waiter = waiters.removeValue(forKey: ticket) else { return nil }
         ready.remove(ticket)
@@ -224,7 +230,7 @@ struct LockTable {
         noteReady(ticket)
     }
 
-    /// Changes whom a waiter waits for out of fairness.
+    /// Changes the soft edges of a waiter.
     mutating func setSoft(_ soft: Set<LockTicket>, of ticket: LockTicket) {
         guard let old = waiters[ticket]?.soft else { return }
         for other in old.subtracting(soft) { waiters[other]?.followers.remove(ticket) }
@@ -237,7 +243,8 @@ struct LockTable {
         if indexes[database]?.isEmpty == true { indexes[database] = nil }
     }
 
-    /// Takes shared locks. Writes that wait and touch what is locked wait for this one too.
+    /// Takes shared locks. Waiting writes that touch the locked documents then also wait for this
+    /// transaction.
     private mutating func acquire(
         _ reading: LockedReading, _ database: DatabaseID, _ claimant: LockClaimant
     ) {

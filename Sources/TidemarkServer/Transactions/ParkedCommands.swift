@@ -4,16 +4,16 @@ import TidemarkModel
 struct ParkedCommand {
     enum Work {
         case call(CallID, Request, CallContext)
-        /// One write of a batch write, by its place in it.
+        /// A write of a batch write, by its index.
         case item(CallID, Int, Mutation, CallContext)
-        /// A batch of a write stream. Those that came after it are held.
+        /// A batch of a write stream. Later batches are held.
         case streamBatch(CallID, WriteRequest)
     }
 
     let work: Work
-    /// When it has waited long enough, by the executor's time.
+    /// The end of the wait, by the executor's time.
     let deadline: Duration
-    /// The transaction that it began and that its caller has not heard of yet.
+    /// The transaction that the command began and whose id the caller has not received yet.
     let begun: TransactionID?
 
     var callID: CallID {
@@ -22,7 +22,7 @@ struct ParkedCommand {
         }
     }
 
-    /// The transaction inside which it waits.
+    /// The transaction in which the command waits.
     var transaction: TransactionID? {
         if let begun { return begun }
         guard case .call(_, let request, _) = work else { return nil }
@@ -32,21 +32,22 @@ struct ParkedCommand {
     }
 }
 
-/// The commands that wait for locks, and those that wait behind them.
+/// The commands that wait for locks, and the messages behind them.
 struct ParkedCommands {
-    /// Messages that a write stream may send while a batch of it waits. Clients have ten under way.
+    /// The maximum number of messages that a write stream may send while a batch waits. Clients
+    /// have ten under way.
     static let maxHeld = 100
 
-    /// A batch write some of whose writes wait.
+    /// A batch write with waiting writes.
     struct PartialBatch {
         let context: CallContext
-        /// Nil for those that wait.
+        /// The results; nil for waiting writes.
         var results: [BatchWriteResult?]
-        /// What was billed for it so far.
+        /// The bill so far.
         var usage: Usage
     }
 
-    /// What came on a write stream after a batch that waits.
+    /// A message of a write stream behind a waiting batch.
     enum Held {
         case batch(WriteRequest)
         case finish
@@ -54,13 +55,13 @@ struct ParkedCommands {
 
     private var byTicket: [LockTicket: ParkedCommand] = [:]
     private var tickets: [CallID: Set<LockTicket>] = [:]
-    /// Tickets with their deadlines. All wait equally long, so it is in the order of both; those that
-    /// are gone are dropped when they come up.
+    /// The tickets with their deadlines. All waits are equally long, so the list is in the order of
+    /// both; removed tickets are dropped when they reach the front.
     private var order: [(ticket: LockTicket, deadline: Duration)] = []
     private var batches: [CallID: PartialBatch] = [:]
     private var held: [CallID: [Held]] = [:]
 
-    /// The calls and streams that something of waits.
+    /// The calls and streams with waiting commands.
     var calls: [CallID] { Array(tickets.keys) }
 
     func contains(_ ticket: LockTicket) -> Bool { byTicket[ticket] != nil }
@@ -69,7 +70,7 @@ struct ParkedCommands {
     mutating func park(_ ticket: LockTicket, _ command: ParkedCommand) {
         byTicket[ticket] = command
         tickets[command.callID, default: []].insert(ticket)
-        // One that is parked again is still in it.
+        // A ticket that is parked again is already in the list.
         if order.last.map({ $0.ticket < ticket }) ?? true {
             order.append((ticket, command.deadline))
         }
@@ -82,9 +83,9 @@ struct ParkedCommands {
         return command
     }
 
-    /// Forgets all of a call or stream.
+    /// Forgets everything of a call or stream.
     ///
-    /// - Returns: The tickets it has waited with, and what waited, in order.
+    /// - Returns: The tickets and their commands, in order.
     mutating func takeAll(_ id: CallID) -> [(ticket: LockTicket, command: ParkedCommand)] {
         held[id] = nil
         batches[id] = nil
@@ -95,18 +96,19 @@ struct ParkedCommands {
 
     // MARK: Deadlines
 
-    /// When the first of them has waited long enough.
+    /// Returns the earliest deadline.
     mutating func nextDeadline() -> Duration? {
         let gone = order.prefix { byTicket[$0.ticket] == nil }.count
         if gone > 0 { order.removeFirst(gone) }
-        // The rest may be mostly gone too, when one has waited long and many short.
+        // Most of the other tickets may be removed too, if one has waited long and many have waited
+        // briefly.
         if order.count > 2 * byTicket.count + 1_000 {
             order.removeAll { byTicket[$0.ticket] == nil }
         }
         return order.first?.deadline
     }
 
-    /// Those that have waited long enough, in order.
+    /// Returns the tickets whose deadline has passed, in order.
     func due(_ now: Duration) -> [LockTicket] {
         order.prefix { $0.deadline <= now }.map(\.ticket).filter { byTicket[$0] != nil }
     }
@@ -115,9 +117,9 @@ struct ParkedCommands {
 
     mutating func add(_ batch: PartialBatch, of id: CallID) { batches[id] = batch }
 
-    /// Notes what became of one write.
+    /// Records the result of a write.
     ///
-    /// - Returns: The batch, when it was the last.
+    /// - Returns: The batch, if this was its last result.
     mutating func settle(
         _ id: CallID, _ index: Int, _ result: BatchWriteResult, _ usage: Usage
     ) -> PartialBatch? {
@@ -131,9 +133,9 @@ struct ParkedCommands {
 
     // MARK: Write streams
 
-    /// Keeps a message for after the batch that waits.
+    /// Keeps a message behind a waiting batch.
     ///
-    /// - Returns: False when too many are kept already.
+    /// - Returns: False if too many messages are kept already.
     mutating func hold(_ message: Held, of id: CallID) -> Bool {
         if held[id, default: []].count >= Self.maxHeld { return false }
         held[id, default: []].append(message)
@@ -147,6 +149,6 @@ struct ParkedCommands {
         return first
     }
 
-    /// Whether messages of the stream must wait for one before them.
+    /// Returns true if messages of the stream must wait for an earlier message.
     func isHolding(_ id: CallID) -> Bool { tickets[id] != nil || held[id] != nil }
 }

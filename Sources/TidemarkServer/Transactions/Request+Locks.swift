@@ -1,7 +1,7 @@
 import TidemarkModel
 
 extension Request {
-    /// As of when a read is made; nil for what is none, or has no choice.
+    /// The consistency of a read; nil for a request that is no read, or has no choice.
     var consistency: ReadConsistency? {
         switch self {
         case .getDocument(let request): request.consistency
@@ -15,8 +15,8 @@ extension Request {
         }
     }
 
-    /// What a read locks inside a transaction; nil for what is refused before it reads, or is only
-    /// explained.
+    /// Returns the locks of a read in a transaction; nil for a request that is refused before it
+    /// reads, or is only explained.
     func lockedReading(in database: DatabaseID) -> LockedReading? {
         switch self {
         case .getDocument(let request): return LockedReading(documents: [request.path])
@@ -26,7 +26,8 @@ extension Request {
         case .runAggregationQuery(let request):
             return request.explain?.analyze == false ? nil : Self.lock(request.query, database)
         case .listDocuments(let request):
-            // The documents of the collection. What lies below missing ones is not locked.
+            // The documents of the collection are locked. Documents below missing documents are
+            // not.
             let query = Query(parent: request.parent, collectionID: request.collectionID)
             return Self.lock(query, database)
         case .listCollectionIDs, .partitionQuery, .createDocument, .updateDocument,

@@ -1,31 +1,32 @@
 import TidemarkModel
 
-/// The transactions that are open, and how those ended that are still remembered.
+/// The open transactions, and the remembered endings of others.
 ///
-/// Read-write ones lock what they read, in the ``LockTable``. An optimistic one remembers it here
-/// instead, and its commit fails when any of it has changed.
+/// Read-write transactions lock their reads, in the ``LockTable``. An optimistic transaction
+/// remembers them here instead, and its commit fails if any of them has changed.
 struct TransactionTable {
-    /// Beyond this many open ones a new one is refused.
+    /// The maximum number of open transactions; further transactions are refused.
     static let capacity = 10_000
-    /// Documents and queries that one may read.
+    /// The maximum number of documents and queries that a transaction may read.
     static let maxReads = 100_000
-    /// Production was measured to expire an idle one after 111 to 123 s, and any after 253 to 280 s.
+    /// The limits of an open transaction. Production was measured to expire an idle transaction
+    /// after 111 to 123 s, and any after 253 to 280 s.
     static let idleLimit = Duration.seconds(120)
     static let totalLimit = Duration.seconds(270)
-    /// How long after its begin an expired one is known; after that it is like one that never was.
+    /// The time after its begin for which an expired transaction is known; later its id is unknown.
     /// Source: server-production-facts 6, measured between 298.7 and 302.2 s.
     static let memory = Duration.seconds(300)
-    /// Bytes of an id.
+    /// The length of an id in bytes.
     static let idLength = 16
 
     enum Ending {
         case committed, rolledBack, expired
-        /// A read-only one that tried to write.
+        /// A read-only transaction tried to write.
         case refusedWrite
     }
 
     enum Mode {
-        /// It may not write, and reads as of a time.
+        /// The transaction may not write, and reads as of a time.
         case readOnly(Timestamp)
         case optimistic
         case pessimistic
@@ -37,9 +38,9 @@ struct TransactionTable {
         let age: LockAge
         let begun: Timestamp
         var lastUsed: Timestamp
-        /// The version of each document read; nil inside for one that was missing.
+        /// The versions of the read documents; an inner nil for a missing document.
         var versions: [DocumentPath: Timestamp?] = [:]
-        /// The queries it has run, and as of when.
+        /// The queries of the transaction, with their read times.
         var queries: [(query: Query, readTime: Timestamp)] = []
 
         var isReadOnly: Bool {
@@ -56,10 +57,10 @@ struct TransactionTable {
 
     private var open: [TransactionID: Open] = [:]
     private var endings: [TransactionID: Ended] = [:]
-    /// The keys of `endings`, oldest first; as many as may be open are remembered.
+    /// The keys of `endings`, oldest first. Their maximum is that of open transactions.
     private var endingOrder: [TransactionID] = []
     private var begunCount: UInt64 = 0
-    /// No open one expires before.
+    /// The time before which no open transaction expires.
     private(set) var nextExpiry: Timestamp?
 
     static let expired = RPCStatus(
@@ -74,8 +75,8 @@ struct TransactionTable {
             + "to access the same data, requiring Firestore to abort at least one in order to "
             + "enforce serializability.")
 
-    /// The attempt that it retries may be open still, and stays so: programs that share one wrapped
-    /// function among threads name each other's transactions.
+    /// Begins a transaction. The attempt that it retries can still be open, and stays open:
+    /// programs that share a wrapped function among threads name each other's transactions.
     mutating func begin(
         _ options: TransactionOptions, id: TransactionID, database: DatabaseID, now: Timestamp,
         snapshot: Timestamp
@@ -97,9 +98,9 @@ struct TransactionTable {
         nextExpiry = nextExpiry.map { min($0, expiry) } ?? expiry
     }
 
-    /// When the first attempt of that transaction began; nil when nothing is known of it.
+    /// Returns the age of the first attempt of that transaction; nil if it is unknown.
     private func firstAge(_ id: TransactionID) throws(RPCStatus) -> UInt64? {
-        // The text was expected by those who read production's code, not recorded.
+        // The text is from readers of production's code; it was not recorded.
         if id.count != Self.idLength { throw .invalidArgument("Invalid retry transaction.") }
         if open[id]?.isReadOnly ?? endings[id]?.wasReadOnly ?? false {
             throw .invalidArgument("Cannot retry a read-only transaction")
@@ -107,7 +108,7 @@ struct TransactionTable {
         return (open[id]?.age ?? endings[id]?.age)?.first
     }
 
-    /// The open transaction of that id; a use keeps it alive.
+    /// Returns the open transaction of an id; a use keeps it alive.
     mutating func use(
         _ id: TransactionID, database: DatabaseID, now: Timestamp
     ) throws(RPCStatus) -> Open {
@@ -126,7 +127,7 @@ struct TransactionTable {
 
     mutating func record(_ id: TransactionID, _ path: DocumentPath, version: Timestamp?) {
         guard var transaction = open.removeValue(forKey: id) else { return }
-        // A second, different reading makes the first one stale: the commit will see that.
+        // A second read with another version makes the first stale, which the commit will detect.
         if transaction.versions[path] == nil {
             transaction.versions.updateValue(version, forKey: path)
         }
@@ -137,7 +138,7 @@ struct TransactionTable {
         open[id]?.queries.append((query, readTime))
     }
 
-    /// Whether one more read is too many.
+    /// Returns true if another read would exceed the limit.
     func isFull(_ id: TransactionID) -> Bool {
         open[id].map { $0.versions.count + $0.queries.count >= Self.maxReads } ?? false
     }
@@ -159,7 +160,7 @@ struct TransactionTable {
         }
     }
 
-    /// The open ones of a database, in the order they began.
+    /// Returns the open transactions of a database, in the order of their begin.
     func ids(in database: DatabaseID) -> [TransactionID] {
         open.filter { $0.value.database == database }.sorted { $0.value.age.own < $1.value.age.own }
             .map(\.key)
@@ -185,9 +186,10 @@ struct TransactionTable {
             transaction.begun.advanced(by: totalLimit))
     }
 
-    /// Ends those whose time is over. One that waits for a lock is in use for as long as it does.
+    /// Ends the transactions whose time has passed. A transaction that waits for a lock counts as
+    /// in use.
     ///
-    /// - Returns: Their ids, in the order they began.
+    /// - Returns: The ids, in the order of their begin.
     mutating func expire(now: Timestamp, isWaiting: (TransactionID) -> Bool) -> [TransactionID] {
         guard let nextExpiry, nextExpiry < now else { return [] }
         var due: [(id: TransactionID, age: LockAge)] = []

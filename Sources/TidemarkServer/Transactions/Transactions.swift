@@ -1,9 +1,9 @@
 import TidemarkModel
 
-/// The transactions that are open, their locks, and the commands that wait for these.
+/// The open transactions, their locks, and the commands that wait for locks.
 ///
-/// Three pure machines decide: ``TransactionTable``, ``LockTable`` and ``ParkedCommands``. This is the
-/// one place that sees all three: when one says that something has ended, the others hear of it here.
+/// Three pure machines decide: ``TransactionTable``, ``LockTable`` and ``ParkedCommands``. Only
+/// this class accesses all three: it informs the others when one reports an end.
 final class Transactions {
     private let clocks: DatabaseClocks
     private let streams: WriteStreams
@@ -47,7 +47,7 @@ final class Transactions {
         return id
     }
 
-    /// The open transaction of that id; a use keeps it alive.
+    /// Returns the open transaction of an id; a use keeps it alive.
     func use(_ id: TransactionID, _ database: DatabaseID) throws(RPCStatus) -> TransactionTable.Open
     {
         try table.use(id, database: database, now: clocks.now)
@@ -61,7 +61,7 @@ final class Transactions {
         table.record(id, query, readTime: readTime)
     }
 
-    /// Whether one more read is too many for an optimistic transaction.
+    /// Returns true if another read would exceed the limit of an optimistic transaction.
     func isFull(_ id: TransactionID) -> Bool { table.isFull(id) }
 
     func rollback(_ id: TransactionID, _ database: DatabaseID) throws(RPCStatus) {
@@ -69,7 +69,7 @@ final class Transactions {
         releaseLocks(of: id)
     }
 
-    /// Ends a transaction from outside: by its time, by its caller's absence.
+    /// Ends a transaction from outside, because its time has passed or its caller has left.
     func end(_ id: TransactionID, _ ending: TransactionTable.Ending) {
         table.end(id, ending)
         releaseLocks(of: id)
@@ -79,19 +79,20 @@ final class Transactions {
         for id in table.ids(in: database) { end(id, .rolledBack) }
     }
 
-    /// Notes how transactions have ended whose locks are free already.
+    /// Records the endings of transactions whose locks are already free.
     func note(_ endings: [TransactionID: TransactionTable.Ending]) {
         for (id, ending) in endings { table.end(id, ending) }
     }
 
     // MARK: Locks
 
-    /// Whether anything is locked or waited for in the database: if not, every write is granted.
+    /// Returns true if there are locks or waiters in the database. Otherwise every write is
+    /// granted.
     func concerns(_ database: DatabaseID) -> Bool { locks.concerns(database) }
 
-    /// - Returns: Nil when it is granted, else the ticket to wait with.
-    /// - Throws: `aborted` for the victim of a deadlock, and where too many wait already; the
-    ///   transaction is over then.
+    /// - Returns: Nil if the access is granted, otherwise the ticket to wait with.
+    /// - Throws: `aborted` for the victim of a deadlock, and if too many commands wait already; the
+    ///   transaction has then ended.
     func lock(
         _ access: LockAccess, _ database: DatabaseID, _ claimant: LockClaimant,
         again ticket: LockTicket?
@@ -111,9 +112,9 @@ final class Transactions {
         }
     }
 
-    /// Takes the shared locks of a read inside an open transaction.
+    /// Takes the shared locks of a read in an open transaction.
     ///
-    /// - Returns: The ticket to wait with; nil when the read may go on.
+    /// - Returns: The ticket to wait with; nil if the read may continue.
     func lock(
         _ reading: @autoclosure () -> LockedReading?, of id: TransactionID,
         _ database: DatabaseID, again ticket: LockTicket?
@@ -126,7 +127,7 @@ final class Transactions {
         return try lock(.read(reading), database, .transaction(id, age: open.age), again: ticket)
     }
 
-    /// Frees what a transaction that has ended has locked. What of it still waits is told so.
+    /// Frees the locks of a transaction that has ended. Its waiting commands fail.
     @discardableResult
     func releaseLocks(of id: TransactionID) -> LockTable.Owner? {
         let owner = locks.end(id)
@@ -134,18 +135,19 @@ final class Transactions {
         return owner
     }
 
-    /// Gives transactions back what they had locked: their ends have not happened after all.
+    /// Returns the locks to transactions whose ends were undone.
     func restore(_ released: [(id: TransactionID, owner: LockTable.Owner)]) {
         for (id, owner) in released { locks.restore(id, owner) }
     }
 
     // MARK: Waiting
 
-    /// Keeps a command until its locks may be granted.
+    /// Keeps a command until its locks can be granted.
     ///
     /// - Parameters:
-    ///   - deadline: Of one that has waited before; nil for the time that every wait may take.
-    ///   - begun: The transaction that it began and that its caller has not heard of yet.
+    ///   - deadline: The deadline of a command that has waited before; nil for the usual time.
+    ///   - begun: The transaction that the command began and whose id the caller has not received
+    ///     yet.
     func park(
         _ ticket: LockTicket, _ work: ParkedCommand.Work, deadline: Duration?,
         begun: TransactionID? = nil
@@ -158,19 +160,19 @@ final class Transactions {
 
     func isWaiting(_ id: CallID) -> Bool { parked.isWaiting(id) }
 
-    /// Whether messages of a write stream must wait for one before them.
+    /// Returns true if messages of a write stream must wait for an earlier message.
     func isHolding(_ id: CallID) -> Bool { parked.isHolding(id) }
 
-    /// Keeps a message of a write stream behind a batch that waits.
+    /// Keeps a message of a write stream behind a waiting batch.
     ///
-    /// - Returns: False when too many are kept already.
+    /// - Returns: False if too many messages are kept already.
     func hold(_ message: ParkedCommands.Held, of id: CallID) -> Bool {
         parked.hold(message, of: id)
     }
 
     func takeHeld(_ id: CallID) -> ParkedCommands.Held? { parked.takeHeld(id) }
 
-    /// Keeps a batch write some of whose writes wait.
+    /// Keeps a batch write with waiting writes.
     func add(_ batch: ParkedCommands.PartialBatch, of id: CallID) { parked.add(batch, of: id) }
 
     // MARK: Going on
@@ -179,17 +181,18 @@ final class Transactions {
 
     func hasReady(writes: Bool) -> Bool { locks.hasReady(writes: writes) }
 
-    /// The waits that are worth another try, in the order of their tickets.
+    /// Takes the tickets whose requests may succeed, in order.
     func takeReady(writes: Bool) -> [LockTicket] { locks.takeReady(writes: writes) }
 
     func putBack(_ tickets: some Sequence<LockTicket>) {
         for ticket in tickets { locks.putBack(ticket) }
     }
 
-    /// The command of a ticket, which is no longer parked; nil where it has gone away.
+    /// Takes the command of a ticket, which is then no longer parked; nil if the command was
+    /// removed.
     func take(_ ticket: LockTicket) -> ParkedCommand? { parked.take(ticket) }
 
-    /// Whether the command was parked again with its ticket.
+    /// Returns true if the command was parked again with its ticket.
     func isParked(_ ticket: LockTicket) -> Bool { parked.contains(ticket) }
 
     /// Ends a ticket, unless its command was parked again.
@@ -199,7 +202,7 @@ final class Transactions {
 
     // MARK: The end of a wait
 
-    /// The store could not begin: reads that need not wait any more are told.
+    /// Fails the reads that need not wait any longer, because the store could not begin.
     func failReadyReads(_ status: RPCStatus) {
         for ticket in locks.takeReady(writes: false) {
             locks.cancel(ticket)
@@ -207,7 +210,7 @@ final class Transactions {
         }
     }
 
-    /// Ends a parked command without having performed it. Its ticket is no longer in the queues.
+    /// Ends a parked command without performing it. Its ticket is no longer in the queues.
     private func fail(_ ticket: LockTicket, _ status: RPCStatus) {
         guard let command = parked.take(ticket) else { return }
         fail(command, status)
@@ -226,7 +229,7 @@ final class Transactions {
         }
     }
 
-    /// Notes what became of one write of a batch write; the last one's makes the answer.
+    /// Records the result of a write of a batch write; the last result produces the answer.
     func settle(_ id: CallID, _ index: Int, _ result: BatchWriteResult, _ usage: Usage) {
         guard let batch = parked.settle(id, index, result, usage) else { return }
         lateOutputs.append(id, .batchWrite(batch.results.compactMap { $0 }))
@@ -234,9 +237,9 @@ final class Transactions {
         lateOutputs.append(Output(id: id, event: .ended(ending)))
     }
 
-    /// Forgets what of a call or a stream waits, and tells nobody.
+    /// Forgets the waiting commands of a call or a stream, without an output.
     ///
-    /// - Returns: Whether there was anything.
+    /// - Returns: True if there were any.
     @discardableResult
     func drop(_ id: CallID) -> Bool {
         let waiting = parked.takeAll(id)
@@ -247,12 +250,12 @@ final class Transactions {
         return !waiting.isEmpty
     }
 
-    /// A caller has gone away: what of its call waits is not performed.
+    /// Ends the waiting commands of a call whose caller has left; they are not performed.
     func cancel(_ id: CallID, _ status: RPCStatus) {
         if drop(id) { lateOutputs.append(Output(id: id, event: .ended(status))) }
     }
 
-    /// What there is to say of commands that were parked.
+    /// Takes the outputs of parked commands.
     func takeOutputs() -> [Output] {
         defer { lateOutputs = [] }
         return lateOutputs
@@ -260,7 +263,7 @@ final class Transactions {
 
     // MARK: Time
 
-    /// When something becomes due by itself, by the executor's time.
+    /// The earliest time at which work becomes due without a command, by the executor's time.
     var nextDeadline: Duration? {
         let expiry = table.nextExpiry.map {
             executor.uptime + max(.zero, $0.duration(since: clocks.now) + .microseconds(1))
@@ -268,10 +271,10 @@ final class Transactions {
         return [parked.nextDeadline(), expiry].compactMap { $0 }.min()
     }
 
-    /// Ends the waits and the transactions whose time is over.
+    /// Ends the waits and the transactions whose time has passed.
     func expire() {
         for ticket in parked.due(executor.uptime) {
-            // An earlier one may have taken it along.
+            // An earlier command may have removed it.
             guard let command = parked.take(ticket) else { continue }
             locks.cancel(ticket)
             fail(command, TransactionTable.contention)
@@ -283,7 +286,7 @@ final class Transactions {
 
     /// Forgets all transactions.
     ///
-    /// - Returns: The calls and streams something of which has waited.
+    /// - Returns: The calls and streams with waiting commands.
     func forgetAll() -> [CallID] {
         defer {
             table = TransactionTable()

@@ -1,17 +1,18 @@
 import TidemarkModel
 
-/// What one write stream has applied, over all the connections that took it up: a count, and the
-/// newest answers, because their client may not have heard them.
+/// The applied batches of a write stream, over all connections that resumed it: a count, and the
+/// newest answers, because the client may not have received them.
 struct StreamHistory: Equatable {
-    /// Tells a client that this stream can be taken up again. No other server's ids begin so.
+    /// The prefix shows a client that this stream can be resumed. No other server's ids begin with
+    /// it.
     static let prefix = "tidemark-"
-    /// How many answers are kept: as many as a client has under way.
+    /// The number of kept answers: the maximum that a client has under way.
     static let kept = 10
 
     let id: String
-    /// How many batches were applied. One that was refused is none of them.
+    /// The number of applied batches. Refused batches do not count.
     private(set) var position: Int64 = 0
-    /// The answers to the newest of them, encoded, in order.
+    /// The answers to the newest batches, encoded, in order.
     private var newest: [[UInt8]] = []
 
     init(randomBits: () -> UInt64) { id = Self.prefix + DocumentNaming.makeID(randomBits) }
@@ -36,16 +37,16 @@ struct StreamHistory: Equatable {
         return 0...position ~= number ? number : nil
     }
 
-    /// Whether this stream gave out the token. Clients with several messages under way return older
-    /// ones, and some none at all.
+    /// Returns true if this stream issued the token. Clients with several messages under way return
+    /// older tokens, and some return none.
     func knows(_ token: [UInt8]) -> Bool { token.isEmpty || position(token) != nil }
 
     // MARK: Responses
 
-    /// The answer that opens the stream, or takes it up again.
+    /// The answer that opens or resumes the stream.
     var opening: WriteResponse { WriteResponse(streamID: id, streamToken: token) }
 
-    /// The answer to the newest batch.
+    /// Returns the answer to the newest batch.
     func response(_ reply: CommitReply) -> WriteResponse { response(reply, at: position) }
 
     private func response(_ reply: CommitReply, at position: Int64) -> WriteResponse {
@@ -54,7 +55,8 @@ struct StreamHistory: Equatable {
             commitTime: reply.commitTime)
     }
 
-    /// What a client has not heard that has heard this token; nil when that is not known any more.
+    /// Returns the answers that a client with this token has missed; nil if they are no longer
+    /// known.
     func responses(after token: [UInt8]) -> [WriteResponse]? {
         guard let heard = position(token), position - heard <= newest.count else { return nil }
         let missed = newest.suffix(Int(position - heard)).compactMap(Self.decode)
@@ -66,7 +68,7 @@ struct StreamHistory: Equatable {
 // MARK: - The stored form
 
 extension StreamHistory {
-    /// Nil when the bytes are none of ours.
+    /// Reads the encoded answers; nil for invalid bytes.
     init?(id: String, position: Int64, newest bytes: [UInt8]) {
         guard case .array(let values)? = try? FieldsCodec.decodeValue(bytes) else { return nil }
         self.id = id
@@ -77,7 +79,7 @@ extension StreamHistory {
 
     var encodedNewest: [UInt8] { FieldsCodec.encode(Value.array(newest.map(Value.bytes))) }
 
-    /// The commit time, and for each result its time and what the transforms made.
+    /// Encodes the commit time, and for each result its time and the results of the transforms.
     private static func encode(_ reply: CommitReply) -> [UInt8] {
         let results = reply.results.map { result in
             Value.array([

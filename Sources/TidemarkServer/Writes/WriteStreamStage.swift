@@ -1,18 +1,18 @@
 import TidemarkModel
 import TidemarkStore
 
-/// The write streams during one turn: a copy of ``WriteStreams``, which is taken over once the turn's
-/// transaction is durable.
+/// The write streams during a turn: a copy of ``WriteStreams``, which is taken over after the
+/// turn's transaction is durable.
 struct WriteStreamStage {
     private let clocks: DatabaseClocks
     private let transactions: Transactions
     private let randomBits: @Sendable () -> UInt64
-    /// How many streams can be taken up again.
+    /// The maximum number of streams that can be resumed.
     private let remembered: Int
 
     private(set) var connections: [CallID: WriteStreamState]
     private(set) var storedHistories: Int
-    /// The streams that have ended in this turn, and how.
+    /// The streams that have ended in this turn, with their status.
     private(set) var ended: [CallID: RPCStatus] = [:]
 
     init(
@@ -34,9 +34,9 @@ struct WriteStreamStage {
 
     func isConnected(_ id: CallID) -> Bool { connections[id] != nil }
 
-    /// Answers one message of a stream, or ends the stream with the reason why not.
+    /// Answers a message of a stream, or ends the stream with the reason.
     ///
-    /// - Returns: False for a stream that has ended: its client has been told, or will be.
+    /// - Returns: False for a stream that has ended: its client has received the status, or will.
     /// - Throws: ``LockWait``, ``StoreError``.
     mutating func perform(
         _ id: CallID, _ request: WriteRequest, _ commits: inout CommitStage,
@@ -55,7 +55,8 @@ struct WriteStreamStage {
         return true
     }
 
-    /// Commits a batch. That it was applied, and its answer, are stored with what it changed.
+    /// Commits a batch. The stream's history with the answer is stored in the same transaction as
+    /// the changes.
     private mutating func apply(
         _ request: WriteRequest, _ id: CallID, _ context: CallContext, _ history: StreamHistory,
         _ commits: inout CommitStage, _ outputs: inout [Output]
@@ -64,7 +65,7 @@ struct WriteStreamStage {
             throw RPCStatus.invalidArgument("The stream token is not one of this stream.")
         }
         var history = history
-        // No batch: a client says goodbye so. It has nothing to hear again.
+        // An empty request closes the stream. No response is stored for it.
         let isBatch = !request.mutations.isEmpty
         var isNew = false
         commits.method = .write
@@ -98,15 +99,15 @@ struct WriteStreamStage {
             outputs += missed.map { Output(id: id, event: .write($0)) }
             outputs.append(Output(id: id, event: .write(history.opening)))
         } else {
-            // Nothing is known of it: a client that asked for another stream sees it by the id.
+            // The history is unknown: the id shows the client that this is another stream.
             let history = StreamHistory(randomBits: randomBits)
             connections[id]?.history = history
             outputs.append(Output(id: id, event: .write(history.opening)))
         }
     }
 
-    /// What an earlier connection has sent and was not read yet must not be applied behind the back
-    /// of the new one.
+    /// Ends older connections of this stream, so their unread requests cannot be applied after the
+    /// new connection has resumed the stream.
     private mutating func endConnections(
         of streamID: String, _ database: DatabaseID, _ outputs: inout [Output]
     ) {
@@ -130,7 +131,7 @@ struct WriteStreamStage {
             of: streamID, in: row, usedSince: oldestStreamUse)
     }
 
-    /// What a transaction does once about its streams: forgets old ones.
+    /// Forgets old streams, once per transaction.
     mutating func trim(_ commits: CommitStage) throws {
         guard let transaction = commits.transaction, storedHistories > 0, !commits.commits.isEmpty
         else { return }

@@ -1,13 +1,13 @@
 import TidemarkModel
 
-/// One connection of a write stream. Its first message opens the stream, or takes up one whose
-/// connection was lost; every later one is a commit with one answer.
+/// A connection of a write stream. Its first message opens the stream, or resumes a stream whose
+/// connection was lost; every later message is a commit with an answer.
 struct WriteStreamState {
     let context: CallContext
-    /// Set by the first message.
+    /// The history of the stream. The first message sets it.
     var history: StreamHistory?
 
-    /// What was billed on it.
+    /// The bill of the connection.
     var usage = Usage()
 
     var isOpen: Bool { history != nil }

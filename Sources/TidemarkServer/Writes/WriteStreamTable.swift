@@ -1,11 +1,11 @@
 import TidemarkModel
 import TidemarkStore
 
-/// The histories of write streams on disk, so that a stream can be taken up after a restart.
+/// The histories of write streams on disk, so a stream can be resumed after a restart.
 struct WriteStreamTable {
-    /// How long after its last batch a stream can be taken up again.
+    /// The time after its last batch in which a stream can be resumed.
     static let lifetime = Duration.seconds(24 * 3_600)
-    /// Rows that one trim removes at most.
+    /// The maximum number of rows that a trim removes.
     static let trimSlice = 100
 
     static let schema = """
@@ -30,7 +30,7 @@ struct WriteStreamTable {
         Int(try transaction.rows("SELECT COUNT(*) FROM writeStream")[0].integer(0))
     }
 
-    /// - Parameter database: Its row.
+    /// - Parameter database: The row of the database.
     func history(
         of id: String, in database: Int64, usedSince start: Timestamp
     ) throws(StoreError) -> StreamHistory? {
@@ -44,7 +44,7 @@ struct WriteStreamTable {
         }
     }
 
-    /// - Returns: Whether the stream is new here.
+    /// - Returns: True if the stream is new in the table.
     func save(
         _ history: StreamHistory, in database: Int64, at time: Timestamp
     ) throws(StoreError) -> Bool {
@@ -66,9 +66,10 @@ struct WriteStreamTable {
         return true
     }
 
-    /// Forgets streams that were not used since `start`, and the `surplus` oldest: a slice of them.
+    /// Forgets streams that were not used since `start`, and the `surplus` oldest: at most a slice
+    /// per call.
     ///
-    /// - Returns: How many it has forgotten.
+    /// - Returns: The number of forgotten streams.
     func trim(notUsedSince start: Timestamp, surplus: Int) throws(StoreError) -> Int {
         let slice = Int64(Self.trimSlice)
         let expired = try transaction.rows(

@@ -1,8 +1,9 @@
 import TidemarkModel
 
-/// The write streams that are connected, and how many histories of streams are in the store.
+/// The connected write streams, and the number of histories in the store.
 ///
-/// A turn's writes work on a copy, the ``WriteStreamStage``, which is taken over once it is durable.
+/// A turn's writes work on a copy, the ``WriteStreamStage``, which is taken over after it is
+/// durable.
 final class WriteStreams {
     private(set) var connections: [CallID: WriteStreamState] = [:]
     private(set) var storedHistories: Int
@@ -11,10 +12,10 @@ final class WriteStreams {
 
     var ids: [CallID] { Array(connections.keys) }
 
-    /// Whether the stream's first message was answered.
+    /// Returns true if the stream's first message was answered.
     func isOpen(_ id: CallID) -> Bool { connections[id]?.isOpen == true }
 
-    /// - Returns: Whether there was such a stream.
+    /// - Returns: True if there was such a stream.
     func remove(_ id: CallID) -> Bool { connections.removeValue(forKey: id) != nil }
 
     func removeAll() { connections = [:] }
@@ -24,6 +25,6 @@ final class WriteStreams {
         self.storedHistories = storedHistories
     }
 
-    /// The store went back to a snapshot.
+    /// Resets the number of histories after the store was restored from a snapshot.
     func restore(storedHistories: Int) { self.storedHistories = storedHistories }
 }
