@@ -2,11 +2,11 @@ import Foundation
 import TidemarkModel
 import TidemarkWire
 
-/// Errors as Google's interfaces answer them.
+/// Encodes errors in the form of Google's interfaces.
 enum ErrorJSON {
-    /// `{"error": {"code", "message", "status", "details"}}`.
+    /// Returns `{"error": {"code", "message", "status", "details"}}`.
     ///
-    /// - Parameter isList: Whether it stands in a list.
+    /// - Parameter isList: True if the error must be inside a list.
     static func data(of status: RPCStatus, isList: Bool = false) -> Data {
         let error = output(of: status)
         return (isList ? .list([error]) : error).data(isPretty: true)
@@ -30,7 +30,7 @@ enum ErrorJSON {
 }
 
 extension RPCStatus.Code {
-    /// As the comments of `google.rpc.Code` map them.
+    /// The HTTP status, according to the comments of `google.rpc.Code`.
     var httpStatus: Int {
         switch self {
         case .ok: 200

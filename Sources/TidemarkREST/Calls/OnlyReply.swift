@@ -1,7 +1,7 @@
 import Synchronization
 import TidemarkModel
 
-/// The reply of a call that has one, and how the call ended.
+/// The reply of a call with a single reply, and the status at its end.
 final class OnlyReply: Sendable {
     typealias End = (reply: Reply?, status: RPCStatus)
 
@@ -13,7 +13,7 @@ final class OnlyReply: Sendable {
 
     private let state = Mutex(State())
 
-    /// What comes after the end is dropped.
+    /// Takes an event. Events after the end are dropped.
     func receive(_ event: StreamEvent<Reply>) {
         let (waiter, end): (CheckedContinuation<End, Never>?, End?) = state.withLock { state in
             if state.end != nil { return (nil, nil) }
@@ -26,10 +26,10 @@ final class OnlyReply: Sendable {
         if let waiter, let end { waiter.resume(returning: end) }
     }
 
-    /// Nil before the end.
+    /// The reply and the status; nil before the end.
     var end: End? { state.withLock { $0.end } }
 
-    /// For one caller.
+    /// Waits for the end. Only one caller may wait.
     func untilEnd() async -> End {
         await withCheckedContinuation { waiter in
             let end = state.withLock { state in
@@ -42,7 +42,7 @@ final class OnlyReply: Sendable {
 }
 
 extension RESTCall {
-    /// The answer of a call that has one reply.
+    /// Returns the answer of a call with a single reply.
     func answer(_ end: OnlyReply.End) -> HTTPAnswer {
         guard end.status.code == .ok, let reply = end.reply else { return .error(end.status) }
         var answer = HTTPAnswer(body: .data(data(of: reply)))

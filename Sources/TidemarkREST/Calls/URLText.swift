@@ -1,11 +1,11 @@
 /// The parts of a URL, unescaped.
 enum URLText {
-    /// A path's segments. An escaped slash stays escaped, because a segment is one id.
+    /// Returns a path's segments. An escaped slash stays escaped, because a segment is a single id.
     ///
-    /// - Returns: Nil for escapes that make no text.
+    /// - Returns: The segments; nil if the escapes produce no valid text.
     static func segments(of path: String) -> [String]? {
         var result: [String] = []
-        // By bytes: a text is split by its characters ten times as slowly.
+        // The path is split by bytes, because a split by characters is ten times slower.
         let parts = path.utf8.split(
             separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         for part in parts.dropFirst() {
@@ -16,9 +16,9 @@ enum URLText {
         return result
     }
 
-    /// Names and values in their order, of a query or a form.
+    /// Returns the names and values of a query or a form, in their order.
     ///
-    /// - Returns: Nil for escapes that make no text.
+    /// - Returns: The pairs; nil if the escapes produce no valid text.
     static func pairs(_ text: String) -> [(name: String, value: String)]? {
         var result: [(name: String, value: String)] = []
         for pair in text.split(separator: "&") {
@@ -32,7 +32,7 @@ enum URLText {
         return result
     }
 
-    /// Most texts have nothing to unescape, and long ones are whole messages.
+    /// Unescapes a text. Most texts have no escapes, and long texts are whole messages.
     private static func unescaped(_ text: Substring) -> String? {
         let percent = UInt8(ascii: "%")
         if !text.utf8.contains(percent) { return String(text) }
@@ -52,7 +52,7 @@ enum URLText {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// The value of a hexadecimal digit.
+    /// Returns the value of a hexadecimal digit.
     private static func digit(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")

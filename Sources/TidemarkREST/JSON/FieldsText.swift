@@ -1,12 +1,12 @@
 import Foundation
 import TidemarkModel
 
-// A document's fields as protobuf's JSON has them, from the bytes that are stored, without a tree of
-// them. ``ProtoJSONWriter`` makes the same text of the same values by its tables: a test compares both.
+// Writes a document's fields in protobuf's JSON directly from the stored bytes, without a tree.
+// ``ProtoJSONWriter`` produces the same text with its tables: a test compares the two.
 
 extension JSONText {
-    /// Writes an object from names to values. Bytes that a damaged disk changed are no fields at all,
-    /// as they are where they are decoded.
+    /// Writes an object from names to values. Bytes from a damaged disk count as no fields, as in
+    /// decoding.
     mutating func write(_ fields: EncodedFields) {
         let start = (count: bytes.count, depth: depth)
         let isWhole = fields.bytes.withUnsafeBufferPointer { buffer in
@@ -20,7 +20,7 @@ extension JSONText {
         put("{}")
     }
 
-    /// Each entry is a key and a value, in the order of the keys.
+    /// Writes the entries, each with a key and a value, in the order of the keys.
     private mutating func write(entries: WireReader, field: UInt64) throws(CodecError) {
         var reader = entries
         var isEmpty = true
@@ -38,9 +38,9 @@ extension JSONText {
         close("}", isEmpty: isEmpty)
     }
 
-    /// An object with one member, whose name says the kind.
+    /// Writes an object with a single member, whose name states the kind.
     private mutating func write(value: WireReader) throws(CodecError) {
-        // Three groups for each level of values.
+        // There are three groups for each level of values.
         guard depth < 4 * FieldsCodec.maxDepth else { throw .tooDeep }
         var reader = value
         open("{")
@@ -74,7 +74,7 @@ extension JSONText {
         close("}", isEmpty: false)
     }
 
-    /// A part that is zero is left out, as it is in the bytes.
+    /// Writes a place. A zero part is omitted, as in the bytes.
     private mutating func write(place: WireReader) throws(CodecError) {
         var reader = place
         var isEmpty = true

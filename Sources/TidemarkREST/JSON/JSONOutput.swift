@@ -1,18 +1,18 @@
 import Foundation
 import TidemarkModel
 
-/// JSON on its way out.
+/// A JSON value for an answer.
 indirect enum JSONOutput: Sendable, Hashable {
     case null
     case bool(Bool)
     case integer(Int64)
-    /// Finite: JSON has no other numbers, and protobuf writes those as text.
+    /// A finite number: JSON has no other numbers, and protobuf writes the others as text.
     case number(Double)
     case text(String)
     case list([JSONOutput])
     case object([Member])
-    /// What a document holds, as an object from names to values. It is written from the bytes that are
-    /// stored: a tree of it would be most of the work.
+    /// A document's fields, as an object from names to values. The text is written from the stored
+    /// bytes, because a tree would be most of the work.
     case fields(EncodedFields)
 
     struct Member: Sendable, Hashable {
@@ -25,7 +25,8 @@ indirect enum JSONOutput: Sendable, Hashable {
         }
     }
 
-    /// A document as REST has it: what ``ProtoJSONWriter`` makes of its message.
+    /// Returns a document in REST's form: the same as ``ProtoJSONWriter`` produces from its
+    /// message.
     static func document(_ document: Document, in database: DatabaseID) -> JSONOutput {
         var members = [Member("name", .text(document.path.name(in: database)))]
         if !document.contents.bytes.isEmpty {
@@ -37,8 +38,8 @@ indirect enum JSONOutput: Sendable, Hashable {
     }
 
     /// - Parameters:
-    ///   - isPretty: Whether it is for people: over lines, names in order.
-    ///   - isSorted: Whether names are in order on one line.
+    ///   - isPretty: True for a readable form with line breaks and sorted names.
+    ///   - isSorted: True for sorted names on a single line.
     func data(isPretty: Bool = false, isSorted: Bool = false) -> Data {
         var text = JSONText(isPretty: isPretty, isSorted: isPretty || isSorted)
         text.write(self)

@@ -1,11 +1,11 @@
 import TidemarkModel
 
-/// Writes ``JSONOutput`` as text. Decisions/0060 says why `JSONEncoder` does not.
+/// Writes ``JSONOutput`` as text. Decisions/0060 explains why `JSONEncoder` is not used.
 struct JSONText {
     private let isPretty: Bool
     private let isSorted: Bool
     private(set) var bytes: [UInt8] = []
-    /// How many groups are open.
+    /// The number of open groups.
     private(set) var depth = 0
 
     init(isPretty: Bool, isSorted: Bool) {
@@ -51,7 +51,7 @@ struct JSONText {
 
     mutating func write(_ flag: Bool) { put(flag ? "true" : "false") }
 
-    /// As protobuf has it: a text where JSON has no such number.
+    /// Writes a number in protobuf's form: as a text if JSON has no such number.
     mutating func write(_ number: Double) {
         if let name = NumberText.name(of: number) {
             quote(name)
@@ -66,7 +66,7 @@ struct JSONText {
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
 
-    /// Goes back to a place where it has been.
+    /// Returns to an earlier state.
     mutating func restore(count: Int, depth: Int) {
         precondition(count <= bytes.count)
         bytes.removeSubrange(count...)
@@ -82,13 +82,13 @@ extension JSONText {
         depth += 1
     }
 
-    /// To be followed by an element, or by a member's name and value.
+    /// Begins an element, or a member, whose name and value must follow.
     mutating func begin(isFirst: Bool) {
         if !isFirst { put(",") }
         breakLine()
     }
 
-    /// - Parameter text: One in which nothing is to be escaped.
+    /// - Parameter text: A text without characters that need an escape.
     mutating func name(_ text: StaticString) {
         put("\"")
         put(text)
@@ -121,12 +121,12 @@ extension JSONText {
             contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// - Parameter text: One in which nothing is to be escaped.
+    /// - Parameter text: A text without characters that need an escape.
     mutating func add(_ text: String) { text.withBytes { bytes.append(contentsOf: $0) } }
 
     mutating func quote(_ text: String) { text.withBytes { quoteWhole($0) } }
 
-    /// - Parameter text: From outside of this process: what is not UTF-8 in it is repaired.
+    /// - Parameter text: A text from outside of this process: invalid UTF-8 is repaired.
     mutating func quote(_ text: UnsafeBufferPointer<UInt8>) {
         if text.allSatisfy({ $0 < 0x80 }) {
             quoteWhole(text)

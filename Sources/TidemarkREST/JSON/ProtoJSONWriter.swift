@@ -1,9 +1,9 @@
 import Foundation
 import TidemarkModel
 
-/// Writes a message's bytes as protobuf's JSON.
+/// Converts a message's bytes to protobuf's JSON.
 enum ProtoJSONWriter {
-    /// - Parameter bytes: A message of this server's own making.
+    /// - Parameter bytes: A message that this server has written.
     static func json(_ type: MessageType, _ bytes: [UInt8]) -> JSONOutput {
         let result = bytes.withUnsafeBufferPointer { buffer in
             Result { () throws(CodecError) in
@@ -16,12 +16,12 @@ enum ProtoJSONWriter {
         return json
     }
 
-    /// What a message holds of one field.
+    /// The contents of a message for a field.
     private struct Slot {
         let field: FieldSchema
         var elements: [JSONOutput] = []
         var entries: [JSONOutput.Member] = []
-        /// The entries of a document's fields, which stay as they are.
+        /// The entries of a document's fields, which stay encoded.
         var fields: [UInt8] = []
 
         var json: JSONOutput {
@@ -77,7 +77,7 @@ enum ProtoJSONWriter {
                 slot.elements.append(try element(slot.field.kind, &reader))
                 return
             }
-            // Packed.
+            // The numbers are packed.
             var numbers = try reader.message()
             while !numbers.isAtEnd {
                 slot.elements.append(try element(slot.field.kind, &numbers))
@@ -172,7 +172,7 @@ extension ProtoJSONWriter {
         return .text(Timestamp(seconds: seconds, nanoseconds: nanoseconds).rfc3339)
     }
 
-    /// As in `0.001200s`.
+    /// Returns a duration, as in `0.001200s`.
     private static func duration(_ message: WireReader) throws(CodecError) -> JSONOutput {
         let (seconds, nanoseconds) = try seconds(message)
         if nanoseconds == 0 { return .text("\(seconds)s") }
@@ -190,12 +190,12 @@ extension ProtoJSONWriter {
             if tag >> 3 == 1 { return try element(kind, &reader) }
             try reader.skip(tag)
         }
-        // A wrapper holds the default where it holds nothing.
+        // An empty wrapper has the default value.
         if case .int64 = kind { return .text("0") }
         return .integer(0)
     }
 
-    /// A message with its type's name beside its fields.
+    /// Returns a message with its type's name beside its fields.
     private static func any(_ message: WireReader) throws(CodecError) -> JSONOutput {
         var reader = message
         var url = ""
@@ -224,7 +224,7 @@ extension ProtoJSONWriter {
         return .object([type, .init("value", .text(Data(value).base64EncodedString()))])
     }
 
-    /// `google.protobuf.Struct`, whose fields are `google.protobuf.Value`.
+    /// Returns a `google.protobuf.Struct`, whose fields are `google.protobuf.Value`.
     private static func structure(_ message: WireReader) throws(CodecError) -> JSONOutput {
         var reader = message
         var members: [JSONOutput.Member] = []
@@ -273,7 +273,8 @@ extension ProtoJSONWriter {
 }
 
 extension FieldSchema {
-    /// Whether it has the layout of a document's fields: a document's, and an aggregation's result.
+    /// True if the field has the layout of a document's fields: in a document, and in an
+    /// aggregation's result.
     fileprivate var isOfDocument: Bool {
         if case .map(.value) = kind { number == FieldsCodec.documentFields } else { false }
     }

@@ -1,5 +1,5 @@
 extension MessageSchema {
-    /// What calls and streams send and answer, field by field as in `Proto/`.
+    /// The requests and replies of calls and streams, field by field as in `Proto/`.
     static let calls: [MessageType: MessageSchema] = [
         .getDocumentRequest: MessageSchema(
             "google.firestore.v1.GetDocumentRequest",

@@ -1,5 +1,5 @@
 extension MessageSchema {
-    /// Documents, values, writes, targets, and what else calls carry.
+    /// Documents, values, writes, targets, and other messages of calls.
     static let data: [MessageType: MessageSchema] = [
         .target: MessageSchema(
             "google.firestore.v1.Target",

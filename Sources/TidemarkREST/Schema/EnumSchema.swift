@@ -1,6 +1,6 @@
 /// The names of an enum's values.
 struct EnumSchema: Sendable {
-    /// As in `google.firestore.v1.StructuredQuery.Direction`.
+    /// The name, as in `google.firestore.v1.StructuredQuery.Direction`.
     let name: String
     let numbers: [String: Int32]
     private let names: [Int32: String]
@@ -11,7 +11,7 @@ struct EnumSchema: Sendable {
         names = Dictionary(uniqueKeysWithValues: numbers.map { ($1, $0) })
     }
 
-    /// Nil for a number that has none.
+    /// Returns the name of a number; nil if it has none.
     func name(of number: Int32) -> String? { names[number] }
 
     static let all: [EnumType: EnumSchema] = [

@@ -1,9 +1,9 @@
-/// A message's fields, as protobuf's JSON needs them.
+/// A message's fields, for protobuf's JSON.
 struct MessageSchema: Sendable {
-    /// As in `google.firestore.v1.Document`.
+    /// The name, as in `google.firestore.v1.Document`.
     let name: String
     let fields: [FieldSchema]
-    /// By the name in JSON and by the one in the protocol: both are read.
+    /// The index of each field, by its name in JSON and by its name in the protocol: both are read.
     private let indexByName: [String: Int]
     private let indexByNumber: [UInt64: Int]
 
@@ -27,7 +27,7 @@ struct MessageSchema: Sendable {
         indexByNumber[number].map { fields[$0] }
     }
 
-    /// Every message, by its type.
+    /// All messages, by type.
     private static let all: [MessageSchema] = {
         let parts = calls.merging(queries) { first, _ in first }
             .merging(data) { first, _ in first }
@@ -43,14 +43,14 @@ struct MessageSchema: Sendable {
 }
 
 struct FieldSchema: Sendable {
-    /// As in `read_time`.
+    /// The name in the protocol, as in `read_time`.
     let name: String
-    /// As in `readTime`.
+    /// The name in JSON, as in `readTime`.
     let jsonName: String
     let number: UInt64
     let kind: FieldKind
     let isRepeated: Bool
-    /// The group of fields of which one at most is set; nil for none.
+    /// The group of fields of which at most one is set; nil for none.
     let oneof: String?
 
     init(
@@ -78,20 +78,20 @@ indirect enum FieldKind: Sendable {
     case text, bytes, bool, int32, int64, double
     case enumeration(EnumType)
     case message(MessageType)
-    /// From texts to messages.
+    /// A map from texts to messages.
     case map(MessageType)
-    /// From texts to texts.
+    /// A map from texts to texts.
     case textMap
     case timestamp, duration
-    /// A number that may be absent: `Int32Value` and its like.
+    /// A number that can be absent: `Int32Value` and similar types.
     case wrapped(FieldKind)
-    /// `NullValue`
+    /// The type `NullValue`.
     case null
     case any
-    /// `google.protobuf.Struct`: any JSON object.
+    /// The type `google.protobuf.Struct`: any JSON object.
     case structure
 
-    /// What protobuf's JSON calls it in errors.
+    /// The name of the type in errors of protobuf's JSON.
     var typeName: String {
         switch self {
         case .text: "TYPE_STRING"
@@ -119,7 +119,7 @@ indirect enum FieldKind: Sendable {
     private static func url(_ name: String) -> String { urlPrefix + name }
 }
 
-/// The messages that calls and streams are made of.
+/// The messages of calls and streams.
 enum MessageType: Int, CaseIterable, Sendable {
     case getDocumentRequest, listDocumentsRequest, listDocumentsResponse
     case createDocumentRequest, updateDocumentRequest, deleteDocumentRequest

@@ -1,5 +1,5 @@
 extension MessageSchema {
-    /// What queries are made of.
+    /// The messages of queries.
     static let queries: [MessageType: MessageSchema] = [
         .structuredQuery: MessageSchema(
             "google.firestore.v1.StructuredQuery",
