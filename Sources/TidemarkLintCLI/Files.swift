@@ -1,8 +1,9 @@
 import Foundation
 
-/// Reading and writing, with sentences for what goes wrong.
+/// Reads and writes files, with sentences for errors.
 enum Files {
-    /// More than the largest apps have; a folder with more was named by mistake.
+    /// The maximum number of files. The largest apps have fewer; a folder with more was named by
+    /// mistake.
     static let maxFiles = 50_000
 
     private static let skipped: Set<String> = [
@@ -21,7 +22,7 @@ enum Files {
         }
     }
 
-    /// All Swift files in folders and of those that are named, in the order of their paths.
+    /// Returns all Swift files in folders, and the named files, in the order of their paths.
     static func sources(
         in paths: [String], excluding parts: [String]
     ) throws(LintFailure) -> [(path: String, text: String)] {

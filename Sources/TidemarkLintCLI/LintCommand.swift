@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import TidemarkLint
 
-/// `tidemark-lint`: what an app's Firestore code costs, before it runs.
+/// The command `tidemark-lint`, which reports the costs of an app's Firestore code before it runs.
 @main
 struct LintCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -109,7 +109,7 @@ struct LintCommand: ParsableCommand {
         print("changed \(count) places; files: \(fixes.changes.count)")
     }
 
-    /// What cannot be done ends with 2 and one line.
+    /// Runs a function. An error ends the command with code 2 and a single line.
     private func failing<T>(_ body: () throws(LintFailure) -> T) throws -> T {
         do throws(LintFailure) { return try body() } catch {
             FileHandle.standardError.write(Data("tidemark-lint: \(error.message)\n".utf8))

@@ -30,7 +30,7 @@ struct InputOptions: ParsableArguments {
     @Option(help: "Findings that are known, and not told again.")
     var baseline: String?
 
-    /// What the plugin asks for where the user names no paths.
+    /// The paths that the plugin passes, used if the user names no paths.
     @Option(help: .hidden)
     var defaultPath: [String] = []
 }

@@ -3,19 +3,19 @@ import TidemarkLint
 import TidemarkRules
 import TidemarkServer
 
-/// Why the linter cannot do its work: one sentence.
+/// The reason why the linter cannot work, as a sentence.
 struct LintFailure: Error {
     let message: String
 
     init(_ message: String) { self.message = message }
 }
 
-/// One run: the files it reads, and what it says of them.
+/// A run of the linter: the files that it reads, and its findings.
 struct LintRun {
     let report: Report
     let texts: [String: String]
     let baseline: Baseline?
-    /// The folder that paths are from.
+    /// The folder of relative paths.
     let root: String
 
     init(paths: [String], size: SizeOptions, inputs: InputOptions) throws(LintFailure) {

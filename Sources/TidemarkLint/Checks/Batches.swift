@@ -1,8 +1,9 @@
 import SwiftSyntax
 
-/// `batch-without-bound`.
+/// The check `batch-without-bound`.
 enum Batches {
-    /// Google's documentation of the client's `batch()`.
+    /// The maximum number of writes in a batch, from Google's documentation of the client's
+    /// `batch()`.
     static let maxWrites = 500
 
     static func findings(in context: CheckContext) -> [Finding] {
@@ -13,7 +14,7 @@ enum Batches {
             let loops = operation.node.enclosingLoops
             guard let loop = loops.first, let over = loop.over, !operation.node.isInTransaction
             else { return nil }
-            // Made anew in the loop, or committed in it.
+            // The batch is created or committed in the loop.
             if isMade(receiver, inside: loop.node, context) { return nil }
             if loops.contains(where: { $0.node.mentions("commit") }) { return nil }
             if isLeft(loop.node) { return nil }
@@ -21,7 +22,7 @@ enum Batches {
         }
     }
 
-    /// Whether it is left at a number: `if count >= 500 { break }`.
+    /// Returns true if the loop ends at a number: `if count >= 500 { break }`.
     private static func isLeft(_ loop: Syntax) -> Bool {
         loop.all(IfExprSyntax.self).contains { branch in
             !branch.body.all(BreakStmtSyntax.self).isEmpty
@@ -51,7 +52,7 @@ enum Batches {
         case .documents(let query):
             switch query.limit {
             case .count(let limit) where limit <= maxWrites: return nil
-            // Of a size that the app has chosen.
+            // The app has chosen the size.
             case .written: return nil
             default: break
             }
@@ -80,7 +81,7 @@ enum Batches {
             mend: "Commit and begin a new batch after every 500 writes.")
     }
 
-    /// Of a range whose ends the code tells.
+    /// Returns the length of a range whose ends are in the code.
     private static func length(of over: ExprSyntax, _ context: CheckContext) -> Int? {
         guard let sequence = over.bare.as(SequenceExprSyntax.self) else { return nil }
         let elements = Array(sequence.elements)

@@ -2,7 +2,7 @@ import SwiftSyntax
 import TidemarkModel
 import TidemarkRules
 
-/// What all checks look at.
+/// The inputs of all checks.
 final class CheckContext {
     let project: Project
     let evaluator: Evaluator
@@ -12,7 +12,7 @@ final class CheckContext {
     let rules: Ruleset?
     let indexes: IndexCatalog?
     private let files: [SyntaxIdentifier: SourceFile]
-    /// Places that no check could judge, with what they are.
+    /// The places that no check could judge, with their descriptions.
     private(set) var untold: [Place: String] = [:]
 
     init(_ project: Project, scale: Scale, rules: Ruleset?, indexes: IndexCatalog?) {
@@ -27,7 +27,7 @@ final class CheckContext {
         graph = CallGraph(project, evaluator, operations)
     }
 
-    /// The file that a node stands in, which is not always that of the call that it is given to.
+    /// Returns the file of a node, which can differ from the file of the call that takes it.
     func file(of node: some SyntaxProtocol) -> SourceFile {
         guard let file = files[node.root.id] else {
             preconditionFailure("a node of a file that was not read")
@@ -60,7 +60,7 @@ final class CheckContext {
             severity: severity, estimate, fix: fix)
     }
 
-    /// What a name was made with, where it is a local one or a property.
+    /// Returns the initial value of a name, if it is local or a property.
     func definition(of node: ExprSyntax) -> ExprSyntax? {
         guard let name = node.bare.as(DeclReferenceExprSyntax.self)?.baseName.bare else {
             return nil
@@ -91,14 +91,14 @@ extension String {
 }
 
 extension String {
-    /// For a sentence: without line ends, and not long.
+    /// The text for a sentence: without line ends, and short.
     var oneLine: String {
         let line = split(whereSeparator: \.isNewline).map { String($0).trimmed }.joined()
         return line.count <= 40 ? line : String(line.prefix(37)) + "…"
     }
 }
 
-/// All that is looked for.
+/// All checks.
 enum Checks {
     static let all: [@Sendable (CheckContext) -> [Finding]] = [
         ListenerCosts.findings, ListenerLife.findings, ListenerErrors.findings, Loops.findings,
@@ -114,7 +114,7 @@ enum Checks {
         return withoutDoubles(found).sorted()
     }
 
-    /// Where two findings speak of one place, the one that says more stays.
+    /// Keeps the more informative of two findings at the same place.
     private static func withoutDoubles(_ all: [Finding]) -> [Finding] {
         let weaker: [FindingID: Set<FindingID>] = [
             .listenerOnAppear: [.listenerNeverRemoved],

@@ -1,8 +1,8 @@
 import SwiftSyntax
 
-/// `client-clock`.
+/// The check `client-clock`.
 enum Clocks {
-    /// Times that are the user's or the app's own, and no moment of writing.
+    /// Names of times that belong to the user or the app, and are no moment of writing.
     private static let own = [
         "birth", "schedul", "expir", "due", "deadline", "start", "end", "until", "remind", "event",
     ]

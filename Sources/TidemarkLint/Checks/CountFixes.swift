@@ -1,8 +1,9 @@
 import SwiftSyntax
 
-/// The changes that `counted-by-download` can make by itself.
+/// The automatic changes for `counted-by-download`.
 enum CountFixes {
-    /// `query.limit(to: 1).getDocuments()` where the result is only looked at for being empty.
+    /// Returns `query.limit(to: 1).getDocuments()`, for a result that is only tested for being
+    /// empty.
     static func limit(_ call: FunctionCallExprSyntax) -> Finding.Fix? {
         guard let member = call.calledExpression.as(MemberAccessExprSyntax.self),
             member.base != nil
@@ -11,8 +12,8 @@ enum CountFixes {
         return Finding.Fix(edits: [.replacing(from: name, to: name, "limit(to: 1).")])
     }
 
-    /// An aggregation where the call stands, and its figure wherever documents are counted. Nil where
-    /// the result has a written type or another name, or is spoken of in another way.
+    /// Returns edits that replace the call by an aggregation, and each count of documents by its
+    /// figure. Returns nil if the result has a written type or another name, or has other uses.
     static func aggregation(
         _ call: FunctionCallExprSyntax, _ query: QueryFacts?
     ) -> Finding.Fix? {
@@ -42,7 +43,7 @@ enum CountFixes {
         return counts.map { Finding.Fix(edits: [asked] + $0) }
     }
 
-    /// `let snapshot = try await query.getDocuments()`.
+    /// Returns the edits for `let snapshot = try await query.getDocuments()`.
     private static func named(_ call: FunctionCallExprSyntax) -> [Finding.Edit]? {
         guard
             let binding = call.ancestors.first(where: { $0.is(PatternBindingSyntax.self) })?
@@ -54,7 +55,7 @@ enum CountFixes {
         return edits(of: name, in: list)
     }
 
-    /// Of all uses of a name, if each counts.
+    /// Returns the edits of all uses of a name, if each use only counts.
     private static func edits(of name: String, in node: Syntax) -> [Finding.Edit]? {
         let isShadowed =
             node.all(IdentifierPatternSyntax.self).count { $0.identifier.bare == name } > 1
@@ -76,7 +77,7 @@ enum CountFixes {
         return found.isEmpty ? nil : found
     }
 
-    /// `.documents.count` or `.count` behind an expression becomes `.count.intValue`.
+    /// Replaces `.documents.count` or `.count` after an expression by `.count.intValue`.
     private static func edits(of expression: ExprSyntax) -> Finding.Edit? {
         var node = Syntax(expression)
         var first: DeclReferenceExprSyntax?

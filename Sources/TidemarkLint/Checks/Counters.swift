@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// `counter-overwritten`: a number read, changed and written back.
+/// The check `counter-overwritten`: a number that is read, changed and written back.
 enum Counters {
     static func findings(in context: CheckContext) -> [Finding] {
         var seen: Set<Place> = []
@@ -26,7 +26,7 @@ enum Counters {
         }
     }
 
-    /// Whether the document is made by this write, so that it holds nothing to lose.
+    /// Returns true if this write creates the document, which therefore has no earlier value.
     private static func isNew(_ operation: Operation) -> Bool {
         guard case .document(let facts) = operation.receiver else { return false }
         return facts.path.last == QueryFacts.newID
@@ -51,7 +51,7 @@ enum Counters {
         return isChangedBefore(bare, key, operation)
     }
 
-    /// `likes + 1`, `(data["likes"] as? Int ?? 0) + 1`.
+    /// Returns true for `likes + 1`, `(data["likes"] as? Int ?? 0) + 1`.
     private static func isChange(
         _ sequence: SequenceExprSyntax, _ key: String, _ context: CheckContext
     ) -> Bool {
@@ -70,13 +70,13 @@ enum Counters {
         }) {
             return true
         }
-        // `post.likes`, also in `(post.likes ?? 0)`.
+        // This is `post.likes`, also in `(post.likes ?? 0)`.
         return first.all(MemberAccessExprSyntax.self).contains {
             same($0.declName.baseName.bare, key) && $0.declName.baseName.bare != "count"
         }
     }
 
-    /// `post.likes += 1` before `["likes": post.likes]`.
+    /// Returns true for `post.likes += 1` before `["likes": post.likes]`.
     private static func isChangedBefore(
         _ value: ExprSyntax, _ key: String, _ operation: Operation
     ) -> Bool {
@@ -95,8 +95,8 @@ enum Counters {
         }
     }
 
-    /// `["likes": post.likes + 1]` in an update of the document that `post` names. Where a document, or a
-    /// map in it, is set anew, an increment would begin from nothing.
+    /// Returns the fix for `["likes": post.likes + 1]` in an update of the document of `post`. If
+    /// the write replaces a document or a map in it, an increment would start from nothing.
     private static func fix(
         _ field: WrittenField, _ key: String, _ operation: Operation, _ context: CheckContext
     ) -> Finding.Fix? {
@@ -121,7 +121,7 @@ enum Counters {
         value.ancestors.count { $0.is(DictionaryExprSyntax.self) } > 1
     }
 
-    /// Whether the written document is named by a member of `owner`, as in `document(post.id)`.
+    /// Returns true if a member of `owner` names the written document, as in `document(post.id)`.
     private static func names(
         _ operation: Operation, _ owner: String, _ context: CheckContext
     ) -> Bool {
@@ -148,7 +148,7 @@ enum Counters {
 }
 
 extension FunctionCallExprSyntax {
-    /// `setData(…, merge: true)`.
+    /// True for `setData(…, merge: true)`.
     fileprivate var merges: Bool {
         argument("merge")?.as(BooleanLiteralExprSyntax.self)?.literal.text == "true"
     }

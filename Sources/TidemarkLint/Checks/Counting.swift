@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// `counted-by-download`: documents that are read only to be counted or summed.
+/// The check `counted-by-download`: documents that are read only to be counted or summed.
 enum Counting {
     enum Use: Hashable { case count, isEmpty, sum, other }
 
@@ -10,7 +10,8 @@ enum Counting {
             let uses = Set(self.uses(of: call))
             guard !uses.isEmpty, !uses.contains(.other) else { return nil }
             let query = operation.query
-            // A value that one document has: a lookup, whatever is asked of its result.
+            // The filter is for a value that a single document has: this is a lookup, regardless of
+            // the use of its result.
             if query.map(asksForOne) == true, !uses.contains(.sum) { return nil }
             if uses == [.isEmpty] {
                 guard query?.limit == QueryFacts.Limit.none, !isOfUnique(operation),
@@ -31,7 +32,7 @@ enum Counting {
             && ListenerCosts.isBounded(query)
     }
 
-    /// Whether the function asks if a value is free: at most one document has it then.
+    /// Returns true if the function checks that a value is free: at most one document has it then.
     private static func isOfUnique(_ operation: Operation) -> Bool {
         guard let query = operation.query,
             query.conditions.contains(where: { $0.test == "isEqualTo" }),
@@ -82,7 +83,7 @@ enum Counting {
         return use(of: ExprSyntax(call))
     }
 
-    /// What is done with an expression that is the snapshot or its documents.
+    /// Returns the uses of an expression that is the snapshot or its documents.
     private static func use(of expression: ExprSyntax) -> [Use] {
         var node = Syntax(expression)
         while let parent = node.parent {
@@ -120,7 +121,7 @@ enum Counting {
         return [.other]
     }
 
-    /// `.count == 0`, `.count > 0`, `.count ?? 0 > 0`, `.count >= 1`.
+    /// Returns true for `.count == 0`, `.count > 0`, `.count ?? 0 > 0`, `.count >= 1`.
     private static func isComparedWithNone(_ member: MemberAccessExprSyntax) -> Bool {
         for parent in member.ancestors {
             if let sequence = parent.as(SequenceExprSyntax.self) {
@@ -151,7 +152,7 @@ enum Counting {
             && sequence.elements.contains { $0.is(NilLiteralExprSyntax.self) }
     }
 
-    /// `.map { … }.reduce(0, +)`
+    /// Returns true for `.map { … }.reduce(0, +)`.
     private static func isSummed(_ member: MemberAccessExprSyntax) -> Bool {
         guard let call = member.parent?.as(FunctionCallExprSyntax.self),
             let next = call.parent?.as(MemberAccessExprSyntax.self)
@@ -168,7 +169,7 @@ enum Counting {
         }
     }
 
-    /// `let documents = snapshot.documents`, also in conditions.
+    /// Returns the uses after `let documents = snapshot.documents`, also in conditions.
     private static func alias(_ initializer: InitializerClauseSyntax) -> [Use] {
         if let binding = initializer.parent?.as(PatternBindingSyntax.self),
             let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.bare,
@@ -199,7 +200,7 @@ enum Counting {
         var found: [Use] = []
         for reference in node.all(DeclReferenceExprSyntax.self)
         where reference.baseName.bare == name && reference.position >= position {
-            // The name of a member, not a reference.
+            // The name is that of a member, not a reference.
             if let member = reference.parent?.as(MemberAccessExprSyntax.self),
                 member.declName.id == reference.id
             {
@@ -207,14 +208,14 @@ enum Counting {
             }
             let next = use(of: ExprSyntax(reference))
             found += next
-            // A new name in its place takes over what follows.
+            // A new name that shadows the old covers the following code.
             if let binding = reference.parent?.parent?.as(OptionalBindingConditionSyntax.self),
                 binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.bare == name
             {
                 return found
             }
         }
-        // `guard let snapshot else`.
+        // The statement is `guard let snapshot else`.
         return found
     }
 }

@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// `too-many-values`.
+/// The check `too-many-values`.
 enum Filters {
     private static let bounds = ["in": 30, "arrayContainsAny": 30, "notIn": 10]
     private static let bounding = [
@@ -35,7 +35,7 @@ enum Filters {
         else { return nil }
         let text = values.trimmedDescription
         if text.contains("allCases") || text.contains("[") { return nil }
-        // Of an enum, which has few cases.
+        // The values are those of an enum, which has few cases.
         let definition = context.definition(of: values)?.trimmedDescription ?? text
         if definition.contains("rawValue") || definition.contains("allCases") { return nil }
         guard !isBounded(values, bound, context) else { return nil }
@@ -57,7 +57,7 @@ enum Filters {
         if values.mentions(wordsOf: bounding) { return true }
         guard let function = values.enclosingFunction else { return false }
         if function.mentions(wordsOf: ["chunk", "stride", "prefix"]) { return true }
-        // A comparison of its count with a number.
+        // The function compares its count with a number.
         let comparisons = function.all(SequenceExprSyntax.self).filter { sequence in
             sequence.mentions("count")
                 && sequence.elements.contains {

@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// `server-source-at-launch`.
+/// The check `server-source-at-launch`.
 enum Launches {
     static func findings(in context: CheckContext) -> [Finding] {
         context.operations.compactMap { operation in
@@ -20,7 +20,8 @@ enum Launches {
         }
     }
 
-    /// Without the argument, the default source answers: the server, or the cache when that fails.
+    /// Removes the argument. The default source then answers: the server, or the cache if that
+    /// fails.
     private static func fix(_ operation: Operation, _ source: ExprSyntax) -> Finding.Fix? {
         guard let call = operation.call, source.is(MemberAccessExprSyntax.self) else {
             return nil
@@ -29,7 +30,8 @@ enum Launches {
         guard let index = arguments.firstIndex(where: { $0.expression.id == source.id }) else {
             return nil
         }
-        // With the comma before it, or, as the first, with the one behind it.
+        // The edit includes the comma before the argument or, for the first argument, the comma
+        // after it.
         let start =
             index > 0
             ? arguments[index - 1].expression.endPosition
@@ -41,7 +43,7 @@ enum Launches {
         return Finding.Fix(edits: [.replacing(from: start, to: end, "")])
     }
 
-    /// The function of a launch from which an operation is reached.
+    /// Returns the function of a launch from which an operation is reached.
     private static func launch(of operation: Operation, _ context: CheckContext) -> String? {
         guard let node = operation.node.enclosingFunction else { return nil }
         guard let function = context.project.functionsByNode[node.id] else {
@@ -77,7 +79,7 @@ enum Launches {
         }
     }
 
-    /// Whether an object is made when a screen opens, and not by the app itself.
+    /// Returns true if a screen creates the object when it opens, and the app itself does not.
     private static func isOfScreen(_ owner: String, _ context: CheckContext) -> Bool {
         let ends = ["ViewModel", "View", "ViewController", "Screen", "Presenter"]
         guard ends.contains(where: owner.hasSuffix) else { return false }

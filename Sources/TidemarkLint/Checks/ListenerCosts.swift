@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// `unbounded-listener`, `listener-beside-pages`, `whole-collection-read`.
+/// The checks `unbounded-listener`, `listener-beside-pages`, `whole-collection-read`.
 enum ListenerCosts {
     static func findings(in context: CheckContext) -> [Finding] {
         let pages = context.operations.filter { $0.query?.hasCursor == true }
@@ -48,10 +48,11 @@ enum ListenerCosts {
                 + "pages, or ask for what is newer than what the device has.", estimate)
     }
 
-    /// Whether the filters keep the result small: what is newer than something, or one document.
+    /// Returns true if the filters keep the result small: documents newer than a time, or a single
+    /// document.
     static func isBounded(_ query: QueryFacts) -> Bool {
         query.asksForIDs || query.hasCursor
-            // Who types now: a few, whatever the app's size.
+            // The typing users are few, regardless of the app's size.
             || query.collectionID?.lowercased().contains("typing") == true
             || query.conditions.contains { condition in
                 if condition.test.hasPrefix("isGreaterThan") { return true }
@@ -64,7 +65,7 @@ enum ListenerCosts {
         "documentid", "slug",
     ]
 
-    /// Fields whose value one document has.
+    /// Returns true for fields whose value only a single document has.
     private static func isName(_ field: String?, in query: QueryFacts) -> Bool {
         guard let field else { return false }
         let lower = field.lowercased().filter { $0 != "_" }

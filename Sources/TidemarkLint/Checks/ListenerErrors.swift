@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// `listener-error-ignored` and `decode-on-main`.
+/// The checks `listener-error-ignored` and `decode-on-main`.
 enum ListenerErrors {
     static func findings(in context: CheckContext) -> [Finding] {
         let hasOwnQueue = context.project.files.contains { file in
@@ -47,7 +47,7 @@ enum ListenerErrors {
                 + "there.")
     }
 
-    /// Whether the user is told where there is no snapshot, if not of the reason.
+    /// Returns true if the user sees that there is no snapshot, even without the reason.
     private static func isShown(in closure: ClosureExprSyntax) -> Bool {
         closure.statements.all(GuardStmtSyntax.self).contains {
             $0.body.mentions(wordsOf: ["toast", "alert", "errormessage", "showerror"])
@@ -66,7 +66,7 @@ enum ListenerErrors {
             return !call.ancestors.contains { parent in
                 guard closure.encloses(parent), let around = parent.as(FunctionCallExprSyntax.self)
                 else { return false }
-                // Another read's document.
+                // The document comes from another read.
                 if let name = around.calledName, name.hasPrefix("getDocument") { return true }
                 let text = around.calledExpression.trimmedDescription
                 return text.contains("Task") || text.contains("global(") || text.contains("queue")
@@ -85,13 +85,13 @@ enum ListenerErrors {
                 + "actor.")
     }
 
-    /// Whether it decodes what has changed alone, or one of them.
+    /// Returns true if the code decodes only the changes, or a single document.
     private static func isOfChanges(
         _ call: FunctionCallExprSyntax, in closure: ClosureExprSyntax, _ context: CheckContext
     ) -> Bool {
-        // `change.document.data(as:)`
+        // This is `change.document.data(as:)`.
         if call.receiver?.bare.lastName == "document" { return true }
-        // One of them: `snapshot.documents.first?.data(as:)`
+        // This is a single document: `snapshot.documents.first?.data(as:)`.
         if call.receiver?.bare.lastName == "first" { return true }
         return call.enclosingLoops.contains { loop in
             guard closure.encloses(loop.node), let over = loop.over,

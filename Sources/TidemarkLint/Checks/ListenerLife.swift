@@ -1,8 +1,8 @@
 import SwiftSyntax
 
-/// `listener-never-removed` and `listener-on-appear`.
+/// The checks `listener-never-removed` and `listener-on-appear`.
 enum ListenerLife {
-    /// What becomes of the result of a call.
+    /// The use of a call's result.
     enum Fate {
         case discarded
         case kept(String)
@@ -57,7 +57,7 @@ enum ListenerLife {
         return .passedOn
     }
 
-    /// Whether a statement is what its function returns, without the word.
+    /// Returns true if a statement is the result of its function, without `return`.
     private static func isResult(_ item: CodeBlockItemSyntax) -> Bool {
         guard let list = item.parent?.as(CodeBlockItemListSyntax.self), list.count == 1 else {
             return false
@@ -84,7 +84,7 @@ enum ListenerLife {
         if let argument = use.parent?.as(LabeledExprSyntax.self) {
             return appended(Syntax(argument))
         }
-        // Whatever else is done with it, it is in somebody's hands.
+        // In every other use, other code has the listener.
         return .passedOn
     }
 
@@ -122,7 +122,7 @@ enum ListenerLife {
             mend: "Call `\(name).remove()` when the screen goes or the user signs out.")
     }
 
-    /// A function that returns its listener: the calls of it that drop that.
+    /// Returns findings for a function that returns its listener: the calls that discard it.
     private static func dropped(_ operation: Operation, _ context: CheckContext) -> [Finding] {
         guard let node = operation.node.enclosingFunction,
             let function = context.project.functionsByNode[node.id]
@@ -179,7 +179,7 @@ enum ListenerLife {
         return Array(found.values)
     }
 
-    /// Whether a condition, or an earlier return, may keep it from being added twice.
+    /// Returns true if a condition or an earlier return can prevent a second listener.
     private static func isGuarded(
         _ body: Syntax, _ operation: Operation, _ context: CheckContext
     ) -> Bool {
@@ -201,7 +201,7 @@ enum ListenerLife {
 }
 
 extension ConditionElementListSyntax {
-    /// Whether it looks at something that can say "already".
+    /// True if the condition tests a state that can mean "already".
     fileprivate var mentionsState: Bool {
         contains { element in
             guard case .expression(let expression) = element.condition else { return false }
@@ -212,7 +212,7 @@ extension ConditionElementListSyntax {
     }
 }
 
-/// Where listeners are removed, by the names they are kept under.
+/// The places where listeners are removed, by the names that hold them.
 struct Removals {
     private var names: Set<String> = []
     private var outsideOfDeinit: Set<String> = []
@@ -248,7 +248,7 @@ struct Removals {
                 found += over.all(MemberAccessExprSyntax.self).map { $0.declName.baseName.bare }
             }
         }
-        // `if let listener = self.listener { listener.remove() }`
+        // The code is `if let listener = self.listener { listener.remove() }`.
         for parent in call.ancestors {
             guard let branch = parent.as(IfExprSyntax.self) else { continue }
             for element in branch.conditions {
@@ -264,7 +264,7 @@ struct Removals {
 
     func has(_ name: String) -> Bool { names.contains(name) }
 
-    /// Whether something removes a listener before its owner is gone.
+    /// Returns true if the code removes a listener before its owner is released.
     func follow(_ fate: ListenerLife.Fate) -> Bool {
         switch fate {
         case .discarded: false

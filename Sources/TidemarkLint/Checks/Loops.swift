@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// `read-in-loop` and `writes-in-loop`.
+/// The checks `read-in-loop` and `writes-in-loop`.
 enum Loops {
     static func findings(in context: CheckContext) -> [Finding] {
         var found: [Finding] = []
@@ -19,11 +19,11 @@ enum Loops {
     struct Loop {
         let node: Syntax
         let over: ExprSyntax
-        /// Of the documents it goes over, where these are a query's.
+        /// The query of the documents in the loop, if they come from a query.
         let query: QueryFacts?
     }
 
-    /// The innermost loop over a list whose length the running app decides.
+    /// Returns the innermost loop over a list whose length is only known in the running app.
     static func loop(around node: some SyntaxProtocol, _ context: CheckContext) -> Loop? {
         guard !node.isInTransaction, let innermost = node.enclosingLoops.first,
             let over = innermost.over
@@ -39,7 +39,8 @@ enum Loops {
                 over, value, isClosure: innermost.node.is(FunctionCallExprSyntax.self))
         else { return nil }
         if case .documents(let facts) = value {
-            // What is new is few, where the listener reads few or asks for what is newer.
+            // New documents are few if the listener reads few documents or asks only for newer
+            // ones.
             if facts.isOfChanges, facts.limit != .none || ListenerCosts.isBounded(facts) {
                 return nil
             }
@@ -49,7 +50,7 @@ enum Loops {
         return Loop(node: innermost.node, over: over, query: nil)
     }
 
-    /// Whether the list holds values of an enum with few cases.
+    /// Returns true if the list contains values of an enum with few cases.
     private static func isOfFewCases(_ value: Known, _ context: CheckContext) -> Bool {
         guard case .elements(let name) = value, let cases = context.project.types[name]?.rawValues
         else { return false }
@@ -61,11 +62,11 @@ enum Loops {
     ) -> Bool {
         switch value {
         case .list(let values) where values.count <= 20: return false
-        // What a user has marked in a list on the screen.
+        // These are the rows that a user has marked in a list on the screen.
         case .instance("IndexSet"): return false
         case .documents, .elements: break
         default:
-            // `user.map { }` of an optional, `$text.map { }` of a publisher.
+            // This is `user.map { }` of an optional, or `$text.map { }` of a publisher.
             if isClosure, over.lastName?.hasSuffix("s") != true { return false }
         }
         let text = over.trimmedDescription
@@ -79,7 +80,8 @@ enum Loops {
         return !isRangeOfNumbers(over)
     }
 
-    /// Whether a condition picks the one element that equals something: `if row.id == id`.
+    /// Returns true if a condition selects the single element that equals a value: `if row.id ==
+    /// id`.
     private static func isForOneElement(_ node: some SyntaxProtocol, in loop: Syntax) -> Bool {
         node.ancestors.contains { parent in
             guard loop.encloses(parent), let branch = parent.as(IfExprSyntax.self),
@@ -94,13 +96,14 @@ enum Loops {
         }
     }
 
-    /// Whether the loop ends with the element that comes to `node`: a `break` or `return` follows.
+    /// Returns true if the loop ends after the element that reaches `node`: a `break` or `return`
+    /// follows.
     private static func isLeft(_ loop: Syntax, after node: some SyntaxProtocol) -> Bool {
         guard loop.is(ForStmtSyntax.self) else { return false }
         var isLeft = false
         for parent in node.ancestors {
             if parent.id == loop.id { return isLeft }
-            // What a closure returns from is not the loop.
+            // A return from a closure does not leave the loop.
             if parent.is(ClosureExprSyntax.self) { isLeft = false }
             guard let items = parent.as(CodeBlockItemListSyntax.self) else { continue }
             isLeft =
@@ -113,7 +116,7 @@ enum Loops {
         return false
     }
 
-    /// `1...3` and `1...count`, but not `0..<ids.count`.
+    /// Returns true for `1...3` and `1...count`, but not for `0..<ids.count`.
     private static func isRangeOfNumbers(_ over: ExprSyntax) -> Bool {
         guard let sequence = over.bare.as(SequenceExprSyntax.self) else { return false }
         let elements = Array(sequence.elements)
@@ -158,7 +161,7 @@ enum Loops {
             count, "one read for each of \(count.grouped) elements", context.scale)
     }
 
-    /// Calls in a loop of functions that read or write.
+    /// Returns findings for calls in a loop to functions that read or write.
     private static func throughFunctions(_ context: CheckContext) -> [Finding] {
         let names = Set(context.graph.namesThatPerform)
         var found: [Finding] = []
@@ -168,13 +171,13 @@ enum Loops {
                 guard let loop = loop(around: site.node, context),
                     let function = context.graph.callee(of: site.node)
                 else { continue }
-                // One of several calls in a loop says it for all.
+                // A single finding covers several calls in a loop.
                 guard told.insert("\(name) \(loop.node.id)").inserted else { continue }
                 let performed = context.graph.performed(by: function)
                 let reads = performed.filter {
                     ($0.kind.isRead || $0.kind == .listen) && !$0.isFromCache(context.evaluator)
                 }
-                // What it writes on the way, as to a log, is not what it is called for.
+                // Other writes on the way, such as to a log, are not the purpose of the call.
                 let writes = context.graph.performedNear(by: function).filter(isAlone)
                 if let first = reads.first, !isBatched(first) {
                     found.append(
@@ -218,7 +221,7 @@ enum Loops {
             because: writeReason, mend: writeMending)
     }
 
-    /// Whether it is a write of its own, outside of batches and transactions.
+    /// Returns true for a single write, outside of batches and transactions.
     static func isAlone(_ operation: Operation) -> Bool {
         guard operation.kind.isWrite, operation.call?.argument("forDocument") == nil,
             !operation.node.isInTransaction
@@ -232,7 +235,7 @@ enum Loops {
 }
 
 extension QueryFacts.Condition {
-    /// `in: [id]`.
+    /// True for a filter with at most one value, such as `in: [id]`.
     var isOneValue: Bool {
         if case .list(let values) = value { return values.count <= 1 }
         return false
@@ -240,7 +243,7 @@ extension QueryFacts.Condition {
 }
 
 extension ExprSyntax {
-    /// The last word of what is called, for the caret.
+    /// The last word of the called expression, for the caret.
     var lastToken: TokenSyntax {
         bare.as(MemberAccessExprSyntax.self)?.declName.baseName
             ?? lastToken(viewMode: .sourceAccurate) ?? .identifier("")
@@ -248,7 +251,7 @@ extension ExprSyntax {
 }
 
 extension Place {
-    /// `Feed.swift:12`.
+    /// The short form, such as `Feed.swift:12`.
     var short: String {
         let name = path.split(separator: "/").last.map(String.init) ?? path
         return "\(name):\(line)"

@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// `offset-page` and `timestamp-in-defaults`.
+/// The checks `offset-page` and `timestamp-in-defaults`.
 enum Pages {
     static func findings(in context: CheckContext) -> [Finding] {
         offsets(context) + growingLimits(context) + kept(context)
@@ -27,7 +27,8 @@ enum Pages {
         return receiver.mentions("pipeline")
     }
 
-    /// `limit(to: page * size)` and `limit(to: shown)` where `shown += 20` follows.
+    /// Returns findings for `limit(to: page * size)`, and for `limit(to: shown)` if `shown += 20`
+    /// follows.
     private static func growingLimits(_ context: CheckContext) -> [Finding] {
         (context.project.calls["limit"] ?? []).compactMap { site in
             guard let argument = site.node.argument("to") ?? site.node.argument("toLast"),

@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkRules
 
-/// `missing-index` and `unprovable-query`: queries against `firestore.indexes.json` and
+/// The checks `missing-index` and `unprovable-query`: queries against `firestore.indexes.json` and
 /// `firestore.rules`.
 enum QueryProofs {
     static func findings(in context: CheckContext) -> [Finding] {
@@ -56,7 +56,7 @@ enum QueryProofs {
     ) -> Finding? {
         guard let rules = context.rules else { return nil }
         var lacking: [MissingCondition] = []
-        // What only the app knows may be the user's id, or something else.
+        // A value that only the running app knows can be the user's id, or another value.
         for uid in ["user", "other"] {
             guard let query = ModelQuery(facts, uid: uid).query else { return nil }
             let documents = UnknownDocuments()
@@ -88,7 +88,7 @@ enum QueryProofs {
     }
 }
 
-/// Documents of which nothing is known: whoever asks for one gets none, and it is noted.
+/// Unknown documents: every lookup returns none, and is recorded.
 private final class UnknownDocuments: RulesDocuments {
     private(set) var wasAsked = false
 
@@ -98,7 +98,8 @@ private final class UnknownDocuments: RulesDocuments {
     }
 }
 
-/// A query of the code as the model has it, with stand-ins for what only the running app knows.
+/// A query of the code in the form of the model, with placeholders for values that only the running
+/// app knows.
 struct ModelQuery {
     private let facts: QueryFacts
     private let uid: String
@@ -108,7 +109,7 @@ struct ModelQuery {
         self.uid = uid
     }
 
-    /// Nil where a part cannot be said.
+    /// The query; nil if a part has no form in the model.
     var query: Query? {
         let names = facts.path.map { segment in
             switch segment {

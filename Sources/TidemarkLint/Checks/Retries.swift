@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// `retry-without-bound`.
+/// The check `retry-without-bound`.
 enum Retries {
     private static let counting = [
         "attempt", "retries", "retrycount", "tries", "remaining", "maxretr", "deadline", "backoff",
@@ -23,7 +23,7 @@ enum Retries {
                 + "TidemarkResilience's `Retry` does.")
     }
 
-    /// `while true { do { try … } catch { } }`
+    /// Returns findings for `while true { do { try … } catch { } }`.
     private static func loops(_ context: CheckContext) -> [Finding] {
         var found: [SyntaxIdentifier: Finding] = [:]
         for operation in context.operations {
@@ -49,7 +49,7 @@ enum Retries {
         }
     }
 
-    /// A function that calls itself where an error is handled.
+    /// Returns findings for functions that call themselves while they handle an error.
     private static func recursions(_ context: CheckContext) -> [Finding] {
         var found: [SyntaxIdentifier: Finding] = [:]
         for operation in context.operations {
@@ -88,7 +88,7 @@ enum Retries {
         return false
     }
 
-    /// Whether a condition around the call, or before it, counts.
+    /// Returns true if a condition around or before the call counts.
     private static func isCounted(_ call: FunctionCallExprSyntax, in function: Syntax) -> Bool {
         let counters = ["attempt", "retr", "tries", "remaining"]
         return function.all(SequenceExprSyntax.self).contains {

@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// `secret-in-document`.
+/// The check `secret-in-document`.
 enum Secrets {
     private static let names: Set<String> = [
         "password", "passwd", "passwordhash", "userpassword", "secret", "clientsecret", "apikey",
@@ -9,7 +9,7 @@ enum Secrets {
         "creditcard", "cvv", "cvc", "ssn", "socialsecuritynumber",
     ]
 
-    /// As in `githubAccessToken`.
+    /// The ends of names, as in `githubAccessToken`.
     private static let ends = [
         "accesstoken", "refreshtoken", "clientsecret", "secretkey", "privatekey", "apikey",
     ]
@@ -43,7 +43,7 @@ enum Secrets {
         return names.contains(word) || ends.contains { word.hasSuffix($0) }
     }
 
-    /// A secret property of the type that is encoded: `setData(from: user)`.
+    /// Returns a secret property of the encoded type: `setData(from: user)`.
     private static func property(
         of operation: Operation, _ context: CheckContext
     ) -> VariableFacts? {

@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// `sequential-reads`: reads that wait for each other without need.
+/// The check `sequential-reads`: reads that wait for each other without need.
 enum SequentialReads {
     static func findings(in context: CheckContext) -> [Finding] {
         var lists: [SyntaxIdentifier: (CodeBlockItemListSyntax, SourceFile)] = [:]
@@ -56,7 +56,7 @@ enum SequentialReads {
         return found
     }
 
-    /// `let a = try await …` that only reads.
+    /// Returns a `let a = try await …` that only reads.
     private static func read(_ item: CodeBlockItemSyntax, _ context: CheckContext) -> Read? {
         guard !item.isInTransaction, let (name, expression) = binding(item),
             expression.tokens(viewMode: .sourceAccurate).contains(where: {

@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// `account-before-profile`.
+/// The check `account-before-profile`.
 enum SignUps {
     static func findings(in context: CheckContext) -> [Finding] {
         let made = (context.project.calls["createUser"] ?? []).filter {
@@ -27,14 +27,14 @@ enum SignUps {
         }
     }
 
-    /// `signIn(with: credential)` makes an account for whoever has none, and whoever asks for
-    /// `isNewUser` makes the profile then.
+    /// Returns true for `signIn(with: credential)`, which creates an account if there is none, in a
+    /// function that tests `isNewUser` and then creates the profile.
     private static func isOfNewUsers(_ site: Project.CallSite) -> Bool {
         site.node.labels.first == "with"
             && site.node.enclosingFunction?.mentions("isNewUser") == true
     }
 
-    /// What another function of the same type sets under the user's id, steps later.
+    /// Returns the write of another function of the same type under the user's id, in a later step.
     private static func writeOfOnboarding(
         besides call: FunctionCallExprSyntax, _ context: CheckContext
     ) -> Operation? {
@@ -48,7 +48,7 @@ enum SignUps {
         }
     }
 
-    /// Whether the account is deleted when the profile fails.
+    /// Returns true if the function deletes the account after the profile fails.
     private static func undoes(_ function: Syntax) -> Bool {
         function.all(FunctionCallExprSyntax.self).contains { call in
             call.calledName == "delete"

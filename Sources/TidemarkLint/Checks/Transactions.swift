@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// `read-after-write`: a transaction that reads after it has written.
+/// The check `read-after-write`: a transaction that reads after it has written.
 enum Transactions {
     private static let writes: Set<String> = ["setData", "updateData", "deleteDocument"]
 
@@ -38,13 +38,13 @@ enum Transactions {
         return nil
     }
 
-    /// Whether some way through the closure performs `write` and later `read`.
+    /// Returns true if a path through the closure performs `write` and later `read`.
     private static func comes(
         _ write: FunctionCallExprSyntax, before read: FunctionCallExprSyntax,
         in closure: ClosureExprSyntax
     ) -> Bool {
         if write.position > read.position {
-            // In the next pass of one loop.
+            // The read is in the next pass of the same loop.
             return write.enclosingLoops.contains {
                 $0.node.encloses(read) && closure.encloses($0.node)
             }
@@ -64,7 +64,7 @@ enum Transactions {
 }
 
 extension FunctionCallExprSyntax {
-    /// The closure of `runTransaction`, which is the first of two where there is a completion.
+    /// The closure of `runTransaction`: the first of two if there is a completion.
     fileprivate var transactionBody: ClosureExprSyntax? {
         arguments.first { $0.expression.is(ClosureExprSyntax.self) }?
             .expression.as(ClosureExprSyntax.self) ?? trailingClosure

@@ -14,31 +14,31 @@ package enum Severity: String, Codable, Sendable, CaseIterable, Comparable {
     }
 }
 
-/// One thing that was found in one place.
+/// A finding at a place.
 package struct Finding: Codable, Sendable, Hashable {
     package var id: FindingID
     package var severity: Severity
     package var place: Place
-    /// How many bytes the caret underlines.
+    /// The number of bytes that the caret underlines.
     package var length: Int
-    /// What is there, in one sentence.
+    /// The problem, in a sentence.
     package var message: String
-    /// What it does to the app or its bill.
+    /// The effect on the app or its bill.
     package var reason: String
-    /// What to do.
+    /// The recommended change.
     package var mending: String
     package var estimate: Estimate?
-    /// A change of the text that is safe to make.
+    /// A safe change of the text.
     package var fix: Fix?
-    /// The line it stands in, without its indentation.
+    /// The line of the finding, without its indentation.
     package var line: String
 
-    /// All of its edits are made, or none.
+    /// A change. All of its edits are made, or none.
     package struct Fix: Codable, Sendable, Hashable {
         package var edits: [Edit]
     }
 
-    /// A part of the file, in bytes, and what takes its place: on the same lines.
+    /// A part of the file, in bytes, and its replacement on the same lines.
     package struct Edit: Codable, Sendable, Hashable {
         package var start: Int
         package var end: Int

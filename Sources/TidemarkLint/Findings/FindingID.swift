@@ -1,4 +1,4 @@
-/// The names of what is looked for. Each has a page in `Documentation/Lint`.
+/// The names of the checks. Each has a page in `Documentation/Lint`.
 package enum FindingID: String, Codable, Sendable, CaseIterable {
     case unboundedListener = "unbounded-listener"
     case wholeCollectionRead = "whole-collection-read"
@@ -37,7 +37,7 @@ package enum FindingID: String, Codable, Sendable, CaseIterable {
         }
     }
 
-    /// For lists: what it is, in a few words.
+    /// A short title for lists.
     package var title: String {
         switch self {
         case .unboundedListener: "A listener without a limit"

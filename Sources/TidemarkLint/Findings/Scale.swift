@@ -1,15 +1,15 @@
 import Foundation
 package import TidemarkModel
 
-/// How large the app is for which costs are estimated.
+/// The size of the app in the estimates of costs.
 package struct Scale: Hashable, Sendable {
-    /// In a collection, or in what a query without a limit matches.
+    /// The number of documents in a collection, or in the result of a query without a limit.
     package var documents: Int
-    /// Of one user and day.
+    /// The number of opens per user and day.
     package var opens: Int
     package var users: Int
     package var prices: ReadPrices
-    /// Of collections whose size is known: by the last part of their path.
+    /// The known sizes of collections, by the last part of their path.
     package var sizes: [String: Int]
 
     package init(
@@ -23,7 +23,7 @@ package struct Scale: Hashable, Sendable {
         self.sizes = sizes
     }
 
-    /// Documents of a query's result, as far as the code tells.
+    /// Returns the number of documents in a query's result, as far as the code shows it.
     func documents(of query: QueryFacts?) -> Int {
         let all = query?.collectionID.flatMap { sizes[$0] } ?? documents
         if case .count(let limit)? = query?.limit { return min(limit, all) }
@@ -31,17 +31,17 @@ package struct Scale: Hashable, Sendable {
     }
 }
 
-/// What a place in the code reads when the app is of a given size.
+/// The reads of a place in the code, for an app of a given size.
 package struct Estimate: Codable, Sendable, Hashable {
-    /// Of one open.
+    /// The number of reads per open.
     package var reads: Int
-    /// Of one open when it is mended; nil where that depends on more than the code.
+    /// The number of reads per open after the change; nil if it depends on more than the code.
     package var mended: Int?
     package var opens: Int
     package var users: Int
-    /// In US dollars, with the free reads taken off each day.
+    /// The cost in US dollars, without the free reads of each day.
     package var dollarsAMonth: Double
-    /// Where the reads of one open come from.
+    /// The calculation of the reads per open.
     package var reckoning: String
 
     init(_ reads: Int, mended: Int? = nil, _ reckoning: String, _ scale: Scale) {
@@ -57,7 +57,8 @@ package struct Estimate: Codable, Sendable, Hashable {
 
     package var readsAMonth: Double { Double(reads) * Double(opens) * Double(users) * 30 }
 
-    /// `1,000 reads × 50 opens × 1,000 users a day: 1,500,000,000 reads and $900.00 a month`.
+    /// The estimate, such as `1,000 reads × 50 opens × 1,000 users a day: 1,500,000,000 reads and
+    /// $900.00 a month`.
     package var sentence: String {
         "\(reads.grouped) reads × \(opens.grouped) opens × \(users.grouped) users a day: "
             + "\(Int(min(readsAMonth, 9e18)).grouped) reads and $\(dollarsAMonth.money) a month"
@@ -65,7 +66,7 @@ package struct Estimate: Codable, Sendable, Hashable {
 }
 
 extension Int {
-    /// `1,000,000`, the same everywhere.
+    /// The number as `1,000,000`, the same in every locale.
     package var grouped: String {
         var text = ""
         for (index, digit) in String(magnitude).reversed().enumerated() {
@@ -77,7 +78,7 @@ extension Int {
 }
 
 extension Double {
-    /// With two decimals.
+    /// The amount with two decimals.
     package var money: String {
         let cents = Int((self * 100).rounded())
         let rest = cents % 100

@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// What functions do with Firestore, by themselves and through what they call.
+/// The Firestore operations of functions, directly and through the functions that they call.
 final class CallGraph {
     static let maxDepth = 4
 
@@ -8,10 +8,10 @@ final class CallGraph {
     let evaluator: Evaluator
     let operations: [Operation]
     private var byFunction: [SyntaxIdentifier: [Operation]] = [:]
-    /// Of each file, by its root.
+    /// The operations of each file, by its root.
     private var byFile: [SyntaxIdentifier: [Operation]] = [:]
     private var reached: [SyntaxIdentifier: [Operation]] = [:]
-    /// What each function calls.
+    /// The functions that each function calls.
     private var called: [SyntaxIdentifier: [FunctionFacts]] = [:]
 
     init(_ project: Project, _ evaluator: Evaluator, _ operations: [Operation]) {
@@ -25,12 +25,12 @@ final class CallGraph {
         }
     }
 
-    /// Operations inside of a function, in the order of the text.
+    /// Returns the operations inside a function, in the order of the text.
     func operations(in function: FunctionFacts) -> [Operation] {
         byFunction[function.node.id] ?? []
     }
 
-    /// Operations in a node, of those that stand in the same function.
+    /// Returns the operations in a node, in the same file.
     func operations(within node: some SyntaxProtocol) -> [Operation] {
         let range = node.position..<node.endPosition
         return (byFile[node.root.id] ?? []).filter {
@@ -38,7 +38,7 @@ final class CallGraph {
         }
     }
 
-    /// Names of functions that perform something themselves, or call one that does.
+    /// The names of functions that perform an operation, or call a function that does.
     lazy var namesThatPerform: Set<String> = {
         var names: Set<String> = []
         for operation in operations {
@@ -52,8 +52,8 @@ final class CallGraph {
         return names
     }()
 
-    /// What a function performs, also through others, ``maxDepth`` calls deep: the nearest first, each
-    /// once.
+    /// Returns the operations of a function, also through others, ``maxDepth`` calls deep: the
+    /// nearest first, each once.
     func performed(by function: FunctionFacts) -> [Operation] {
         if let known = reached[function.node.id] { return known }
         var all: [Operation] = []
@@ -68,7 +68,7 @@ final class CallGraph {
         return all
     }
 
-    /// What a function performs by itself and in the functions that it calls, no deeper.
+    /// Returns the operations of a function and of the functions that it calls directly.
     func performedNear(by function: FunctionFacts) -> [Operation] {
         ([function] + callees(of: function)).flatMap(operations(in:))
     }
@@ -86,8 +86,8 @@ final class CallGraph {
         return evaluator.function(called: call, base, Evaluator.Scope())
     }
 
-    /// The operations that a statement or expression performs: its own, and those of the functions of
-    /// the project that it calls. Not those of closures that run later, unless asked for.
+    /// Returns the operations of a statement or expression: its own, and those of the project's
+    /// functions that it calls.
     func performed(in node: some SyntaxProtocol) -> [Operation] {
         var all = operations(within: node)
         for call in node.all(FunctionCallExprSyntax.self) {
@@ -96,7 +96,8 @@ final class CallGraph {
         return all
     }
 
-    /// The functions that call one, ``maxDepth`` calls up, with itself.
+    /// Returns the functions that call a function, ``maxDepth`` calls up, including the function
+    /// itself.
     func callers(of function: FunctionFacts) -> [FunctionFacts] {
         var found = [function]
         var seen: Set<SyntaxIdentifier> = [function.node.id]

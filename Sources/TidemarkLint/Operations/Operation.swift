@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// One place where the code speaks to Firestore.
+/// A place at which the code uses Firestore.
 struct Operation {
     enum Kind: Hashable {
         case listen, getDocuments, getDocument, aggregate
@@ -14,14 +14,14 @@ struct Operation {
     }
 
     let kind: Kind
-    /// What it is asked of.
+    /// The receiver of the operation.
     let receiver: Known
     let node: ExprSyntax
-    /// Nil for `.snapshots`.
+    /// The call; nil for `.snapshots`.
     let call: FunctionCallExprSyntax?
     let file: SourceFile
 
-    /// The query of a listener or a read, whatever is known of it; nil for one of a document.
+    /// The query of a listener or a read, even if little is known of it; nil for a document.
     var query: QueryFacts? { receiver.query }
 
     var isOfDocument: Bool {
@@ -31,13 +31,14 @@ struct Operation {
         }
     }
 
-    /// Whether it asks the device's cache alone, which bills nothing and waits for nobody.
+    /// Returns true if the operation asks only the device's cache, which costs nothing and has no
+    /// delay.
     func isFromCache(_ evaluator: Evaluator) -> Bool {
         guard let source = call?.argument("source") else { return false }
         return evaluator.value(source) == .symbol("cache")
     }
 
-    /// The name of the operation, where a caret points.
+    /// The name of the operation, at which a caret points.
     var name: TokenSyntax {
         if let member = call?.calledExpression.bare.as(MemberAccessExprSyntax.self) {
             return member.declName.baseName
@@ -46,13 +47,13 @@ struct Operation {
         return node.firstToken(viewMode: .sourceAccurate) ?? .identifier("")
     }
 
-    /// The first name after its receiver's last line: the whole expression's begin.
+    /// The place of the operation's name.
     var place: Place { file.place(of: name) }
 }
 
 extension SyntaxProtocol {
-    /// The loops around it in its function, the innermost first; `over` is the list that one goes over.
-    /// A closure that runs later than its loop counts as in it.
+    /// The enclosing loops in the function, the innermost first; `over` is the list of a loop. A
+    /// closure that runs later than its loop counts as inside it.
     var enclosingLoops: [(node: Syntax, over: ExprSyntax?)] {
         var found: [(Syntax, ExprSyntax?)] = []
         var inside = Syntax(self)
@@ -84,7 +85,7 @@ extension SyntaxProtocol {
         ]
     }
 
-    /// Whether it stands inside of a call of `runTransaction`.
+    /// True if the node is inside a call of `runTransaction`.
     var isInTransaction: Bool {
         ancestors.contains {
             $0.as(FunctionCallExprSyntax.self)?.calledName == "runTransaction"

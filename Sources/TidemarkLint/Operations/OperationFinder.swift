@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// Finds where a project speaks to Firestore, and counts where it cannot tell what is asked.
+/// Finds the places where a project uses Firestore, and counts the places whose query is unknown.
 struct OperationFinder {
     let project: Project
     let evaluator: Evaluator
@@ -46,14 +46,15 @@ struct OperationFinder {
             file: site.file)
     }
 
-    /// A method of the project's own with the same name is none of Firestore's.
+    /// Returns true for an operation of Firestore. A method of the project with the same name is
+    /// none.
     private func isOfFirestore(
         _ name: String, _ receiver: Known, _ node: FunctionCallExprSyntax
     ) -> Bool {
         switch receiver {
         case .query, .document, .aggregate, .batch, .transaction, .database: return true
         case .instance(let type):
-            // An object that the project knows by a protocol of its own.
+            // The type of the object is a protocol or type of the project.
             if project.types[type] != nil { return false }
         case .unknown, .documentSnapshot: break
         default: return false

@@ -1,16 +1,16 @@
 import SwiftSyntax
 
-/// What a write stores, as far as its code says.
+/// A field that a write stores, as far as the code shows it.
 struct WrittenField {
-    /// Nil for a key that only the running app knows.
+    /// The key; nil if only the running app knows it.
     let key: String?
     let value: ExprSyntax
-    /// Whether a replacement of the value changes nothing but this write.
+    /// True if a replacement of the value changes only this write.
     let isInCall: Bool
-    /// Inside of a list, where transforms are not allowed.
+    /// True inside a list, in which transforms are not allowed.
     let isInList: Bool
 
-    /// Made from a label that is no field, also where the app extends them.
+    /// Types whose initializers have labels that are no fields, even if the app extends them.
     private static let timeTypes: Set<String> = ["Timestamp", "Date"]
 
     static func fields(of operation: Operation, _ context: CheckContext) -> [WrittenField] {
@@ -23,7 +23,7 @@ struct WrittenField {
         return found
     }
 
-    /// The argument that holds the fields: `setData(x)`, `addDocument(data: x)`.
+    /// Returns the argument with the fields: `setData(x)`, `addDocument(data: x)`.
     static func data(of operation: Operation) -> ExprSyntax? {
         guard let call = operation.call else { return nil }
         switch operation.kind {
@@ -80,7 +80,7 @@ struct WrittenField {
                 .bare,
                 context.project.types[name] != nil, !timeTypes.contains(name)
             {
-                // A value of the project's own type, made here.
+                // The value is of the project's own type, and created here.
                 for argument in call.arguments {
                     found.append(
                         WrittenField(
@@ -91,7 +91,7 @@ struct WrittenField {
         }
     }
 
-    /// `data["key"] = value` before the write, in its function.
+    /// Returns the assignments `data["key"] = value` before the write, in its function.
     private static func assigned(
         to name: String, before node: ExprSyntax, _ context: CheckContext
     ) -> [WrittenField] {

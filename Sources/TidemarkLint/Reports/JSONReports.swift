@@ -4,7 +4,7 @@ extension Report {
     /// The whole report, with sorted keys.
     package var json: Data { Self.encoded(self) }
 
-    /// As code hosts take it: SARIF 2.1.0.
+    /// The report in the format of code hosts: SARIF 2.1.0.
     package var sarif: Data { Self.encoded(SARIF(self)) }
 
     private static func encoded(_ value: some Encodable) -> Data {
@@ -14,7 +14,7 @@ extension Report {
     }
 }
 
-/// The parts of SARIF that a linter fills in.
+/// The parts of SARIF that a linter uses.
 private struct SARIF: Encodable {
     struct Text: Encodable { let text: String }
     struct Rule: Encodable {
@@ -53,7 +53,7 @@ private struct SARIF: Encodable {
     }
     struct Invocation: Encodable {
         let executionSuccessful = true
-        /// What it cannot tell, each with its place.
+        /// The places that the linter cannot judge.
         let toolExecutionNotifications: [Notification]
     }
     struct Run: Encodable {

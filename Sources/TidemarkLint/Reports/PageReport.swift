@@ -1,4 +1,4 @@
-/// The report as a page of its own, for a browser: the costliest ten, each opened up, then all.
+/// The report as an HTML page: the ten most expensive findings, each opened, and then all.
 package struct PageReport {
     private let report: Report
 
@@ -99,7 +99,7 @@ package struct PageReport {
         escaped("\(finding.place.path):\(finding.place.line)")
     }
 
-    /// A sentence, with what stands between backticks as code.
+    /// Returns a sentence with the text between backticks as code.
     static func marked(_ sentence: String) -> String {
         let parts = escaped(sentence).split(separator: "`", omittingEmptySubsequences: false)
         guard parts.count % 2 == 1 else { return escaped(sentence) }

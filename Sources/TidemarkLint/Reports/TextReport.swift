@@ -1,9 +1,9 @@
-/// The report for people: the line, a caret, why, what to do.
+/// The report as text: the line, a caret, the reason, and the recommended change.
 package struct TextReport {
     private let report: Report
     private let texts: [String: String]
 
-    /// - Parameter texts: The files by path, for the lines that are shown.
+    /// - Parameter texts: The files by path, for the displayed lines.
     package init(_ report: Report, texts: [String: String]) {
         self.report = report
         self.texts = texts
@@ -71,7 +71,7 @@ package struct TextReport {
         return text
     }
 
-    /// The places that the code does not say enough about.
+    /// The places for which the code shows too little.
     package var untold: String {
         report.untold.map {
             "\($0.place.path):\($0.place.line):\($0.place.column): cannot tell \($0.sentence)\n"
@@ -79,12 +79,12 @@ package struct TextReport {
     }
 }
 
-/// One line a finding, as Xcode and GitHub's runners read them.
+/// A line per finding, in the format of Xcode and of GitHub's runners.
 package struct LineReport {
     private let report: Report
     private let root: String?
 
-    /// - Parameter root: The folder that relative paths are from, for Xcode, which wants whole ones.
+    /// - Parameter root: The folder of relative paths, for Xcode, which needs absolute paths.
     package init(_ report: Report, in root: String? = nil) {
         self.report = report
         self.root = root
@@ -103,7 +103,7 @@ package struct LineReport {
         return root + "/" + path
     }
 
-    /// A line of its own, where there is something that it cannot tell.
+    /// A separate line, if there are places that the linter cannot judge.
     private var untold: String? { report.untoldSentence }
 
     package var github: String {

@@ -1,7 +1,7 @@
 package import Foundation
 
-/// Findings that were there when the linter came, and are not told again. A finding is known again by
-/// its id, its file and the text of its line, so that lines may move.
+/// The findings from before the linter was introduced, which are not reported again. A finding is
+/// identified by its id, its file and the text of its line, so lines can move.
 package struct Baseline: Codable, Sendable {
     struct Entry: Codable, Hashable, Sendable {
         let id: FindingID
@@ -17,7 +17,7 @@ package struct Baseline: Codable, Sendable {
         }
     }
 
-    /// - Throws: What `JSONDecoder` says of a file that is none.
+    /// - Throws: The error of `JSONDecoder` for an invalid file.
     package init(json: Data) throws {
         self = try JSONDecoder().decode(Baseline.self, from: json)
     }
@@ -28,7 +28,7 @@ package struct Baseline: Codable, Sendable {
         return (try? encoder.encode(self)) ?? Data()
     }
 
-    /// Takes what is known out of a report. What comes twice must be in the file twice.
+    /// Removes known findings from a report. A repeated finding must be in the file as often.
     package func applied(to report: Report) -> Report {
         var left: [Entry: Int] = [:]
         for entry in entries { left[entry, default: 0] += 1 }

@@ -1,6 +1,7 @@
 import SwiftSyntax
 
-/// `// tidemark:ignore ID reason` in a file: on the line of a finding, or on the line before.
+/// The comments `// tidemark:ignore ID reason` in a file, on the line of a finding or on the line
+/// before.
 struct Directives {
     struct Directive: Hashable {
         let line: Int
@@ -12,11 +13,11 @@ struct Directives {
     private(set) var all: [Directive] = []
 
     init(_ file: SourceFile) {
-        // Most files have none, and lines are slow to look through.
+        // Most files have none, and a search through lines is slow.
         guard file.text.hasBytes("tidemark:ignore") else { return }
         for (index, line) in file.lines.enumerated() {
             guard let start = line.firstRange(of: "// tidemark:ignore") else { continue }
-            // In a string, or spoken of.
+            // The text is in a string, or is quoted.
             if let before = line[..<start.lowerBound].last, "`\"/".contains(before) { continue }
             var rest = line[start.upperBound...]
             let isOfFile = rest.hasPrefix("-file")
@@ -42,7 +43,7 @@ struct Directives {
         }
     }
 
-    /// Those that name nothing that exists, or give no reason.
+    /// Returns findings for directives that name no existing finding, or have no reason.
     func faults(in file: SourceFile) -> [Finding] {
         all.compactMap { directive in
             let unknown = directive.ids.filter { FindingID(rawValue: $0) == nil }.sorted()
@@ -73,7 +74,7 @@ struct Directives {
 }
 
 extension String {
-    /// Whether these bytes stand somewhere in it.
+    /// Returns true if the text contains these bytes.
     fileprivate func hasBytes(_ word: StaticString) -> Bool {
         var copy = self
         let length = word.utf8CodeUnitCount

@@ -1,4 +1,4 @@
-/// The changes that are safe to make, file by file.
+/// The safe changes, file by file.
 package struct Fixes {
     package struct FileChange {
         package let path: String
@@ -17,7 +17,7 @@ package struct Fixes {
             guard let text = texts[path] else { continue }
             let fixes = Self.compatible(findings.compactMap(\.fix))
             var bytes = Array(text.utf8)
-            // From the end, so that the places before stay.
+            // The edits run from the end, so earlier positions stay valid.
             for edit in fixes.flatMap(\.edits).sorted(by: { $0.start > $1.start }) {
                 bytes.replaceSubrange(edit.start..<edit.end, with: Array(edit.text.utf8))
             }
@@ -30,8 +30,7 @@ package struct Fixes {
         self.changes = changes
     }
 
-    /// Those that change parts of the text that no one before them changes: the others wait for the next
-    /// run.
+    /// Returns the fixes that do not overlap an earlier fix; the others wait for the next run.
     private static func compatible(_ fixes: [Finding.Fix]) -> [Finding.Fix] {
         var taken: [Finding.Edit] = []
         return fixes.filter { fix in
@@ -43,7 +42,8 @@ package struct Fixes {
         }
     }
 
-    /// As `diff -u` shows it, with no lines around. Fixes change lines, and add or remove none.
+    /// The changes in the format of `diff -u`, without context lines. Fixes change lines, and
+    /// neither add nor remove any.
     package var difference: String {
         var text = ""
         for change in changes {

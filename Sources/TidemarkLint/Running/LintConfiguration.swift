@@ -1,18 +1,18 @@
 package import Foundation
 import TidemarkModel
 
-/// `.tidemark-lint.json`: how large the app is, and what is looked for.
+/// The contents of `.tidemark-lint.json`: the size of the app, and the enabled checks.
 package struct LintConfiguration: Codable, Sendable, Equatable {
     package var documents: Int?
     package var opens: Int?
     package var users: Int?
-    /// Of the database, as in `nam5`: for its prices.
+    /// The location of the database, as in `nam5`, for its prices.
     package var location: String?
-    /// Documents of collections, by the last part of their path.
+    /// The number of documents in collections, by the last part of their path.
     package var collections: [String: Int]?
     package var disabled: [String]?
     package var severity: [String: Severity]?
-    /// Parts of paths of files that are not read.
+    /// Parts of the paths of files that are not read.
     package var exclude: [String]?
     package var rules: String?
     package var indexes: String?
@@ -20,7 +20,7 @@ package struct LintConfiguration: Codable, Sendable, Equatable {
 
     package init() {}
 
-    /// - Throws: ``LintConfigurationError`` with what is wrong.
+    /// - Throws: ``LintConfigurationError`` with the problem.
     package init(json: Data) throws(LintConfigurationError) {
         do {
             self = try JSONDecoder().decode(LintConfiguration.self, from: json)
@@ -54,7 +54,7 @@ package struct LintConfiguration: Codable, Sendable, Equatable {
         }
     }
 
-    /// The linter that it asks for.
+    /// Returns the linter for the configuration.
     package func linter() throws(LintConfigurationError) -> Linter {
         var linter = Linter()
         let scale = linter.scale
@@ -87,7 +87,7 @@ package struct LintConfiguration: Codable, Sendable, Equatable {
     }
 }
 
-/// Why a configuration cannot be used: a sentence without the file's name.
+/// The reason why a configuration cannot be used: a sentence without the file's name.
 package struct LintConfigurationError: Error, Hashable, Sendable {
     package let message: String
 

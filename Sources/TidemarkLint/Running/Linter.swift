@@ -1,24 +1,24 @@
 package import TidemarkModel
 package import TidemarkRules
 
-/// Reads Swift code and says what of it costs more than it must.
+/// Reads Swift code and reports unnecessary costs.
 ///
-/// Pure: texts in, a report out. Reads no file and asks nobody.
+/// The linter is pure: texts in, a report out. It reads no file and makes no request.
 package struct Linter {
     package var scale = Scale()
-    /// Of the database; nil where queries are not to be held against them.
+    /// The rules of the database; nil if queries are not checked against them.
     package var rules: Ruleset?
     package var indexes: IndexCatalog?
-    /// Not looked for.
+    /// The disabled checks.
     package var disabled: Set<FindingID> = []
-    /// Other severities than the usual ones.
+    /// The severities that differ from the defaults.
     package var severities: [FindingID: Severity] = [:]
 
     package init() {}
 
-    /// Files of one app or target, whose names know each other.
+    /// Returns the report on the files of an app or target, which share their names.
     ///
-    /// - Parameter sources: Texts by path, as the report shall name them.
+    /// - Parameter sources: The texts by path, as the report names them.
     package func report(on sources: [(path: String, text: String)]) -> Report {
         let trees = ParsedTrees(of: sources.map(\.text)).trees
         let files = zip(sources, trees).map {
@@ -59,7 +59,7 @@ package struct Linter {
     }
 }
 
-/// What was found, and what was looked at.
+/// The findings, and the numbers of examined files, lines and operations.
 package struct Report: Codable, Sendable {
     package struct Untold: Codable, Sendable, Hashable {
         package var place: Place
@@ -67,16 +67,16 @@ package struct Report: Codable, Sendable {
     }
 
     package var findings: [Finding] = []
-    /// Where the code does not say enough, and what it does not say.
+    /// The places for which the code shows too little, and the missing information.
     package var untold: [Untold] = []
-    /// Files with syntax that the parser does not know; what it knows of them was read.
+    /// Files with syntax that the parser does not know; the known parts were read.
     package var unparsed: [String] = []
     package var files = 0
     package var lines = 0
-    /// Places that speak to Firestore.
+    /// The number of places that use Firestore.
     package var operations = 0
     package var ignored = 0
-    /// Findings that a baseline has.
+    /// The number of findings in the baseline.
     package var known = 0
     package var documents: Int
     package var opens: Int
@@ -88,7 +88,7 @@ package struct Report: Codable, Sendable {
         users = scale.users
     }
 
-    /// The costliest first, by their reads; those without an estimate left out.
+    /// The most expensive findings first, by their reads, without findings that have no estimate.
     package var costliest: [Finding] {
         findings.filter { $0.estimate != nil }.sorted {
             ($0.estimate!.readsAMonth, $1.place) > ($1.estimate!.readsAMonth, $0.place)
@@ -99,7 +99,8 @@ package struct Report: Codable, Sendable {
         findings.count { $0.severity == severity }
     }
 
-    /// How much it cannot tell, for every form of the report; nil for nothing.
+    /// The number of places that the linter cannot judge, for every form of the report; nil if
+    /// there are none.
     var untoldSentence: String? {
         guard !untold.isEmpty else { return nil }
         let calls = untold.count == 1 ? "1 call" : "\(untold.count.grouped) calls"

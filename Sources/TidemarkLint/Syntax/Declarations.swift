@@ -1,9 +1,9 @@
 import SwiftSyntax
 
-/// A function, an initialiser or a subscript-less accessor that has a body.
+/// A function, an initializer or an accessor with a body.
 final class FunctionFacts {
     struct Parameter {
-        /// Nil for `_`.
+        /// The label; nil for `_`.
         let label: String?
         let name: String
         let type: TypeSyntax
@@ -13,7 +13,7 @@ final class FunctionFacts {
     let parameters: [Parameter]
     let returnType: TypeSyntax?
     let body: CodeBlockItemListSyntax?
-    /// The type that it belongs to.
+    /// The type that the function belongs to.
     let owner: String?
     let node: Syntax
     let file: SourceFile
@@ -47,8 +47,8 @@ final class FunctionFacts {
         }
     }
 
-    /// Whether a call with these labels can be one of it: what is left out may have a default, and
-    /// trailing closures have no labels.
+    /// Returns true if a call with these labels can be a call of the function: omitted parameters
+    /// may have a default, and trailing closures have no labels.
     func accepts(_ labels: [String?]) -> Bool {
         var rest = parameters[...]
         for label in labels {
@@ -59,7 +59,7 @@ final class FunctionFacts {
     }
 }
 
-/// A property or a variable outside of functions.
+/// A property, or a variable outside of functions.
 final class VariableFacts {
     let name: String
     let type: TypeSyntax?
@@ -67,9 +67,9 @@ final class VariableFacts {
     /// The statements of a getter.
     let getter: CodeBlockItemListSyntax?
     let owner: String?
-    /// As in `AppStorage`.
+    /// The attributes, as in `AppStorage`.
     let attributes: [String]
-    /// Whether it may hold something else than what it began with.
+    /// True if the value can differ from the initial value.
     let mayChange: Bool
     let node: Syntax
     let file: SourceFile
@@ -105,16 +105,16 @@ final class TypeFacts {
     var inherits: [String] = []
     var functions: [String: [FunctionFacts]] = [:]
     var variables: [String: VariableFacts] = [:]
-    /// Of an enum's cases: what they stand for as text.
+    /// The raw values of an enum's cases, as text.
     var rawValues: [String: String] = [:]
-    /// Where a part of it stands.
+    /// The places of the type's parts.
     var parts: [(node: Syntax, file: SourceFile)] = []
 
     init(name: String) { self.name = name }
 }
 
 extension TokenSyntax {
-    /// Its text, without the backticks of an escaped name.
+    /// The text without the backticks of an escaped name.
     var bare: String { text.trimmingBackticks }
 }
 

@@ -1,19 +1,19 @@
 import SwiftSyntax
 
-/// The files of one target or app, and what they declare and call, by name.
+/// The files of a target or app, with their declarations and calls, by name.
 final class Project {
     let files: [SourceFile]
     fileprivate(set) var types: [String: TypeFacts] = [:]
-    /// Outside of types.
+    /// The functions outside of types.
     fileprivate(set) var functions: [String: [FunctionFacts]] = [:]
     fileprivate(set) var globals: [String: VariableFacts] = [:]
-    /// Every function of every type, and those outside of types.
+    /// All functions, inside and outside of types.
     fileprivate(set) var allFunctions: [String: [FunctionFacts]] = [:]
     fileprivate(set) var calls: [String: [CallSite]] = [:]
-    /// `x.snapshots` without parentheses.
+    /// The uses of `x.snapshots` without parentheses.
     fileprivate(set) var sequences: [(node: MemberAccessExprSyntax, file: SourceFile)] = []
     private(set) var functionsByNode: [SyntaxIdentifier: FunctionFacts] = [:]
-    /// The types that name one as what they inherit from or conform to.
+    /// The types that inherit from a type or conform to it, by its name.
     private(set) var heirs: [String: [TypeFacts]] = [:]
 
     struct CallSite {
@@ -50,12 +50,12 @@ final class Project {
     }
 }
 
-/// Walks one file once.
+/// Visits a file once.
 private final class Indexer: SyntaxVisitor {
     private let project: Project
     private let file: SourceFile
     private var owners: [String] = []
-    /// How many functions and closures are around.
+    /// The number of enclosing functions and closures.
     private var depth = 0
 
     init(_ project: Project, _ file: SourceFile) {

@@ -1,20 +1,20 @@
 import SwiftSyntax
 
 extension FunctionCallExprSyntax {
-    /// The last name of what is called: `limit` of `query.limit(to: 5)`.
+    /// The last name of the called expression: `limit` of `query.limit(to: 5)`.
     var calledName: String? { calledExpression.lastName }
 
-    /// What stands before the last name; nil for `f()` and `.f()`.
+    /// The expression before the last name; nil for `f()` and `.f()`.
     var receiver: ExprSyntax? { calledExpression.bare.as(MemberAccessExprSyntax.self)?.base }
 
-    /// Labels of the arguments in parentheses.
+    /// The labels of the arguments in parentheses.
     var labels: [String?] { arguments.map { $0.label?.bare } }
 
     func argument(_ label: String?) -> ExprSyntax? {
         arguments.first { $0.label?.bare == label }?.expression
     }
 
-    /// The last closure: a trailing one, or one in the parentheses.
+    /// The last closure: a trailing closure, or a closure in the parentheses.
     var lastClosure: ClosureExprSyntax? {
         additionalTrailingClosures.last?.closure ?? trailingClosure
             ?? arguments.last?.expression.bare.as(ClosureExprSyntax.self)
@@ -22,7 +22,7 @@ extension FunctionCallExprSyntax {
 }
 
 extension ExprSyntax {
-    /// Without `try`, `await`, parentheses, `!`, `?` around it.
+    /// The expression without an enclosing `try`, `await`, parentheses, `!`, `?`.
     var bare: ExprSyntax {
         var current = self
         while true {
@@ -44,7 +44,7 @@ extension ExprSyntax {
         }
     }
 
-    /// A name, or a member of something that has one; not `.symbol`, and no literal.
+    /// True for a name, or a member of an expression; false for `.symbol` and for literals.
     var isName: Bool {
         self.is(DeclReferenceExprSyntax.self) || self.as(MemberAccessExprSyntax.self)?.base != nil
     }
@@ -58,7 +58,7 @@ extension ExprSyntax {
 }
 
 extension StringLiteralExprSyntax {
-    /// Nil where something is inserted.
+    /// The text; nil if it has an interpolation.
     var literal: String? {
         guard segments.count <= 1 else {
             var text = ""
@@ -74,7 +74,7 @@ extension StringLiteralExprSyntax {
 }
 
 extension TypeSyntax {
-    /// `Query` of `Query?`, `any Query` and `Firebase.Query`.
+    /// The last name: `Query` of `Query?`, `any Query` and `Firebase.Query`.
     var lastName: String? {
         if let node = self.as(OptionalTypeSyntax.self) { return node.wrappedType.lastName }
         if let node = self.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
@@ -95,19 +95,19 @@ extension TypeSyntax {
 }
 
 extension SyntaxProtocol {
-    /// The nodes around this one, from the inside.
+    /// The enclosing nodes, from the inside.
     var ancestors: some Sequence<Syntax> {
         sequence(first: Syntax(self).parent, next: { $0?.parent }).lazy.prefix { $0 != nil }
             .map { $0! }
     }
 
-    /// Whether `node` stands inside of this one.
+    /// Returns true if `node` is inside this node.
     func encloses(_ node: some SyntaxProtocol) -> Bool {
         position <= node.position && node.endPosition <= endPosition
             && root.id == node.root.id
     }
 
-    /// The function, initialiser or accessor around it.
+    /// The enclosing function, initializer or accessor.
     var enclosingFunction: Syntax? {
         ancestors.first {
             $0.is(FunctionDeclSyntax.self) || $0.is(InitializerDeclSyntax.self)
@@ -115,7 +115,7 @@ extension SyntaxProtocol {
         }
     }
 
-    /// The name of the type around it.
+    /// The name of the enclosing type.
     var enclosingTypeName: String? {
         for node in ancestors {
             if let type = node.as(ClassDeclSyntax.self) { return type.name.bare }
@@ -128,7 +128,7 @@ extension SyntaxProtocol {
         return nil
     }
 
-    /// Every node of a kind inside of it, in the order of the text.
+    /// Returns every node of a kind inside this node, in the order of the text.
     func all<Node: SyntaxProtocol>(_ kind: Node.Type) -> [Node] {
         var found: [Node] = []
         var stack: [Syntax] = [Syntax(self)]
@@ -139,7 +139,7 @@ extension SyntaxProtocol {
         return found
     }
 
-    /// Whether a name is used inside of it.
+    /// Returns true if a name is used inside this node.
     func mentions(_ name: String) -> Bool { mentions(anyOf: [name]) }
 
     func mentions(anyOf names: Set<String>) -> Bool {
@@ -151,7 +151,7 @@ extension SyntaxProtocol {
         }
     }
 
-    /// Whether a name inside of it contains one of these words, in any case.
+    /// Returns true if a name inside this node contains one of these words, in any case.
     func mentions(wordsOf words: [String]) -> Bool {
         tokens(viewMode: .sourceAccurate).contains { token in
             guard case .identifier(let text) = token.tokenKind else { return false }
@@ -162,7 +162,7 @@ extension SyntaxProtocol {
 }
 
 extension ClosureExprSyntax {
-    /// Nil where it has none and speaks of `$0`.
+    /// The names of the parameters; nil if there are none and the closure uses `$0`.
     var parameterNames: [String]? {
         guard let clause = signature?.parameterClause else { return nil }
         if case .simpleInput(let list) = clause { return list.map { $0.name.bare } }

@@ -60,12 +60,12 @@ extension Evaluator {
             return .list(type.rawValues.keys.sorted().map(Known.symbol))
         }
         if let found = type.variables[name] { return variable(found, Scope(depth: scope.depth)) }
-        // A type inside of a type.
+        // This is a type inside a type.
         if project.types[name] != nil { return .metatype(name) }
         return .unknown
     }
 
-    /// A property that the project adds to a type of Firestore.
+    /// Returns a property that the project adds to a type of Firestore.
     private func inExtension(_ name: String, of value: Known, _ scope: Scope) -> Known? {
         for owner in value.typeNames {
             guard let found = project.types[owner]?.variables[name] else { continue }
@@ -95,7 +95,7 @@ extension Evaluator {
         return result(of: function, called: node, base, scope)
     }
 
-    /// Calls of Firestore's own API that give something that is followed further.
+    /// Evaluates calls of Firestore's own API whose results are followed further.
     private func firestore(
         _ name: String, _ node: FunctionCallExprSyntax, _ base: Known?, _ scope: Scope
     ) -> Known? {
@@ -173,7 +173,7 @@ extension Evaluator {
         if case .text(let text) = value(argument, scope), !text.isEmpty {
             return text.split(separator: "/").map { .text(String($0)) }
         }
-        // A path with values in it: `users/\(id)/messages`.
+        // The path contains values: `users/\(id)/messages`.
         if let literal = argument.bare.as(StringLiteralExprSyntax.self) {
             var text = ""
             for segment in literal.segments {
@@ -195,7 +195,7 @@ extension Evaluator {
         return [.written(argument.trimmedDescription)]
     }
 
-    /// Names that the running code has for things that are read elsewhere, and clocks.
+    /// Evaluates common names for clocks and for values that are stored elsewhere.
     private func ordinary(
         _ name: String, _ node: FunctionCallExprSyntax, _ base: Known?, _ scope: Scope
     ) -> Known? {
@@ -221,7 +221,7 @@ extension Evaluator {
         }
     }
 
-    /// The function that a call names, where there is exactly one that fits.
+    /// Returns the function of a call, if exactly one fits.
     func function(
         called node: FunctionCallExprSyntax, _ base: Known?, _ scope: Scope
     ) -> FunctionFacts? {
@@ -249,14 +249,14 @@ extension Evaluator {
         return fitting.count == 1 ? fitting[0] : nil
     }
 
-    /// Names too common to tell whose they are.
+    /// Names that are too common to identify their owner.
     static let everyday: Set<String> = [
         "map", "filter", "first", "append", "remove", "get", "set", "data", "count", "delete",
         "add", "save", "update", "load", "start", "stop", "reset", "insert", "sorted", "forEach",
         "init", "description", "encode", "decode", "fetch", "removeAll", "contains",
     ]
 
-    /// With those that a protocol's only conformer has.
+    /// Returns the methods of a type, including those of a protocol's only conformer.
     private func methods(_ name: String, of owner: String) -> [FunctionFacts] {
         var current: String? = owner
         for _ in 0..<8 {
@@ -288,7 +288,7 @@ extension Evaluator {
         return named(function.returnType)
     }
 
-    /// What the statements return, on all ways that return something.
+    /// Returns the joined value of all returns in the statements.
     func result(of items: CodeBlockItemListSyntax, _ scope: Scope) -> Known {
         guard scope.depth < Self.maxDepth else { return .unknown }
         if items.count == 1, let only = items.first?.item.as(ExprSyntax.self) {
@@ -311,7 +311,7 @@ extension Evaluator {
 }
 
 extension Known {
-    /// Types of Firestore that an extension can be of.
+    /// The types of Firestore that an extension can extend.
     var typeNames: [String] {
         switch self {
         case .database: ["Firestore"]

@@ -6,7 +6,7 @@ extension Evaluator {
         "isGreaterThanOrEqualTo", "arrayContains", "arrayContainsAny", "in", "notIn",
     ]
 
-    /// A query that another one becomes; nil for a call that is none of these.
+    /// Returns the query that a call derives from another; nil for other calls.
     func chain(
         _ name: String, _ node: FunctionCallExprSyntax, _ base: Known?, _ scope: Scope
     ) -> QueryFacts? {

@@ -1,51 +1,51 @@
-/// What the code says of a query.
+/// The facts about a query in the code.
 struct QueryFacts: Hashable, Sendable {
     enum Segment: Hashable, Sendable {
         case text(String)
-        /// A value of the running app, as it is written.
+        /// A value of the running app, in its source text.
         case written(String)
     }
 
     enum Limit: Hashable, Sendable {
         case none
         case count(Int)
-        /// There is one, of a number that the app knows.
+        /// There is a limit, whose number only the running app knows.
         case written(String)
-        /// On some ways through the code only.
+        /// There is a limit only on some paths through the code.
         case sometimes
     }
 
     struct Condition: Hashable, Sendable {
-        /// Nil for a field that only the running app knows.
+        /// The field; nil if only the running app knows it.
         let field: String?
-        /// The label: `isEqualTo`.
+        /// The label of the test: `isEqualTo`.
         let test: String
         let value: Known
-        /// As it is written.
+        /// The value's source text.
         let text: String
     }
 
     struct Order: Hashable, Sendable {
         let field: String?
-        /// Nil where only the running app knows.
+        /// The direction; nil if only the running app knows it.
         let isDescending: Bool?
     }
 
-    /// Names of collections and documents, alternating.
+    /// The names of collections and documents, alternating.
     var path: [Segment] = []
-    /// Whether more stands before `path` that the code does not say.
+    /// True if the path has an unknown part before `path`.
     var hasUnknownPrefix = false
     var isGroup = false
     var conditions: [Condition] = []
     var orders: [Order] = []
     var limit = Limit.none
     var hasCursor = false
-    /// False where a part of it was not understood; nothing is said of such a query that the rest could
-    /// refute.
+    /// False if a part of the query was not understood; there is no finding about such a query that
+    /// this part could refute.
     var isComplete = true
-    /// Whether a filter was set with `whereFilter`.
+    /// True if `whereFilter` has set a filter.
     var hasCompositeFilter = false
-    /// Whether these are what has changed in the result, `documentChanges`.
+    /// True if the documents are the changes of the result, `documentChanges`.
     var isOfChanges = false
 
     static let unknown: QueryFacts = {
@@ -62,16 +62,16 @@ struct QueryFacts: Hashable, Sendable {
         return facts
     }
 
-    /// The last segment of a document that is made anew, `collection.document()`.
+    /// The last segment of a newly created document, `collection.document()`.
     static let newID = Segment.written("a new id")
 
-    /// The collection's id; nil where only the running app knows it.
+    /// The collection's id; nil if only the running app knows it.
     var collectionID: String? {
         if case .text(let name)? = path.last { return name }
         return nil
     }
 
-    /// As for people: `chats/…/messages`.
+    /// The name in a readable form: `chats/…/messages`.
     var name: String {
         let isKnown = path.contains { if case .text = $0 { true } else { false } }
         guard isKnown else { return "a collection" }
@@ -84,14 +84,14 @@ struct QueryFacts: Hashable, Sendable {
         return (hasUnknownPrefix ? "…/" : "") + parts.joined(separator: "/")
     }
 
-    /// Whether the result has at most one document because the code asks for an id.
+    /// True if the result has few documents because the code asks for ids.
     var asksForIDs: Bool {
         conditions.contains {
             ($0.test == "isEqualTo" || $0.test == "in") && $0.field == "__name__"
         }
     }
 
-    /// What holds whichever of two ways the code went.
+    /// Returns the facts that are true on both of two paths through the code.
     func joined(with other: QueryFacts) -> QueryFacts {
         if self == other { return self }
         var result = self
@@ -115,13 +115,13 @@ struct QueryFacts: Hashable, Sendable {
     }
 }
 
-/// What the code says of a value.
+/// The facts about a value in the code.
 indirect enum Known: Hashable, Sendable {
     case unknown
     case text(String)
     case number(Int)
     case flag(Bool)
-    /// A list of so many elements.
+    /// A list with these elements.
     case list([Known])
     /// A list of which only the type of its elements is known.
     case elements(String)
@@ -129,7 +129,7 @@ indirect enum Known: Hashable, Sendable {
 
     case database
     case query(QueryFacts)
-    /// A document: the query is its collection with its id as last segment.
+    /// A document: the query is its collection, with the document's id as last segment.
     case document(QueryFacts)
     case aggregate(QueryFacts)
     case querySnapshot(QueryFacts)
@@ -139,18 +139,18 @@ indirect enum Known: Hashable, Sendable {
     case transaction
     case registration
 
-    /// An object of a type of the project, or of a known one: `UserDefaults`.
+    /// An object of a type of the project, or of a known type: `UserDefaults`.
     case instance(String)
     case metatype(String)
-    /// `FieldValue.…()`.
+    /// A value of `FieldValue.…()`.
     case fieldValue(String)
-    /// What the device's clock says; the text is how it is written.
+    /// The time of the device's clock.
     case deviceTime
-    /// What came from `UserDefaults`.
+    /// A value from `UserDefaults`.
     case kept
     /// The signed-in user's id.
     case userID
-    /// What a document's field holds.
+    /// The value of a document's field.
     case fieldOfDocument
 
     var query: QueryFacts? {
@@ -172,7 +172,7 @@ indirect enum Known: Hashable, Sendable {
         }
     }
 
-    /// What a name of a type tells.
+    /// Returns the facts that follow from a type's name.
     static func of(type name: String?) -> Known {
         switch name {
         case "Firestore": .database
