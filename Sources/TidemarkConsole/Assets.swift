@@ -2,7 +2,7 @@ package import TidemarkHTTP
 
 /// The style, the modules and the icon, embedded in the program.
 package enum Assets {
-    /// The script of every page, and what it imports.
+    /// The script of every page, and its modules.
     private static let scripts: [String: [UInt8]] = [
         "console.js": PackageResources.console_js, "dom.js": PackageResources.dom_js,
         "editor.js": PackageResources.editor_js, "forms.js": PackageResources.forms_js,
@@ -12,7 +12,7 @@ package enum Assets {
         "values.js": PackageResources.values_js,
     ]
 
-    /// What `console.js` imports, and what they import.
+    /// The modules of `console.js`, including indirect ones.
     static let modules = scripts.keys.filter { $0 != "console.js" }.sorted()
 
     static func answer(_ path: [String]) -> PageAnswer? {
@@ -28,7 +28,7 @@ package enum Assets {
     package static var icon: PageAnswer { file(PackageResources.icon_svg, "image/svg+xml") }
 
     package static func file(_ bytes: [UInt8], _ type: String) -> PageAnswer {
-        // FNV-1a: a browser asks whether the file it keeps is still this one.
+        // The hash is FNV-1a: a browser asks with it if its stored file is still current.
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
         return PageAnswer(type: type, version: String(hash, radix: 16), body: .bytes(bytes))

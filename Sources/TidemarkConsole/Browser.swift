@@ -2,12 +2,12 @@ import Foundation
 
 /// The system's own browser.
 package enum Browser {
-    /// Of Linux, and of macOS. On Linux, `open` may be anything.
+    /// The commands of Linux and of macOS. On Linux, `open` can be any program.
     private static let commands = ["/usr/bin/xdg-open", "/usr/bin/open"]
 
     /// Opens an address with the system's command for it.
     ///
-    /// - Throws: When there is no such command.
+    /// - Throws: An error if there is no such command.
     package static func open(_ address: String) throws {
         let command = commands.first { FileManager.default.isExecutableFile(atPath: $0) }
         let process = Process()

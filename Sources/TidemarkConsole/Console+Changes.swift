@@ -4,9 +4,10 @@ import TidemarkHTTP
 import TidemarkModel
 import TidemarkServer
 
-/// What pages send to be changed. Each change goes out at most once, and only over what was shown.
+/// The changes that pages send. Each change is sent at most once, and only if the data are as
+/// shown.
 extension Console {
-    /// - Returns: Nil for what changes nothing here.
+    /// - Returns: The answer; nil for a request that changes nothing here.
     func changed(_ section: String, _ path: [String], _ request: PageRequest) async -> PageAnswer? {
         do throws(PageRefusal) {
             switch (request.method, section) {
@@ -28,7 +29,7 @@ extension Console {
 
     private struct Refused: Encodable {
         let error: String
-        /// Documents that are not as they were shown.
+        /// The documents that differ from the shown versions.
         let conflicts: [String]
     }
 
@@ -70,13 +71,13 @@ extension Console {
 
     private struct CopyOrder: Decodable {
         let to: String
-        /// The update time that was shown.
+        /// The update time of the shown version.
         let update: String
-        /// Whether the original goes.
+        /// True to delete the original.
         let move: Bool?
     }
 
-    /// Copies one document, exactly. What lies below it stays where it is.
+    /// Copies a document exactly. Documents below it stay at their place.
     private func copy(
         _ path: [String], _ request: PageRequest
     ) async throws(PageRefusal) -> PageAnswer {
@@ -111,7 +112,8 @@ extension Console {
 
     // MARK: Deleting what lies below
 
-    /// Deletes a document or a collection with all that lies below it, if as much is there as was shown.
+    /// Deletes a document or a collection with everything below it, if the number of documents is
+    /// still the shown number.
     private func deleteBelow(
         _ path: [String], _ request: PageRequest
     ) async throws(PageRefusal) -> PageAnswer {
@@ -139,7 +141,7 @@ extension Console {
 
     private struct Imported: Encodable { let documents: [DocumentImport.Entry] }
 
-    /// What a text would make; nothing is written.
+    /// Returns the documents that a text would create; writes nothing.
     private func readImport(_ request: PageRequest) throws(PageRefusal) -> PageAnswer {
         guard let order = try? JSONDecoder().decode(Import.self, from: Data(request.body)) else {
             throw PageRefusal(400, "The body is {\"text\": …}.")

@@ -3,7 +3,7 @@ import TidemarkHTTP
 import TidemarkModel
 import TidemarkServer
 
-/// The pages of accounts, and what changes them.
+/// The pages of accounts, and the requests that change accounts.
 struct AccountRoutes {
     let console: Console
     private var accounts: AccountsServer? { console.accounts }

@@ -1,21 +1,21 @@
 import Tidemark
 import TidemarkModel
 
-/// A part of a collection for the table that scrolls: small, whatever the documents hold.
+/// A part of a collection for the scrolling table: small, regardless of the size of the documents.
 struct CollectionWindow: Encodable {
     let columns: [String]
     let rows: [Row]
-    /// Whether there are rows behind these.
+    /// True if there are rows after these.
     let more: Bool
 
     struct Row: Encodable {
         let id: String
-        /// Nil for a document that is missing, with documents below it.
+        /// The update time; nil for a missing document with documents below it.
         let update: String?
         let cells: [Cell?]
     }
 
-    /// A value in the REST form, or the beginning of one that is too long for a cell.
+    /// A value in the REST form, or the beginning of a value that is too long for a cell.
     struct Cell: Encodable {
         let value: Value
 
@@ -30,7 +30,7 @@ struct CollectionWindow: Encodable {
         }
     }
 
-    /// - Parameter columns: Fields to show; empty for those that most of the rows have.
+    /// - Parameter columns: The fields to show; empty for the fields that most of the rows have.
     init(_ listed: [ListedDocument], columns: [String], more: Bool) {
         let chosen =
             columns.isEmpty

@@ -1,12 +1,12 @@
 import TidemarkModel
 import TidemarkServer
 
-/// Documents below a document or a collection, at any depth, and what has become of some.
+/// Documents below a document or a collection, at any depth, and the conflicts of a refused batch.
 extension DataReader {
-    /// Those that one deletion takes at most.
+    /// The maximum number of documents in a deletion.
     static let maxBelow = 1_000_000
 
-    /// How many documents a deletion of the whole would take.
+    /// Returns the number of documents that a deletion of the whole would delete.
     func countBelow(_ place: DataPlace) async throws(RPCStatus) -> Int {
         let below = try await count(
             Self.below(place), in: place.database, at: place.consistency,
@@ -16,9 +16,10 @@ extension DataReader {
         return Int(below) + (document == nil ? 0 : 1)
     }
 
-    /// Deletes the whole, 500 documents at a time: what is written meanwhile goes too.
+    /// Deletes the whole, 500 documents at a time. Documents that are written during the deletion
+    /// are deleted too.
     ///
-    /// - Returns: How many documents were deleted.
+    /// - Returns: The number of deleted documents.
     func deleteBelow(_ place: DataPlace) async throws(RPCStatus) -> Int {
         var query = Self.below(place)
         query.limit = .first(BatchOrder.maxWrites)
@@ -39,8 +40,8 @@ extension DataReader {
         return deleted
     }
 
-    /// Every document below a place. Below a collection, names lie between that of its least id and
-    /// that of the next collection's.
+    /// Returns a query for every document below a place. Below a collection, the names are between
+    /// the collection's least id and the next collection's.
     private static func below(_ place: DataPlace) -> ModelQuery {
         guard case .collection(let collection) = place.kind else {
             var parent: DocumentPath?
@@ -59,7 +60,7 @@ extension DataReader {
             ]))
     }
 
-    /// Paths among those of a refused batch whose documents are not as its preconditions say.
+    /// Returns the paths of a refused batch whose documents do not meet their preconditions.
     func conflicts(of mutations: [Mutation], in database: DatabaseID) async -> [String] {
         var result: [String] = []
         for mutation in mutations {

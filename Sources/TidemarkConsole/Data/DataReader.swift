@@ -1,15 +1,15 @@
 import TidemarkModel
 import TidemarkServer
 
-/// Reads a server's data for the console, in process, billed to nobody.
+/// Reads a server's data for the console, in the process, without a bill.
 struct DataReader: Sendable {
     let server: FirestoreServer
 
-    /// Rows of one page of a collection or a query.
+    /// The maximum number of rows on a page of a collection or a query.
     static let pageSize = 100
-    /// Documents are counted no further than this.
+    /// The limit up to which documents are counted.
     static let countLimit: Int64 = 10_000
-    /// Collections of one parent that are shown.
+    /// The maximum number of shown collections of a parent.
     static let maxCollections = 300
 
     func context(_ database: DatabaseID) -> CallContext {
@@ -18,7 +18,7 @@ struct DataReader: Sendable {
         return context
     }
 
-    /// The collections directly below `parent`, nil for the root.
+    /// Returns the collections directly below `parent`, nil for the root.
     func collections(
         of parent: DocumentPath?, in database: DatabaseID, at time: ReadConsistency
     ) async throws(RPCStatus) -> [CollectionSummary] {
@@ -37,7 +37,7 @@ struct DataReader: Sendable {
         return result
     }
 
-    /// - Parameter limit: Counts no further than one more.
+    /// - Parameter limit: The count stops at this number plus one.
     func count(
         _ query: ModelQuery, in database: DatabaseID, at time: ReadConsistency,
         upTo limit: Int64 = countLimit
@@ -66,7 +66,8 @@ struct DataReader: Sendable {
         return nil
     }
 
-    /// One page of a collection by name, documents that are missing themselves among them.
+    /// Returns a page of a collection by name, including missing documents with documents below
+    /// them.
     func list(
         _ collection: CollectionPath, token: String, in database: DatabaseID,
         at time: ReadConsistency
@@ -74,15 +75,15 @@ struct DataReader: Sendable {
         var request = ListDocumentsRequest(
             parent: collection.parent, collectionID: collection.id, pageSize: Self.pageSize,
             pageToken: token, showMissing: true, consistency: time)
-        // A page may also be asked for by the id that it comes after.
+        // A page can also be requested by the id before it.
         if token.hasPrefix("after:") { request.start(after: String(token.dropFirst(6))) }
         let replies = try await server.replies(to: .listDocuments(request), context(database))
         guard case .listDocuments(let rows, let next)? = replies.first else { return ([], "") }
         return (rows, next)
     }
 
-    /// The id of the document so many places behind another; nil where there are not so many. Costs the
-    /// index entries between them.
+    /// Returns the id of the document `places` after another; nil if there are fewer documents.
+    /// Costs the index entries between them.
     func id(
         _ places: Int, after id: String?, _ collection: CollectionPath, in database: DatabaseID,
         at time: ReadConsistency
@@ -106,7 +107,7 @@ struct DataReader: Sendable {
         try await server.documents(of: query, at: time, context(database)).documents
     }
 
-    /// The first rows of a query, with its plan and what production would bill for it.
+    /// Returns the first rows of a query, with its plan and production's bill.
     func run(
         _ query: ModelQuery, in database: DatabaseID, at time: ReadConsistency
     ) async throws(RPCStatus) -> (documents: [Document], metrics: ExplainMetrics?) {
@@ -147,9 +148,9 @@ struct DataReader: Sendable {
     }
 }
 
-/// A collection, and how many documents it holds.
+/// A collection, and the number of its documents.
 struct CollectionSummary: Hashable, Sendable, Codable {
     let path: String
-    /// Exact up to ``DataReader/countLimit``; one more means that there are more.
+    /// The exact number up to ``DataReader/countLimit``; a number above means that there are more.
     let documents: Int64
 }

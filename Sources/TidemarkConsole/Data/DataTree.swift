@@ -1,19 +1,19 @@
 import Tidemark
 import TidemarkModel
 
-/// The collections of a database, opened along the way to one place.
+/// The collections of a database, opened along the path to a place.
 struct DataTree: Encodable {
     let nodes: [Node]
 
     struct Node: Encodable {
         let path: String
         let depth: Int
-        /// Exact up to ``DataReader/countLimit``; nil for a document.
+        /// The exact number up to ``DataReader/countLimit``; nil for a document.
         let documents: Int64?
         let isHere: Bool
     }
 
-    /// Levels beyond this are not opened.
+    /// The maximum number of opened levels.
     static let maxDepth = 12
 
     init(_ reader: DataReader, _ place: DataPlace) async throws(RPCStatus) {
@@ -69,7 +69,7 @@ struct DataTree: Encodable {
     }
 }
 
-/// Buttons that a script makes work; without one they are not shown.
+/// The buttons that need the script; without it they are hidden.
 struct Tools {
     enum Name: String {
         case create, paste, copy, rename, erase = "delete", eraseBelow = "delete-below"

@@ -2,15 +2,15 @@ import Foundation
 import Tidemark
 import TidemarkModel
 
-/// A value as a table's cell shows it: its kind, and its text, cut off at a limit.
+/// A value in a table's cell: its kind, and its text, cut at a limit.
 struct ValueText: Hashable, Sendable {
     /// The word for the value's type.
     let kind: String
     let text: String
-    /// Whether the text is only the beginning.
+    /// True if the text is only the beginning.
     let isCut: Bool
 
-    /// - Parameter limit: In characters.
+    /// - Parameter limit: The maximum number of characters.
     init(_ value: Value, limit: Int = 120) {
         kind = value.kindName
         let whole = Self.text(of: value, limit: limit)
@@ -18,7 +18,8 @@ struct ValueText: Hashable, Sendable {
         text = isCut ? String(whole.prefix(limit)) + "…" : whole
     }
 
-    /// Texts of lists and maps end soon after the limit, however large they are.
+    /// Returns the text. Texts of lists and maps end soon after the limit, regardless of their
+    /// size.
     private static func text(of value: Value, limit: Int) -> String {
         switch value {
         case .null: "null"

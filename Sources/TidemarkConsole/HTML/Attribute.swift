@@ -1,7 +1,7 @@
-/// An attribute of an element. Addresses are ``PagePath``s: they cannot lead away from the console.
+/// An attribute of an element. Addresses are ``PagePath``s, which cannot lead outside the console.
 package struct Attribute: Hashable, Sendable {
     private let name: String
-    /// Nil for an attribute that only is there.
+    /// The value; nil for an attribute without a value.
     private let value: String?
 
     private init(_ name: String, _ value: String?) {
@@ -33,11 +33,11 @@ package struct Attribute: Hashable, Sendable {
     package static func scope(_ scope: String) -> Attribute { Attribute("scope", scope) }
     package static func rows(_ count: Int) -> Attribute { Attribute("rows", "\(count)") }
     package static func type(_ type: InputType) -> Attribute { Attribute("type", type.rawValue) }
-    /// For the modules in `Assets`: which part of the page this is, or what belongs to it.
+    /// An attribute for the modules in `Assets`, which names a part of the page or its data.
     package static func data(_ name: DataName, _ value: String) -> Attribute {
         Attribute("data-" + name.rawValue, value)
     }
-    /// A length or a frame of a drawing.
+    /// An attribute for a length or a frame of a drawing.
     package static func drawing(_ name: DrawingName, _ value: String) -> Attribute {
         Attribute(name.rawValue, value)
     }
@@ -45,13 +45,13 @@ package struct Attribute: Hashable, Sendable {
     package static let current = Attribute("aria-current", "page")
     package static let live = Attribute("aria-live", "polite")
     package static let selected = Attribute("selected", nil)
-    /// Keys that do what the element does, for assistive technology and for the page's script.
+    /// The keys with the effect of the element, for assistive technology and for the page's script.
     package static func keys(_ keys: String) -> Attribute { Attribute("aria-keyshortcuts", keys) }
     package static func pressed(_ isPressed: Bool) -> Attribute {
         Attribute("aria-pressed", isPressed ? "true" : "false")
     }
     package static func max(_ value: Double) -> Attribute { Attribute("max", "\(value)") }
-    /// Of a drawing: where it is, in the units of its view box.
+    /// Returns the position in a drawing, in the units of its view box.
     package static func place(
         x: Double, y: Double, width: Double, height: Double
     ) -> [Attribute] {
@@ -63,7 +63,7 @@ package struct Attribute: Hashable, Sendable {
     package static func viewBox(width: Double, height: Double) -> Attribute {
         Attribute("viewBox", "0 0 \(width) \(height)")
     }
-    /// A drawing that is stretched to its element.
+    /// Stretches a drawing to its element.
     package static let stretched = Attribute("preserveAspectRatio", "none")
     package static let disabled = Attribute("disabled", nil)
     package static let noCompletion = Attribute("autocomplete", "off")
@@ -80,7 +80,7 @@ package struct Attribute: Hashable, Sendable {
     package enum DataName: String { case part, source, first, update, path, key, order }
 }
 
-/// An address within the console: segments that are percent-encoded, and a query.
+/// An address in the console: percent-encoded segments, and a query.
 package struct PagePath: Hashable, Sendable {
     package let segments: [String]
     package var query: [(name: String, value: String)]
@@ -105,7 +105,7 @@ package struct PagePath: Hashable, Sendable {
     package static func == (left: PagePath, right: PagePath) -> Bool { left.text == right.text }
     package func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
-    /// Everything but RFC 3986's unreserved characters is encoded.
+    /// Encodes everything except RFC 3986's unreserved characters.
     package static func encode(_ text: String) -> String {
         var result: [UInt8] = []
         for byte in text.utf8 {

@@ -1,7 +1,7 @@
 /// A piece of a page: text, or elements with their contents.
 ///
-/// There is no way to put in text that is not escaped, nor a script, a style or an address of another
-/// scheme: what a document holds can only ever be shown.
+/// The type cannot contain unescaped text, a script, a style or an address of another scheme, so
+/// the contents of a document can only be displayed.
 package struct HTML: Hashable, Sendable {
     package private(set) var nodes: [Node] = []
 
@@ -15,7 +15,7 @@ package struct HTML: Hashable, Sendable {
     package init(_ node: Node) { nodes = [node] }
     package init(_ parts: [HTML]) { nodes = parts.flatMap(\.nodes) }
 
-    /// The bytes of this piece, UTF-8.
+    /// Appends the bytes of this piece, in UTF-8.
     package func render(into bytes: inout [UInt8]) {
         for node in nodes {
             switch node {
@@ -38,7 +38,8 @@ package struct HTML: Hashable, Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Escapes for text and for quoted attributes alike. A NUL, which HTML cannot hold, becomes U+FFFD.
+    /// Escapes a text, for text and for quoted attributes. A NUL, which HTML cannot contain,
+    /// becomes U+FFFD.
     package static func escape(_ text: String, into bytes: inout [UInt8]) {
         for byte in text.utf8 {
             switch byte {
@@ -54,7 +55,7 @@ package struct HTML: Hashable, Sendable {
     }
 }
 
-/// The elements that pages use. There is none whose text a browser would run.
+/// The elements of pages. A browser executes the text of none of them.
 package enum Tag: String, Hashable, Sendable {
     case a, abbr, bdi, button, caption, code, dd, details, div, dl, dt, fieldset, footer, form
     case h1, h2, h3, header, input, label, legend, li, main, nav, ol, option, output, p, pre
@@ -77,7 +78,7 @@ package enum Tag: String, Hashable, Sendable {
     }
 }
 
-/// Joins the parts of a page; text among them is escaped.
+/// Joins the parts of a page, and escapes the texts among them.
 @resultBuilder package enum HTMLBuilder {
     package static func buildExpression(_ html: HTML) -> HTML { html }
     package static func buildExpression(_ text: String) -> HTML { HTML(text) }

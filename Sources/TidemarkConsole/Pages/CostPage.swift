@@ -1,14 +1,14 @@
 import Tidemark
 import TidemarkServer
 
-/// What was billed, by client, label, collection or RPC, and what it costs with many users.
+/// The page of the bill by client, label, collection or RPC, with the cost for many users.
 struct CostPage: Page {
     let by: [String]
     let rows: [MeterDetail]
     let users: Int
-    /// US dollars for 100,000 reads.
+    /// The price of 100,000 reads, in US dollars.
     let pricePer100000: Double
-    /// Rows that are not shown: the cheapest.
+    /// The number of hidden rows, which are the cheapest.
     let hidden: Int
     let chart: CostChart
 

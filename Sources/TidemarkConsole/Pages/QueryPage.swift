@@ -10,17 +10,17 @@ struct QueryPage: Page {
 
     struct Result: Encodable {
         let table: DocumentTable
-        /// What was computed, by name.
+        /// The computed values, by name.
         let computed: [Computed]
         let plan: [Plan]
-        /// What is not there of the indexes that it needs, as an entry of `firestore.indexes.json`.
+        /// The missing index of the query, as an entry of `firestore.indexes.json`.
         let missingIndex: String?
-        /// What production bills for the rows that are shown.
+        /// Production's bill for the shown rows.
         let reads: Int
-        /// What production bills for the whole query, and for each start of a listener to it.
+        /// Production's bill for the whole query, which also applies to each start of a listener.
         let predictedReads: Int
         let microseconds: Int64
-        /// Whether the answer of the query as it stands grows with its collection.
+        /// True if the query's answer grows with its collection.
         let isUnbounded: Bool
         let code: [QueryCode.Text]
 

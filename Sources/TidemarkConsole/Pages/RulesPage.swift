@@ -4,16 +4,16 @@ import TidemarkModel
 import TidemarkRules
 import TidemarkServer
 
-/// The rules: the file with what is wrong in it and what it has answered, a question to it, and the last
-/// requests that it was asked about.
+/// The page of the rules: the file with its errors and results, a question to the rules, and the
+/// last requests that the rules have decided.
 struct RulesPage: Page {
     let rules: Ruleset?
-    /// The file that the rules are kept like; nil for none.
+    /// The file that the rules follow; nil for none.
     let file: String?
-    /// What is wrong with the file as it is now.
+    /// The problems of the present file.
     let problems: [String]
     let coverage: RulesCoverage?
-    /// The newest first.
+    /// The requests, newest first.
     let requests: [JudgedRequest]
     let question: RulesQuestionForm
 
@@ -147,7 +147,7 @@ struct RulesPage: Page {
         }
     }
 
-    /// The page that asks the same again.
+    /// Returns the page that asks the same question again.
     private func again(_ request: JudgedRequest) -> PagePath {
         PagePath(
             ["rules"],

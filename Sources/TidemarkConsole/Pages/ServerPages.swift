@@ -2,14 +2,15 @@ import TidemarkHTTP
 import TidemarkModel
 import TidemarkServer
 
-/// Which indexes there are, which queries have used, and which production would ask for.
+/// The page of the existing indexes, of the indexes that queries have used, and of those that
+/// production would require.
 struct IndexesPage: Page {
     let report: IndexReport
-    /// Those that are declared; nil where none are enforced.
+    /// The declared indexes; nil if none are enforced.
     let declared: [IndexUse]?
-    /// Declared, and used by no query so far.
+    /// The declared indexes that no query has used so far.
     let unused: [IndexUse]
-    /// The text of a `firestore.indexes.json` of what is missing; nil where nothing is.
+    /// The text of a `firestore.indexes.json` of the missing indexes; nil if none is missing.
     let file: String?
     var title: String { "Indexes" }
     var section: Section { .indexes }
@@ -89,9 +90,9 @@ struct IndexesPage: Page {
     }
 }
 
-/// The network that is played, and the faults that are ordered.
+/// The simulated network, and the ordered faults.
 struct FaultsPage: Page {
-    /// Nil where the server has none to order.
+    /// The state; nil if the server has no faults.
     let state: FaultState?
     var title: String { "Faults and networks" }
     var section: Section { .faults }
@@ -144,7 +145,7 @@ struct FaultsPage: Page {
     }
 }
 
-/// Asks for the server's token. It works without a script.
+/// The page that asks for the server's token. It works without a script.
 struct LoginPage: Page {
     let isWrong: Bool
     let title = "The server asks for its token"

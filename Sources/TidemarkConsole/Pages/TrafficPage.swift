@@ -1,16 +1,16 @@
 import TidemarkModel
 
-/// The calls and streams that the server has seen, newest first, with what stands out among them.
+/// The page of the server's calls and streams, newest first, with advice.
 struct TrafficPage: Page {
     let filter: TrafficFilter
     let open: Int
     let ended: Int
     let advice: [TrafficAdvice]
     let entries: [TrafficEntry]
-    /// Ids of calls that are part of a storm.
+    /// The ids of calls that belong to a storm.
     let stormy: Set<Int>
 
-    /// Rows of the page.
+    /// The maximum number of rows on the page.
     static let maxRows = 300
 
     var title: String { "Traffic" }
@@ -97,7 +97,7 @@ struct TrafficPage: Page {
 }
 
 extension TrafficEntry {
-    /// The label and the client; empty where neither was told.
+    /// The label and the client; empty if both are unknown.
     var caller: String { [label, client].compactMap { $0 }.joined(separator: " · ") }
 
     var asksQuery: Bool { ["Listen", "RunQuery", "RunAggregationQuery"].contains(method) }
@@ -124,11 +124,11 @@ extension TrafficEntry.Moment {
     }
 }
 
-/// One call or stream, with all that is known of it.
+/// The page of a call or stream, with all known facts.
 struct TrafficEntryPage: Page {
     let entry: TrafficEntry
     let advice: TrafficAdvice?
-    /// Which indexes serve what was asked; empty for what is no query.
+    /// The indexes of the query; empty if the call is no query.
     let indexes: [String]
     var title: String { "\(entry.method) \(entry.id)" }
     var section: Section { .traffic }
@@ -157,7 +157,7 @@ struct TrafficEntryPage: Page {
         }
     }
 
-    /// The query page of what was asked; nil where that was no query.
+    /// The page of the query; nil if the call was no query.
     private var query: PagePath? { entry.asksQuery ? address(entry.asked) : nil }
 
     private func address(_ text: String) -> PagePath? {

@@ -2,7 +2,7 @@ import Foundation
 import Tidemark
 import TidemarkModel
 
-/// A query as code: on Tidemark's API, and on Google's libraries for JavaScript and Python.
+/// A query as code for Tidemark's API, and for Google's libraries for JavaScript and Python.
 struct QueryCode {
     enum Language: String, CaseIterable, Sendable { case Swift, JavaScript, Python }
 
@@ -30,7 +30,7 @@ struct QueryCode {
     private var javaScript: [String] {
         let parts = ([source] + steps).map { "    " + $0 + "," }
         let isNearest = query.findNearest != nil
-        // Vectors are searched in the server's library, which chains its steps.
+        // Vector searches use the server's library, which chains its steps.
         if isNearest {
             let chain = steps.map { "    ." + $0 }
             return ["db." + source.replacing("(db, ", with: "(")] + chain
@@ -76,7 +76,8 @@ struct QueryCode {
         return steps
     }
 
-    /// - Parameter text: What stands between the parentheses, of which the openings have the first.
+    /// - Parameter text: The text between the parentheses; the opening parenthesis comes from the
+    ///   other parameters.
     private func call(_ swift: String, _ script: String, _ python: String, _ text: String) -> String
     {
         switch language {
@@ -222,7 +223,7 @@ struct QueryCode {
         }
     }
 
-    /// A literal that all three languages read alike: JSON's.
+    /// Returns a literal in JSON's form, which all three languages read in the same way.
     private func quote(_ text: String) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
@@ -278,7 +279,7 @@ struct QueryCode {
         }
     }
 
-    /// With a fraction, which Google's Python library wants.
+    /// Returns a time with a fraction, which Google's Python library requires.
     private static func long(_ time: Timestamp) -> String {
         let text = time.rfc3339
         return text.contains(".") ? text : String(text.dropLast()) + ".0Z"

@@ -2,9 +2,10 @@ import Foundation
 import Tidemark
 import TidemarkModel
 
-/// Values as the query bar takes them.
+/// Writes values in the form of the query bar.
 enum QueryLiteral {
-    /// Characters of one value; a longer one is cut, and is then no query any more.
+    /// The maximum number of characters of a value; a longer value is cut, and is then no valid
+    /// query.
     private static let limit = 400
 
     static func text(_ values: [Value]) -> String {

@@ -1,15 +1,15 @@
 import TidemarkModel
 import TidemarkServer
 
-/// Runs a query for its page, and says what production would make of it.
+/// Runs a query for its page, and predicts production's bill.
 struct QueryRun {
     let asked: AskedQuery
     let reader: DataReader
     let place: DataPlace
 
-    /// Documents that are counted for a prediction.
+    /// The maximum number of counted documents for a prediction.
     private static let maxCounted: Int64 = 10_000_000
-    /// Index entries that an aggregation looks at for one read. Source: Firebase, "Pricing".
+    /// The number of index entries of an aggregation per read. Source: Firebase, "Pricing".
     private static let entriesARead = 1_000
 
     func result() async throws(RPCStatus) -> QueryPage.Result {
@@ -44,7 +44,8 @@ struct QueryRun {
             code: QueryCode.Language.allCases.map { QueryCode(asked: asked, language: $0).text })
     }
 
-    /// One read for each document that matches, and for each that an offset skips; at least one.
+    /// Returns one read for each matching document and for each document that an offset skips; at
+    /// least one.
     private func predicted(_ reads: Int) async throws(RPCStatus) -> Int {
         guard asked.query.findNearest == nil else { return reads }
         var query = asked.query

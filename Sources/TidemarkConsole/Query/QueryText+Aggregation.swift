@@ -1,13 +1,14 @@
 import TidemarkModel
 
-/// A query, and what is to be computed of its rows; without aggregations the rows themselves.
+/// A query, and the aggregations of its rows; without aggregations the rows themselves.
 struct AskedQuery: Hashable, Sendable {
     var query: ModelQuery
     var aggregations: [Aggregation] = []
 }
 
 extension QueryText {
-    /// `count, sum of n, average of n of rooms …`: what stands before the last `of`, if anything.
+    /// Reads the part before the last `of`, if there is one, as in `count, sum of n, average of n
+    /// of rooms …`.
     mutating func aggregations() throws(QueryTextError) -> [Aggregation] {
         guard startsAggregation else { return [] }
         var result: [Aggregation] = []
@@ -18,7 +19,7 @@ extension QueryText {
         return result
     }
 
-    /// Whether the first word is no collection's name.
+    /// True if the first word is no collection's name.
     private var startsAggregation: Bool {
         switch (peek(0), peek(1)) {
         case ("count", "of"), ("count", ","), ("count", "up"), ("sum", "of"), ("average", "of"):
@@ -44,7 +45,7 @@ extension QueryText {
             : Aggregation(alias: "average of \(field)", .average(field))
     }
 
-    /// `nearest embedding to [1, 2] by cosine limit 10`, after `nearest`.
+    /// Reads the part after `nearest` in `nearest embedding to [1, 2] by cosine limit 10`.
     mutating func nearest() throws(QueryTextError) -> FindNearest {
         let field = try fieldPath()
         guard takeWord("to"), case .array(let values) = try value() else {
@@ -70,7 +71,7 @@ extension QueryText {
 }
 
 extension FindNearest.DistanceMeasure {
-    /// As the query bar takes it.
+    /// The word in the query bar.
     var word: String {
         switch self {
         case .euclidean: "euclidean"

@@ -2,21 +2,21 @@ import Foundation
 import Tidemark
 import TidemarkModel
 
-/// A query as the console's query bar takes it, on one line:
+/// A query in the form of the console's query bar, on one line:
 ///
 ///     rooms/blue/messages where n >= 3 and owner == "ann" order by n desc limit 50
 ///
-/// `**/messages` is the collection group. Conditions are joined by `and` and `or`, with parentheses.
-/// Values are written as in JSON; a number with a point or an exponent is a double, one without is an
-/// integer. `timestamp "…"`, `ref "rooms/blue"`, `bytes "BASE64"`, `point(1.5, 2)` and
-/// `vector[1, 2]` make the types that JSON has no word for. `count of …`, `sum of n of …` and
-/// `average of n of …` compute; `nearest embedding to [1, 2] by cosine limit 10` comes at the end.
+/// `**/messages` is the collection group. Conditions are joined by `and` and `or`, with
+/// parentheses. Values are written as in JSON; a number with a point or an exponent is a double, a
+/// number without is an integer. `timestamp "…"`, `ref "rooms/blue"`, `bytes "BASE64"`, `point(1.5,
+/// 2)` and `vector[1, 2]` create the types that JSON does not have. `count of …`, `sum of n of …`
+/// and `average of n of …` compute; `nearest embedding to [1, 2] by cosine limit 10` is at the end.
 struct QueryText {
     private var tokens: [Token]
     private var place = 0
     private let database: DatabaseID
 
-    /// - Throws: ``QueryTextError`` with a sentence that says what is wrong and where.
+    /// - Throws: ``QueryTextError`` with a sentence about the problem and its place.
     static func parse(_ text: String, in database: DatabaseID) throws(QueryTextError) -> AskedQuery
     {
         var parser = QueryText(tokens: try Token.tokens(of: text), database: database)
@@ -66,7 +66,7 @@ struct QueryText {
 
     // MARK: Conditions
 
-    /// Parentheses inside each other.
+    /// The maximum depth of nested parentheses.
     private static let maxDepth = 20
 
     private mutating func filter(_ depth: Int = 0) throws(QueryTextError) -> ModelFilter {
@@ -212,7 +212,7 @@ struct QueryText {
 
     // MARK: Tokens
 
-    /// The text of a token that comes; nil at the end.
+    /// Returns the text of a following token; nil at the end.
     func peek(_ distance: Int) -> String? {
         place + distance < tokens.count ? tokens[place + distance].text : nil
     }
@@ -236,7 +236,7 @@ struct QueryText {
     }
 }
 
-/// Why a text is no query, in a sentence.
+/// The reason why a text is no query, as a sentence.
 struct QueryTextError: Error, Hashable, Sendable {
     let message: String
 
@@ -277,7 +277,8 @@ private enum Token {
         return tokens
     }
 
-    /// To the next space, bracket or comma; a field's name in backquotes is taken whole.
+    /// Takes a word up to the next space, bracket or comma; a field's name in backquotes is taken
+    /// completely.
     private static func takeWord(_ rest: inout Substring) -> String {
         var word = ""
         var isQuoted = false

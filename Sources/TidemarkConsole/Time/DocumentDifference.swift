@@ -1,14 +1,14 @@
 import Tidemark
 import TidemarkModel
 
-/// What became of one document between two moments, field by field.
+/// The changes of a document between two moments, field by field.
 struct VersionDifference: Encodable {
     let path: String
     let fields: [Field]
     let existedBefore: Bool
     let existsAfter: Bool
 
-    /// Fields of one document that are listed.
+    /// The maximum number of listed fields of a document.
     static let maxFields = 100
 
     struct Field: Encodable {
@@ -34,7 +34,7 @@ struct VersionDifference: Encodable {
         self.fields = Array(fields.prefix(Self.maxFields))
     }
 
-    /// Maps are compared field by field, all else as a whole and to the last bit.
+    /// Compares maps field by field, and other values as a whole and to the last bit.
     private static func fields(_ before: MapValue, _ after: MapValue, _ prefix: String) -> [Field] {
         var names = before.entries.map(\.key)
         for entry in after.entries where before[entry.key] == nil { names.append(entry.key) }
@@ -48,7 +48,7 @@ struct VersionDifference: Encodable {
         }
     }
 
-    /// Whether the document is as it was.
+    /// True if the document is unchanged.
     var isNone: Bool { fields.isEmpty && existedBefore == existsAfter }
 
     var word: String {
@@ -60,7 +60,7 @@ struct VersionDifference: Encodable {
         }
     }
 
-    /// A table of what was and what is.
+    /// Returns a table of the values before and after.
     func html(caption: String) -> HTML {
         Tag.table(.class("fields difference")) {
             Tag.caption { caption }

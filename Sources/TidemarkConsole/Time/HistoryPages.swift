@@ -1,18 +1,18 @@
 import Tidemark
 import TidemarkModel
 
-/// What changed in a database between two moments, document by document.
+/// The changes in a database between two moments, document by document.
 struct ChangesPage: Page {
     let place: DataPlace
     let from: String
     let to: String
     let differences: [VersionDifference]
-    /// Whether more documents changed than are shown.
+    /// True if more documents changed than are shown.
     let hasMore: Bool
-    /// From when on everything is kept.
+    /// The time since which everything is kept.
     let oldest: String
 
-    /// Documents of one page.
+    /// The maximum number of documents on a page.
     static let maxDocuments = 100
 
     var title: String { "What changed" }
@@ -54,7 +54,7 @@ struct ChangesPage: Page {
     }
 }
 
-/// A button that writes a document as it was. It works with the script.
+/// A button that restores a document's earlier version. It needs the script.
 struct PutBack {
     let place: DataPlace
     let path: [String]
@@ -71,21 +71,21 @@ struct PutBack {
     }
 }
 
-/// The versions of one document, newest first.
+/// The versions of a document, newest first.
 struct VersionsPage: Page {
     let place: DataPlace
     let versions: [Version]
-    /// Whether there are older versions than these.
+    /// True if there are older versions.
     let hasMore: Bool
 
-    /// Versions of one page.
+    /// The maximum number of versions on a page.
     static let maxVersions = 50
 
     struct Version: Encodable {
-        /// When it came to be.
+        /// The time at which the version began.
         let time: String
         let exists: Bool
-        /// From the version before it.
+        /// The difference to the previous version.
         let difference: VersionDifference
     }
 
@@ -116,11 +116,11 @@ struct VersionsPage: Page {
     }
 }
 
-/// When a database changed: what the slider goes over.
+/// The times of a database's commits, for the slider.
 struct CommitTimes: Encodable {
-    /// Newest first.
+    /// The times, newest first.
     let times: [String]
-    /// From when on everything is kept.
+    /// The time since which everything is kept.
     let oldest: String
 
     static let maxTimes = 1_000

@@ -4,7 +4,7 @@ import TidemarkHTTP
 import TidemarkModel
 import TidemarkServer
 
-/// The pages of the past, and what puts it back.
+/// The pages of the past, and the requests that restore earlier versions.
 struct HistoryRoutes {
     let console: Console
     private var server: FirestoreServer { console.server }
@@ -100,8 +100,8 @@ struct HistoryRoutes {
         return VersionsPage(place: place, versions: versions, hasMore: times.count > limit)
     }
 
-    /// Writes a document as it was at a time, or deletes it where there was none then. What is there now
-    /// must not change meanwhile.
+    /// Writes a document's version at a time, or deletes the document if it did not exist then.
+    /// Fails if the present document changes during the request.
     func restore(
         _ path: [String], _ request: PageRequest
     ) async throws(PageRefusal) -> PageAnswer {

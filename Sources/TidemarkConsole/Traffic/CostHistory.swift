@@ -1,12 +1,13 @@
-/// What was billed over time: the last hour in slices of ten seconds, by client, label and collection.
+/// The bill over time: the last hour in slices of ten seconds, by client, label and collection.
 ///
-/// A value: it is told of reads as they happen, with the time, and asked for the sums.
+/// A value type that takes reads with their times, and returns the sums.
 struct CostHistory: Sendable {
-    /// Microseconds of a slice.
+    /// The length of a slice, in microseconds.
     static let slice: Int64 = 10_000_000
-    /// Slices that are kept: an hour.
+    /// The number of kept slices: an hour.
     static let capacity = 360
-    /// Callers and collections that one slice tells apart; the rest is counted together.
+    /// The maximum number of distinct callers and collections in a slice; the rest is counted
+    /// together.
     static let maxKeys = 200
 
     struct Key: Hashable, Sendable {
@@ -18,12 +19,12 @@ struct CostHistory: Sendable {
     }
 
     struct Slice: Hashable, Sendable {
-        /// Counts slices since 1970.
+        /// The number of the slice since 1970.
         let number: Int64
         var reads: [Key: Int] = [:]
     }
 
-    /// Oldest first.
+    /// The slices, oldest first.
     private(set) var slices: [Slice] = []
 
     mutating func add(_ reads: Int, _ key: Key, at time: Int64) {
@@ -43,20 +44,20 @@ struct CostHistory: Sendable {
     mutating func clear() { slices = [] }
 }
 
-/// The same as lines of a chart: the dearest names, and the rest together.
+/// The history as lines of a chart: the most expensive names, and the rest together.
 struct CostChart: Hashable, Sendable, Encodable {
     enum Dimension: String, CaseIterable, Sendable { case target, client, label }
 
     struct Series: Hashable, Sendable, Encodable {
         let name: String
-        /// One for each point of time.
+        /// The reads, one number for each point of time.
         let reads: [Int]
         var total: Int { reads.reduce(0, +) }
     }
 
-    /// Microseconds since 1970, of the first point.
+    /// The time of the first point, in microseconds since 1970.
     let start: Int64
-    /// Seconds from point to point.
+    /// The seconds between two points.
     let step: Int
     let series: [Series]
 
@@ -104,7 +105,7 @@ struct CostChart: Hashable, Sendable, Encodable {
 
     private static let (width, height) = (720.0, 180.0)
 
-    /// Stacked bars, one a slice; the same figures stand in the table below the chart.
+    /// Stacked bars, one per slice; the table below the chart has the same figures.
     @HTMLBuilder var html: HTML {
         if !series.isEmpty {
             Tag.figure {

@@ -2,7 +2,7 @@ import TidemarkModel
 import TidemarkServer
 
 extension Request {
-    /// What is asked for, in one line: a path, a query, or how many.
+    /// The request in one line: a path, a query, or a number.
     var sentence: String {
         switch self {
         case .getDocument(let request): request.path.text
@@ -55,8 +55,8 @@ extension Aggregation {
 }
 
 extension Query {
-    /// The query in one line, as the query bar takes it:
-    /// `rooms/blue/messages where n >= 3 order by n desc limit 50`.
+    /// The query in one line, in the form of the query bar: `rooms/blue/messages where n >= 3 order
+    /// by n desc limit 50`.
     var sentence: String {
         var parts = [sourceText]
         if let filter { parts.append("where \(filter.sentence)") }
@@ -92,7 +92,8 @@ extension Query {
         return (parent.map { $0.text + "/" } ?? "") + "**/" + collectionID
     }
 
-    /// Whether the answer grows with the collection: no limit, and nothing that picks documents out.
+    /// True if the answer grows with the collection: there is neither a limit nor a filter or
+    /// cursor.
     var isUnbounded: Bool { limit == nil && filter == nil && start == nil && end == nil }
 }
 
@@ -116,7 +117,7 @@ extension Filter {
 }
 
 extension Filter.Operator {
-    /// As the query bar takes it.
+    /// The sign in the query bar.
     var sign: String {
         switch self {
         case .lessThan: "<"
@@ -144,6 +145,6 @@ extension Filter.UnaryOperator {
     }
 }
 
-/// The protocol's query and filter, where the client's types of these names are seen too.
+/// The protocol's query and filter, for files that also import the client's types with these names.
 typealias ModelQuery = Query
 typealias ModelFilter = Filter

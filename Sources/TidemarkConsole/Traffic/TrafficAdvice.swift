@@ -1,26 +1,27 @@
-/// What stands out among calls, and what to do about it.
+/// Advice about conspicuous calls.
 struct TrafficAdvice: Hashable, Sendable, Codable {
-    /// The entry that shows it best.
+    /// The entry that shows the problem best.
     let entry: Int
     let what: String
     let remedy: String
 
-    /// Documents that a listener without a limit sends before it stands out.
+    /// The number of documents from which a listener without a limit is conspicuous.
     static let manyDocuments = 1_000
-    /// Calls alike, within ``window``, that are a storm.
+    /// The number of similar calls within ``window`` that form a storm.
     static let manyCalls = 20
-    /// In microseconds.
+    /// The window, in microseconds.
     static let window: Int64 = 10_000_000
-    /// Advice beyond this many is not given.
+    /// The maximum number of pieces of advice.
     static let maxAdvice = 5
 
-    /// - Parameter entries: Newest first.
+    /// - Parameter entries: The entries, newest first.
     static func advice(on entries: [TrafficEntry]) -> [TrafficAdvice] {
         let large = entries.compactMap { onListener($0) }
         return Array((large + storms(entries)).prefix(maxAdvice))
     }
 
-    /// A listener that was sent many documents, where its query does not limit them.
+    /// Returns advice about a listener that received many documents, if its query does not limit
+    /// them.
     static func onListener(_ entry: TrafficEntry) -> TrafficAdvice? {
         guard entry.method == "Listen",
             let target = entry.targets.max(by: { $0.documents < $1.documents }),
@@ -35,7 +36,8 @@ struct TrafficAdvice: Hashable, Sendable, Codable {
                 """)
     }
 
-    /// Calls of one kind are asked by one caller for the same, or for documents of one collection.
+    /// The kind of a call: the calls of a caller for the same thing, or for documents of a
+    /// collection.
     struct Kind: Hashable {
         let method: String
         let caller: String
@@ -50,7 +52,7 @@ struct TrafficAdvice: Hashable, Sendable, Codable {
         }
     }
 
-    /// Which of the entries are part of a storm, by their ids.
+    /// Returns the ids of the entries that belong to a storm.
     static func stormy(_ entries: [TrafficEntry]) -> Set<Int> {
         let kinds = counts(entries).filter { $0.value.count >= manyCalls }
         return Set(entries.filter { kinds[Kind($0)] != nil }.map(\.id))
@@ -60,7 +62,7 @@ struct TrafficAdvice: Hashable, Sendable, Codable {
         method == "BatchGetDocuments" || method == "GetDocument"
     }
 
-    /// The same call again and again, or one document after the other.
+    /// Returns advice about repeated calls, or about reads of single documents one after the other.
     private static func storms(_ entries: [TrafficEntry]) -> [TrafficAdvice] {
         counts(entries).filter { $0.value.count >= manyCalls }
             .sorted { ($1.value.count, $0.value.newest) < ($0.value.count, $1.value.newest) }

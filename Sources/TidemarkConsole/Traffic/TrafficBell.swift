@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Wakes those who wait for a change, once each. While nobody waits, ringing costs one look at a lock.
+/// Wakes the waiters for a change, once each. Without a waiter, a ring costs a look at a lock.
 final class TrafficBell: Sendable {
     private struct State {
         var next = 0
@@ -8,7 +8,7 @@ final class TrafficBell: Sendable {
         var versions = Versions()
     }
 
-    /// Counts of what has happened.
+    /// The numbers of changes.
     struct Versions: Hashable, Sendable {
         var traffic = 0
         var data = 0
@@ -28,7 +28,7 @@ final class TrafficBell: Sendable {
         for continuation in woken { continuation.resume() }
     }
 
-    /// Returns once the versions are others than these, or when the task is cancelled.
+    /// Returns after the versions differ from these, or when the task is cancelled.
     func changed(from known: Versions) async {
         let id = state.withLock { state in
             state.next += 1

@@ -1,49 +1,49 @@
 import TidemarkModel
 
-/// One call or stream, as the console shows it.
+/// A call or stream in the console.
 package struct TrafficEntry: Hashable, Sendable, Codable {
-    /// Counts from 1; the order in which they began.
+    /// The number of the call or stream, from 1, in the order of their begin.
     package let id: Int
-    /// Microseconds since 1970, by the server's machine.
+    /// The begin in microseconds since 1970, by the server's machine.
     package let began: Int64
     package let method: String
     package let database: String
     package let label: String?
     package let client: String?
-    /// What it asked for, in words: a path, or a query. Of a listen, its newest target.
+    /// The request in words: a path, or a query. For a listen, its newest target.
     package var asked: String
-    /// Documents that were sent to the client.
+    /// The number of documents that were sent to the client.
     package var documents = 0
-    /// Messages that came and went; for a call its replies.
+    /// The number of messages in both directions; for a call the number of its replies.
     package var messages = 0
-    /// About the bytes sent to the client.
+    /// The approximate number of bytes that were sent to the client.
     package var bytes = 0
-    /// What was billed; of a stream that is open, what its documents have cost so far.
+    /// The billed reads; for an open stream, the cost of its documents so far.
     package var reads = 0
     package var writes = 0
     package var deletes = 0
-    /// Microseconds until its end; nil while it goes on.
+    /// The microseconds until the end; nil while the call runs.
     package var duration: Int64?
-    /// `OK`, or the status code's name; nil while it goes on.
+    /// `OK`, or the status code's name; nil while the call runs.
     package var outcome: String?
     /// The sentence of an error.
     package var message: String?
-    /// Of a listen: its targets, the newest ``maxTargets``.
+    /// The targets of a listen, the newest ``maxTargets``.
     package var targets: [Target] = []
-    /// Of a listen: what happened to it, the newest ``maxMoments``.
+    /// The events of a listen, the newest ``maxMoments``.
     package var life: [Moment] = []
 
-    /// Beyond this the oldest targets of a stream are forgotten.
+    /// The maximum number of targets; above it, the oldest targets of a stream are forgotten.
     static let maxTargets = 100
 
-    /// Beyond this the oldest moments of a stream are forgotten.
+    /// The maximum number of moments; above it, the oldest moments of a stream are forgotten.
     static let maxMoments = 200
 
-    /// Something that happened to a stream; documents that follow one another are one moment.
+    /// An event of a stream; consecutive documents are a single moment.
     package struct Moment: Hashable, Sendable, Codable {
-        /// Microseconds since 1970: of documents, when the first came.
+        /// The time in microseconds since 1970; for documents, the time of the first.
         package let at: Int64
-        /// Nil for the stream as a whole.
+        /// The target; nil for the stream as a whole.
         package let target: Int32?
         package let what: What
         package var documents = 0
@@ -56,7 +56,7 @@ package struct TrafficEntry: Hashable, Sendable, Codable {
     package struct Target: Hashable, Sendable, Codable {
         package let id: Int32
         package let asked: String
-        /// Whether the client came back with a token, or a read time.
+        /// True if the client resumed with a token, or a read time.
         package let isResumed: Bool
         package var documents = 0
         package var state: State = .starting
@@ -75,7 +75,7 @@ extension TrafficEntry {
         live(.init(at: time, target: target.id, what: isResumed ? .resumed : .asked))
     }
 
-    /// The client stops listening to a target.
+    /// Records that the client stops listening to a target.
     mutating func remove(_ id: Int32, at time: Int64) {
         live(.init(at: time, target: id, what: .stopped))
         update(id) { $0.state = .removed }
@@ -96,7 +96,7 @@ extension TrafficEntry {
         switch response {
         case .documentChange(let change):
             documents += 1
-            // Until the end says what was billed: each document that is sent is a read.
+            // Until the end reports the bill, each sent document counts as a read.
             reads += 1
             bytes += change.document.contents.bytes.count + change.document.path.text.utf8.count
             for id in change.targetIDs {
