@@ -1,24 +1,24 @@
-/// Why an export cannot be written, or cannot be read. Nothing was imported.
+/// The reason why an export cannot be written, or cannot be read. Nothing was imported.
 package enum ExportError: Error, Hashable, Sendable {
     /// There is no export at that place.
     case notAnExport(folder: String)
-    /// A folder that holds something else is not replaced.
+    /// The folder contains other files and is not replaced.
     case holdsSomethingElse(folder: String)
     /// A file of the export cannot be opened, read or written; `reason` is the system's.
     case file(path: String, reason: String)
     /// A file is damaged, cut off or of another form; `problem` is a sentence.
     case damaged(path: String, problem: String)
-    /// A file names another one that lies outside of the export.
+    /// A file names a file outside of the export.
     case outside(path: String, named: String)
-    /// The export was made by a version that nobody has seen yet.
+    /// A newer, unknown version made the export.
     case unknownVersion(path: String)
-    /// The export is of another database than the one it is to be imported into.
+    /// The export belongs to another database than the target of the import.
     case otherDatabase(path: String, found: String)
-    /// The accounts cannot be read or taken.
+    /// The accounts cannot be read or imported.
     case accounts(reason: String)
     /// The server's documents cannot be read.
     case unreadable(database: String, reason: String)
-    /// The server refused a part; `written` documents are in already.
+    /// The server refused a part; `written` documents are already imported.
     case refused(written: Int, reason: String)
 
     /// A sentence for a person.

@@ -1,5 +1,5 @@
-/// The numbers of an entity's fields, as Datastore's protocol has them, and what Firestore's kinds of
-/// values mean in them.
+/// The numbers of an entity's fields in Datastore's protocol, and the meanings of Firestore's kinds
+/// of values in them.
 enum EntityFields {
     enum Entity {
         static let key: UInt64 = 13
@@ -33,7 +33,7 @@ enum EntityFields {
         static let longitude: UInt64 = 7
         static let reference: UInt64 = 12
     }
-    /// In a value that is a reference.
+    /// The fields in a value that is a reference.
     enum Reference {
         static let app: UInt64 = 13
         static let element: UInt64 = 14
@@ -58,7 +58,7 @@ enum EntityFields {
         static let fixed32: UInt64 = 5
     }
 
-    /// The name of a vector's numbers in the map that stands for it.
+    /// The name of a vector's numbers in the map that represents the vector.
     static let vector = "__vector__"
     /// The names of the older form: a map of a type and an array.
     static let vectorType = "__type__"

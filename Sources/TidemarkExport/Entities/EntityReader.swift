@@ -1,16 +1,16 @@
 import TidemarkModel
 
-/// What an entity of an export holds.
+/// The contents of an entity of an export.
 struct Entity: Hashable {
-    /// Of the project that made the export, without the partition's letter before it.
+    /// The project that made the export, without the partition's letter before it.
     var project: String
-    /// Empty for the default one.
+    /// The database; empty for the default database.
     var database: String
     var path: DocumentPath
     var fields: MapValue
 }
 
-/// Why an entity is not one, as a sentence.
+/// The reason why bytes are no entity, as a sentence.
 struct EntityProblem: Error {
     let text: String
 
@@ -21,9 +21,9 @@ struct EntityProblem: Error {
     init(_ invalid: InvalidPath) { text = invalid.message }
 }
 
-/// Makes a document of an export's entity.
+/// Converts an export's entity to a document.
 struct EntityReader {
-    /// How deep maps may lie in each other: what documents allow, and the level of the document.
+    /// The maximum depth of nested maps: the limit of documents, plus the level of the document.
     private static let maxDepth = DocumentLimits.depth + 1
 
     func entity(_ bytes: [UInt8]) throws(EntityProblem) -> Entity {
@@ -46,7 +46,7 @@ struct EntityReader {
             project: Self.project(key.app), database: key.database, path: path, fields: fields)
     }
 
-    /// `dev~`, `s~` and others stand before a project's name.
+    /// Returns the project without a prefix such as `dev~` or `s~`.
     private static func project(_ app: String) -> String {
         app.split(separator: "~", maxSplits: 1).last.map(String.init) ?? app
     }
@@ -100,7 +100,7 @@ struct EntityReader {
         return key
     }
 
-    /// A collection's id and a document's.
+    /// Returns a collection's id and a document's id.
     private static func segments(
         _ bytes: [UInt8], type: UInt64, id: UInt64, name: UInt64
     ) throws(EntityProblem) -> [String] {
@@ -139,8 +139,8 @@ struct EntityReader {
         var value = Value.null
     }
 
-    /// Fields in the order in which their first property came; an array's elements are properties of
-    /// one name.
+    /// The fields in the order of their first property; an array's elements are properties with the
+    /// same name.
     private struct Fields {
         private var values: [(String, Value)] = []
         private var places: [ByteString: Int] = [:]
@@ -163,7 +163,7 @@ struct EntityReader {
                 throw EntityProblem("A field is there twice.")
             }
             if isEmpty { return }
-            // The array leaves its place, so that it grows without being copied.
+            // The array is removed from its place, so it grows without a copy.
             values[place].1 = .null
             elements.append(property.value)
             values[place].1 = .array(elements)
@@ -171,7 +171,7 @@ struct EntityReader {
 
         var map: MapValue { MapValue(values) }
 
-        /// The vector that these fields stand for; nil when they are a map's.
+        /// The vector that these fields represent; nil if they are a map's.
         var vector: VectorValue? {
             if values.count == 1, values[0].0 == EntityFields.vector { return numbers(values[0].1) }
             guard values.count == 2,

@@ -1,19 +1,19 @@
 import TidemarkModel
 
-/// Makes an export's entity of a document.
+/// Converts a document to an export's entity.
 ///
-/// Timestamps keep their microseconds. Times of creation and change are not part of the form.
+/// Timestamps keep their microseconds. The form has no times of creation and change.
 struct EntityWriter {
     private let app: String
     private let database: String
 
-    /// - Parameter database: Whose documents they are.
+    /// - Parameter database: The database of the documents.
     init(_ database: DatabaseID) {
         app = Self.app(database.project)
         self.database = database.database
     }
 
-    /// As the official local server names a project.
+    /// Returns a project's name in the form of the official local server.
     private static func app(_ project: String) -> String { "dev~" + project }
 
     func entity(_ document: Document) -> [UInt8] {
@@ -29,7 +29,7 @@ struct EntityWriter {
         return writer.bytes
     }
 
-    /// Nothing for the default database.
+    /// Writes the database's name, except for the default database.
     private static func database(_ name: String, _ field: UInt64, into writer: inout WireWriter) {
         if name != "(default)" { writer.text(field, name) }
     }
@@ -58,7 +58,7 @@ struct EntityWriter {
         }
     }
 
-    /// Empty arrays first: their field's number is the smaller one.
+    /// Writes the properties, empty arrays first, because their field has the smaller number.
     private static func properties(of fields: MapValue, into writer: inout WireWriter) {
         for entry in fields.entries {
             guard case .array(let elements) = entry.value, elements.isEmpty else { continue }
@@ -146,7 +146,7 @@ struct EntityWriter {
         writer.fixed64(value.bitPattern)
     }
 
-    /// A map is an entity without a name.
+    /// Writes a map as an entity without a name.
     private static func nested(_ fields: MapValue, into writer: inout WireWriter) {
         writer.message(EntityFields.Scalar.bytes) { entity in
             entity.message(EntityFields.Entity.key) { key in

@@ -1,8 +1,8 @@
 import TidemarkModel
 
-/// Goes through the fields of a message in protobuf's wire form, groups included.
+/// Reads the fields of a message in protobuf's wire form, including groups.
 enum FieldScan {
-    /// How deep groups may lie in each other. Those of entities lie one deep.
+    /// The maximum depth of nested groups. Entities have a depth of 1.
     private static let maxGroups = 8
 
     enum Content {
@@ -11,7 +11,7 @@ enum FieldScan {
         case bytes([UInt8])
         /// The bytes between a group's two marks.
         case group([UInt8])
-        /// Four bytes: no field of an entity has them.
+        /// Four bytes, which no field of an entity has.
         case fixed32
     }
 
@@ -57,9 +57,9 @@ enum FieldScan {
         } catch { throw EntityProblem(error) }
     }
 
-    /// Passes over a group and its end.
+    /// Skips a group and its end.
     ///
-    /// - Returns: How many bytes lie between the two marks.
+    /// - Returns: The number of bytes between the two marks.
     private static func skipGroup(
         _ number: UInt64, _ reader: inout WireReader, depth: Int
     ) throws(CodecError) -> Int {

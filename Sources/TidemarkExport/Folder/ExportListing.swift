@@ -1,15 +1,16 @@
 import Foundation
 
-/// `firebase-export-metadata.json`: what an export's folder holds.
+/// `firebase-export-metadata.json`, which lists the contents of an export's folder.
 ///
-/// The official tools know one database and the accounts. Other databases and projects are listed
-/// beside these, under a name that the tools pass over.
+/// The official tools know a single database and the accounts. Other databases and projects are
+/// listed under another name that the tools ignore.
 package struct ExportListing: Codable, Equatable, Sendable {
     package struct Part: Codable, Equatable, Sendable {
         package var version: String
-        /// A folder, from this file's.
+        /// A folder, relative to this file's folder.
         package var path: String
-        /// Of documents alone: the file that says what they are, from this file's folder.
+        /// The file that describes the documents, relative to this file's folder. Only for
+        /// documents.
         package var metadata_file: String?
     }
 
@@ -21,7 +22,7 @@ package struct ExportListing: Codable, Equatable, Sendable {
 
     package struct Accounts: Codable, Equatable, Sendable {
         package var project: String
-        /// A folder, from this file's.
+        /// A folder, relative to this file's folder.
         package var path: String
     }
 
@@ -31,7 +32,7 @@ package struct ExportListing: Codable, Equatable, Sendable {
     package var tidemark: [Database]?
     package var tidemark_accounts: [Accounts]?
 
-    /// The form's version, as the tools compare it.
+    /// The form's version, which the tools compare.
     static let formVersion = "1.0.0"
     static let fileName = "firebase-export-metadata.json"
     static let overallSuffix = ".overall_export_metadata"

@@ -1,31 +1,32 @@
 import Foundation
 import TidemarkModel
 
-/// The two files that say what an export holds, in bytes and back.
+/// The two files that describe the contents of an export, with their encoding.
 enum ExportMetadata {
-    /// What the overall file says of the documents.
+    /// The contents of the overall file.
     struct Overall: Equatable {
-        /// Where the kind's file lies, from the overall file's folder.
+        /// The path of the kind's file, relative to the overall file's folder.
         var kindFile: String
         var documents: Int
         var bytes: Int64
     }
 
-    /// What the kind's file says.
+    /// The contents of the kind's file.
     struct Kind: Equatable {
         var name: String
-        /// Microseconds since 1970.
+        /// The time, in microseconds since 1970.
         var time: Int64
-        /// Files of documents, from the kind's file's folder.
+        /// The files of documents, relative to the kind's file's folder.
         var outputs: [String]
     }
 
     /// The version that is written and read: "3".
     static let version: [UInt8] = [0x33]
-    /// The most files of documents that one kind may name.
+    /// The maximum number of files of documents in a kind.
     static let maxOutputs = 100_000
 
-    /// The second record of the overall file. Nil of an empty database: there is no kind.
+    /// Returns the second record of the overall file. Nil is for an empty database, which has no
+    /// kind.
     static func record(_ overall: Overall?) -> [UInt8] {
         var writer = WireWriter()
         guard let overall else { return [] }

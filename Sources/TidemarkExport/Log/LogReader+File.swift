@@ -2,7 +2,7 @@ import Foundation
 import TidemarkModel
 
 extension LogReader where Failure == ExportError {
-    /// Of a file of an export. A last record that is not whole is damage.
+    /// Opens a file of an export. An incomplete last record counts as damage.
     init(_ path: String) throws(ExportError) {
         guard let file = FileHandle(forReadingAtPath: path) else {
             throw .file(path: path, reason: "there is no such file, or it cannot be read")

@@ -1,10 +1,10 @@
 import TidemarkModel
 
-/// All documents of a database in the order of their names, as of one time.
+/// All documents of a database in the order of their names, as of a single time.
 ///
-/// They come in pages. What a connection receives ahead of its reader is then at most a page, and what
-/// a call has left in memory is free again when it ends. Each page after the first is read at the read
-/// time of the first: a server has to keep that time for as long as the export takes.
+/// The documents are read in pages. So a connection receives at most a page ahead of its reader,
+/// and the memory of a call is free after its end. Each page after the first is read at the read
+/// time of the first: a server must keep that time for the duration of the export.
 struct DatabaseRows {
     private let transport: any Transport
     private let context: CallContext
@@ -20,9 +20,10 @@ struct DatabaseRows {
         self.pageSize = pageSize
     }
 
-    /// The next document; nil at the end.
+    /// Returns the next document; nil at the end.
     ///
-    /// - Throws: The status with which a call ended, unless it is ok; `cancelled` when the task is.
+    /// - Throws: The status at the end of a call, unless it is ok; `cancelled` if the task is
+    ///   cancelled.
     mutating func next() async throws(RPCStatus) -> Document? {
         while true {
             let page = page ?? PacedRows(transport, context, query: query, at: consistency)

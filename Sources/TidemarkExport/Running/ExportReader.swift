@@ -1,37 +1,37 @@
 import Foundation
 package import TidemarkModel
 
-/// What an export holds of one database, without its documents.
+/// The facts about a database in an export, without its documents.
 package struct ExportContents: Equatable, Sendable {
     package var documents = 0
-    /// The projects that the documents say they are of, and the databases.
+    /// The projects and databases that the documents name.
     package var projects: Set<String> = []
     package var databases: Set<String> = []
 }
 
-/// One database of an export, in whichever form.
+/// A database of an export, in any form.
 protocol DocumentReader: Sendable {
-    /// Reads everything.
+    /// Reads and checks the whole database.
     ///
     /// - Throws: The first ``ExportError``, which names the file.
     func check() throws(ExportError) -> ExportContents
 
-    /// Calls `body` with the documents in the order of the files, at most `size` at once.
+    /// Calls `body` with the documents in the order of the files, at most `size` per call.
     func batches(
         of size: Int, _ body: ([Mutation]) async throws(ExportError) -> Void
     ) async throws(ExportError)
 }
 
-/// One database of an export, as its files have it.
+/// A database of an export, from its files.
 ///
-/// Nothing is kept of the documents: each look goes through the files again. ``check()`` goes through
-/// all of them, so that an import that follows fails for no fault of theirs.
+/// The reader stores no documents: each call reads the files again. ``check()`` reads all of them,
+/// so a later import does not fail because of the files.
 package struct ExportReader: DocumentReader {
     private let outputs: [String]
     private let expected: Int?
 
-    /// - Parameter file: The file that ends with `.overall_export_metadata`.
-    /// - Throws: ``ExportError``. What it names outside of its folder is refused and not opened.
+    /// - Parameter file: The file whose name ends with `.overall_export_metadata`.
+    /// - Throws: ``ExportError``. A named file outside of the folder is refused and not opened.
     package init(_ file: String) throws(ExportError) {
         var log = try LogReader(file)
         guard let version = try log.next() else {
@@ -53,7 +53,7 @@ package struct ExportReader: DocumentReader {
         }
         self.outputs = outputs
         let counts = parts.map(\.documents)
-        // Exports of production may leave the number out.
+        // Production's exports can omit the number.
         expected = counts.contains(0) ? nil : counts.reduce(0, +)
     }
 
@@ -81,7 +81,7 @@ package struct ExportReader: DocumentReader {
         }
     }
 
-    /// Reads everything: each checksum, each document, and whether all are there.
+    /// Reads everything, and checks each checksum, each document, and their number.
     ///
     /// - Throws: The first ``ExportError``, which names the file.
     package func check() throws(ExportError) -> ExportContents {
@@ -99,7 +99,7 @@ package struct ExportReader: DocumentReader {
         return contents
     }
 
-    /// Calls `body` with the documents in the order of the files, at most `size` at once.
+    /// Calls `body` with the documents in the order of the files, at most `size` per call.
     package func batches(
         of size: Int, _ body: ([Mutation]) async throws(ExportError) -> Void
     ) async throws(ExportError) {

@@ -1,12 +1,12 @@
 package import TidemarkModel
 
-/// Brings an export's documents into a server.
+/// Imports an export's documents into a server.
 package struct Importer: Sendable {
-    /// Documents in one commit: small enough that other calls do not wait long.
+    /// The number of documents in a commit: small, so other calls do not wait long.
     private static let batchSize = 250
 
     private let transport: any Transport
-    /// What every call carries, its database aside: a token where the server asks for one.
+    /// The context of every call, apart from its database: a token if the server requires it.
     private let context: CallContext
 
     package init(_ transport: any Transport, _ context: CallContext) {
@@ -14,28 +14,28 @@ package struct Importer: Sendable {
         self.context = context
     }
 
-    /// What came of an import.
+    /// The result of an import.
     package struct Result: Equatable, Sendable {
         package var database: DatabaseID
         package var documents: Int
     }
 
-    /// An export that was read to its end, and found whole.
+    /// An export that was read to its end, and is complete.
     package struct Checked: Sendable {
         fileprivate var parts: [(reader: any DocumentReader, database: DatabaseID)] = []
 
-        /// Where its documents go, in its order.
+        /// The target databases, in the order of the export.
         package var databases: [DatabaseID] { parts.map(\.database) }
     }
 
-    /// Documents that are there stay, and those of the same name are replaced. Everything is checked
-    /// before the first is written.
+    /// Imports an export. Existing documents stay, except that documents with the same name are
+    /// replaced. Everything is checked before the first write.
     ///
     /// - Parameters:
-    ///   - project: Where the documents go; nil for the project that they say they are of.
-    ///   - database: The one that they have to be of, or nil for any.
-    /// - Returns: One for each database of the export, in its order.
-    /// - Throws: ``ExportError``. Only `refused` comes after a first document was written.
+    ///   - project: The target project; nil for the project in the documents.
+    ///   - database: The required database of the documents, or nil for any.
+    /// - Returns: The results, one per database of the export, in its order.
+    /// - Throws: ``ExportError``. Only `refused` can follow a first write.
     package func run(
         _ source: ExportSource, project: String? = nil, database: String? = nil
     ) async throws(ExportError) -> [Result] {
@@ -69,7 +69,7 @@ package struct Importer: Sendable {
         return try ExportReader(file)
     }
 
-    /// - Throws: `refused`, and what has changed in the files since they were checked.
+    /// - Throws: `refused`, or the error of a file that has changed since the check.
     package func write(_ checked: Checked) async throws(ExportError) -> [Result] {
         var results: [Result] = []
         for (reader, database) in checked.parts {

@@ -1,18 +1,20 @@
 import Synchronization
 import TidemarkModel
 
-/// The documents of a query. The server is paused while what has come is not taken.
+/// The documents of a query. The server is paused while received documents are not taken.
 final class PacedRows: Sendable {
-    /// Documents that wait, at which the server is paused, and at which it goes on.
+    /// The number of waiting documents at which the server is paused, and the number at which it
+    /// continues.
     private static let most = 2_000
     private static let few = 500
-    /// Bytes that wait, at which the server is paused: large documents come to this before `most`.
+    /// The bytes of waiting documents at which the server is paused: large documents reach this
+    /// limit before `most`.
     private static let mostBytes = 8 << 20
 
     private struct State {
         var waiting: [Document] = []
         var next = 0
-        /// Of the documents that wait.
+        /// The bytes of the waiting documents.
         var bytes = 0
         var readTime: Timestamp?
         var end: RPCStatus?
@@ -35,7 +37,7 @@ final class PacedRows: Sendable {
         let call = transport.call(.runQuery(request), context) { [weak self] event in
             self?.take(event)
         }
-        // The answer may have begun already.
+        // The answer may already have begun.
         let isPaused = state.withLock { state in
             state.call = call
             return state.isPaused
@@ -45,7 +47,7 @@ final class PacedRows: Sendable {
 
     deinit { cancel() }
 
-    /// As of when the documents are; nil until the server says it.
+    /// The read time of the documents; nil until the server sends it.
     var readTime: Timestamp? { state.withLock { $0.readTime } }
 
     func cancel() { state.withLock { $0.call }?.cancel() }
@@ -74,14 +76,15 @@ final class PacedRows: Sendable {
         reader?.resume()
     }
 
-    /// The next document; nil at the end.
+    /// Returns the next document; nil at the end.
     ///
-    /// - Throws: The status with which the call ended, unless it is ok; `cancelled` when the task is.
+    /// - Throws: The status at the end of the call, unless it is ok; `cancelled` if the task is
+    ///   cancelled.
     func next() async throws(RPCStatus) -> Document? {
         while true {
             let (document, end, resuming) = state.withLock { state in
                 defer {
-                    // What was taken is dropped in large pieces.
+                    // Taken documents are removed in large pieces.
                     if state.next >= Self.few {
                         state.waiting.removeFirst(state.next)
                         state.next = 0
