@@ -2,15 +2,15 @@ import Hummingbird
 import Synchronization
 public import TidemarkServer
 
-/// Where faults are ordered: the calls' in a transport, the connections' at a gate.
+/// Accepts orders of faults: for calls in a transport, and for connections at a gate.
 public final class FaultBoard: Sendable {
     private let transport: FaultyTransport
     private let gate: NetworkGate?
     private let network: Mutex<NetworkProfile>
 
     /// - Parameters:
-    ///   - gate: Nil where the server has none; networks that need one are then refused.
-    ///   - network: What the gate plays already.
+    ///   - gate: The gate; nil if the server has none. Networks that need a gate are then refused.
+    ///   - network: The network that the gate already simulates.
     public init(
         _ transport: FaultyTransport, gate: NetworkGate? = nil,
         network: NetworkProfile = .healthy
@@ -31,8 +31,8 @@ public final class FaultBoard: Sendable {
     }
 
     /// - Parameters:
-    ///   - network: Nil leaves the network as it is.
-    ///   - rules: Nil leaves the rules as they are.
+    ///   - network: The new network; nil leaves it unchanged.
+    ///   - rules: The new rules; nil leaves them unchanged.
     func order(network: NetworkProfile?, rules: [FaultRule]?) async throws(Refusal) {
         if let network, network.needsGate, gate == nil {
             throw Refusal(
@@ -48,7 +48,7 @@ public final class FaultBoard: Sendable {
             }
         }
         guard let network else { return }
-        // The rules first: what is reset at the gate begins again under them.
+        // The rules come first, so connections that the gate resets begin again under them.
         transport.order(network)
         self.network.withLock { $0 = network }
         do throws(ControlServerError) { try await gate?.play(network) } catch {
@@ -57,21 +57,22 @@ public final class FaultBoard: Sendable {
     }
 }
 
-/// What is in force, as `GET /tidemark/v1/faults` tells it.
+/// The faults in force, in the answer of `GET /tidemark/v1/faults`.
 package struct FaultState: Encodable, Sendable {
     package let network: String
     package let rules: [Rule]
 
     package struct Rule: Encodable, Sendable {
         package let rule: String
-        /// Calls that it could have applied to, and those that it did.
+        /// The number of matching calls.
         package let matched: Int
         package let applied: Int
     }
 }
 
-/// `{"network": NAME, "rules": [RULE, …]}`, either of which may be missing. A rule is a text as
-/// `--fault` takes it, or an object with the same keys: `{"rpc": "Commit", "error": "UNAVAILABLE"}`.
+/// The body `{"network": NAME, "rules": [RULE, …]}`, in which both fields are optional. A rule is a
+/// text in the form of `--fault`, or an object with the same keys: `{"rpc": "Commit", "error":
+/// "UNAVAILABLE"}`.
 struct FaultOrder: Decodable {
     let network: String?
     let rules: [RuleForm]?
@@ -90,7 +91,7 @@ struct FaultOrder: Decodable {
         }
     }
 
-    /// True stands for a key without a value, false for its absence.
+    /// A field's value: true means a key without a value, false means no key.
     enum FieldForm: Decodable {
         case flag(Bool)
         case value(String)

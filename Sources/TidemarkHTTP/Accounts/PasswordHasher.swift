@@ -5,12 +5,12 @@ import Foundation
 import Synchronization
 import TidemarkServer
 
-/// Makes keys of passwords, on threads of its own: one takes a tenth of a second, and nothing else
-/// may wait for it.
+/// Derives keys from passwords, on separate threads: a derivation takes a tenth of a second, and
+/// must delay nothing else.
 final class PasswordHasher: Sendable {
-    /// At work at once: each may take 32 MiB and a core.
+    /// The maximum number of concurrent derivations: each can take 32 MiB and a core.
     static let maxAtWork = 2
-    /// That may wait for their turn; one more is refused.
+    /// The maximum number of waiting derivations; further derivations are refused.
     static let maxWaiting = 200
 
     private let queues: [DispatchQueue]
@@ -22,7 +22,7 @@ final class PasswordHasher: Sendable {
         }
     }
 
-    /// - Throws: ``AccountRefusal`` where too many wait already.
+    /// - Throws: ``AccountRefusal`` if too many derivations wait already.
     func key(_ work: PasswordWork) async throws(AccountRefusal) -> PasswordKey {
         let queue: DispatchQueue? = state.withLock { state in
             if state.waiting >= Self.maxAtWork + Self.maxWaiting { return nil }
@@ -43,7 +43,7 @@ final class PasswordHasher: Sendable {
         return PasswordKey(work, key: key)
     }
 
-    /// Nil for a scheme that a newer version has stored, or parameters that no key can be made with.
+    /// Returns nil for a scheme of a newer version, and for parameters that allow no key.
     static func derive(_ work: PasswordWork) -> [UInt8]? {
         let password = Data(work.password.utf8)
         switch work.scheme {
@@ -91,7 +91,8 @@ final class PasswordHasher: Sendable {
         ).withUnsafeBytes { [UInt8]($0) }
     }
 
-    /// The first round is of the text, each other of what the one before made.
+    /// Hashes in rounds: the first hashes the text, and each later round hashes the previous
+    /// result.
     private static func digest(_ name: String, _ rounds: Int, _ text: [UInt8]) -> [UInt8]? {
         var bytes = text
         for _ in 0..<max(1, rounds) {

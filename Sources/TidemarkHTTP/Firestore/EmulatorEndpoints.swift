@@ -2,16 +2,16 @@ import Foundation
 import TidemarkModel
 public import TidemarkServer
 
-/// What tools of Firebase ask of an emulator beside Firestore's own calls.
+/// The requests of Firebase's tools to an emulator, beside Firestore's own calls.
 ///
-/// `DELETE /emulator/v1/projects/P/databases/D/documents` removes every document of a database. Source:
-/// server-protocol 5.3.
+/// `DELETE /emulator/v1/projects/P/databases/D/documents` removes every document of a database.
+/// Source: server-protocol 5.3.
 public struct EmulatorEndpoints: WebPages {
     private let server: FirestoreServer
 
     public init(_ server: FirestoreServer) { self.server = server }
 
-    /// The names in the path; nil for another path. Empty ones are not among its segments.
+    /// Returns the names in the path; nil for another path. Empty names are not among its segments.
     static func database(clearedAt path: [String]) -> (project: String, database: String)? {
         guard path.starts(with: ["emulator", "v1", "projects"]), path.last == "documents",
             path.contains("databases"), path.count <= 7
@@ -39,7 +39,7 @@ public struct EmulatorEndpoints: WebPages {
 
 extension PageAnswer {
     fileprivate static func json(status: Int = 200, _ fields: [String: String]) -> PageAnswer {
-        // Texts: there is nothing in them that JSON cannot say.
+        // JSON can represent every text.
         let data = (try? JSONEncoder().encode(fields)) ?? Data()
         return PageAnswer(
             status: status, type: "application/json", body: .bytes(Array(data)))

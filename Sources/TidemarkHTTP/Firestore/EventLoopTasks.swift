@@ -2,8 +2,8 @@ import NIOCore
 
 /// Runs tasks on a channel's event loop.
 ///
-/// A short call over HTTP is read, answered and written by one thread. On the default executor, it wakes a
-/// second one for each request.
+/// A single thread reads, answers and writes a short call over HTTP. The default executor would
+/// wake a second thread for each request.
 final class EventLoopTasks: TaskExecutor {
     private let loop: any EventLoop
 

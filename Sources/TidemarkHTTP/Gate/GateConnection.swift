@@ -2,8 +2,8 @@ import NIOCore
 import NIOPosix
 import TidemarkServer
 
-/// One client at the gate, and its connection to the server once it has one. Only used on the gate's
-/// event loop.
+/// A client at the gate, and its connection to the server after it exists. Use it only on the
+/// gate's event loop.
 final class GateConnection {
     private let client: any Channel
     private let connectUpstream: () -> EventLoopFuture<any Channel>
@@ -16,8 +16,9 @@ final class GateConnection {
     private var down: GateDirection?
 
     /// - Parameters:
-    ///   - connectUpstream: Connects to the server; the channel does not read before it is told to.
-    ///   - onClose: Called once.
+    ///   - connectUpstream: Connects to the server; the channel does not read before it is asked
+    ///     to.
+    ///   - onClose: Called once, at the end.
     init(
         _ client: any Channel, _ link: NetworkLink,
         connectUpstream: @escaping () -> EventLoopFuture<any Channel>,
@@ -29,13 +30,13 @@ final class GateConnection {
         self.onClose = onClose
     }
 
-    /// Begins as the network is now.
+    /// Begins in the present network.
     func start() { apply() }
 
-    /// The network has become another.
+    /// Changes the network.
     func change(to link: NetworkLink) {
         if link == self.link { return }
-        // What a portal has read already, a server would miss.
+        // The server would miss the bytes that a portal has already read.
         let wasCaptive = self.link == .captive
         self.link = link
         if wasCaptive { reset() } else { apply() }
@@ -45,7 +46,7 @@ final class GateConnection {
         switch link {
         case .refused: reset()
         case .silent: up?.hold(); down?.hold()
-        // Who was connected before the portal came finds the connection broken.
+        // The connection of a client from before the portal breaks.
         case .captive where upstream != nil || isConnecting: reset()
         case .captive: client.setOption(.autoRead, value: true).whenFailure { _ in }
         case .open(let pacing):
@@ -97,12 +98,12 @@ final class GateConnection {
     func closed() {
         isOver = true
         up?.finish()
-        // What was still under way to a client that is gone goes nowhere.
+        // Bytes under way to a closed client are dropped.
         if link == .silent || up == nil { upstream?.close(promise: nil) }
         onClose()
     }
 
-    /// Ends both connections without a word, as a network that breaks does.
+    /// Ends both connections without a message, like a broken network.
     func reset() {
         for channel in [client, upstream].compactMap({ $0 }) {
             if let provider = channel as? any SocketOptionProvider {
@@ -129,7 +130,7 @@ final class GateConnection {
     }()
 }
 
-/// Hands what happens on a channel to whom it concerns.
+/// Passes the events of a channel to closures.
 final class GateEnd: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

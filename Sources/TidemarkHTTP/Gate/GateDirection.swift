@@ -1,12 +1,14 @@
 import NIOCore
 import TidemarkServer
 
-/// What passes a gate one way, at the pace of its network. Only used on the gate's event loop.
+/// The bytes of a direction through a gate, at the pace of its network. Use it only on the gate's
+/// event loop.
 final class GateDirection {
-    /// Bytes under way at which no more are read.
+    /// The number of bytes under way at which reading stops.
     private static let highWater = 512 << 10
     private static let lowWater = 128 << 10
-    /// Larger reads are passed on in pieces, so that a narrow network is an even one.
+    /// The maximum size of a forwarded piece; larger reads are divided, so a narrow network is
+    /// steady.
     private static let pieceBytes = 4 * 1_460
 
     private let loop: any EventLoop
@@ -27,14 +29,14 @@ final class GateDirection {
         self.pacing = pacing
     }
 
-    /// Takes up, or goes on with, reading and passing on.
+    /// Starts or continues reading and forwarding.
     func go(_ pacing: Pacing) {
         self.pacing.change(to: pacing)
         isHeld = false
         drain()
     }
 
-    /// Nothing is read or passed on until ``go(_:)``.
+    /// Stops reading and forwarding until ``go(_:)``.
     func hold() {
         isHeld = true
         timer?.cancel()
@@ -57,7 +59,8 @@ final class GateDirection {
         drain()
     }
 
-    /// The source has said all: the destination is closed when it has arrived.
+    /// Records that the source has sent everything: the destination is closed after the last bytes
+    /// arrive.
     func finish() {
         isFinished = true
         drain()
@@ -91,8 +94,8 @@ final class GateDirection {
         }
     }
 
-    /// A destination that takes no more, or a full queue, stops the source: that is how a slow network
-    /// is felt at the other end.
+    /// Starts or stops the source. A destination without room or a full queue stops it, so the
+    /// other end notices a slow network.
     func updateReading() {
         let limit = isReading ? Self.highWater : Self.lowWater
         let wanted = !isHeld && !isFinished && queuedBytes < limit && destination.isWritable

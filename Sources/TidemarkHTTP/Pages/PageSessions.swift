@@ -1,16 +1,16 @@
 import Synchronization
 
-/// Browsers that have shown the server's token. Each has a cookie of its own that says nothing of it, in
-/// memory: when the server ends, they show the token again.
+/// The browsers that have shown the server's token. Each has its own random cookie, only in memory:
+/// when the server ends, they must show the token again.
 final class PageSessions: Sendable {
-    /// Beyond this the oldest has to show the token again.
+    /// The maximum number of browsers; above it, the oldest must show the token again.
     static let capacity = 100
     private static let name = "tidemark-session"
 
     private let ids = Mutex<[String]>([])
 
-    /// - Returns: The header that gives a browser its cookie. Other sites never send it, and no script
-    ///   reads it.
+    /// - Returns: The header that gives a browser its cookie. Other sites never send the cookie,
+    ///   and no script can read it.
     func begin() -> String {
         var generator = SystemRandomNumberGenerator()
         let id = (0..<4).map { _ in
@@ -24,7 +24,7 @@ final class PageSessions: Sendable {
         return "\(Self.name)=\(id); HttpOnly; SameSite=Strict; Path=/"
     }
 
-    /// - Parameter cookies: Headers as they came.
+    /// - Parameter cookies: The received headers.
     func knows(_ cookies: [String]) -> Bool {
         let offered = cookies.flatMap { $0.split(separator: ";") }.compactMap { pair -> String? in
             let sides = pair.split(separator: "=", maxSplits: 1)

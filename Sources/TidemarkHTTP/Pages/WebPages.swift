@@ -1,6 +1,7 @@
 /// Pages that the control port serves beside its own routes. Conformer: the console.
 public protocol WebPages: Sendable {
-    /// - Returns: Nil where there is no page at this path; the port then answers that there is nothing.
+    /// - Returns: The answer; nil if there is no page at this path. The port then answers that the
+    ///   page does not exist.
     func answer(_ request: PageRequest) async -> PageAnswer?
 }
 
@@ -13,7 +14,7 @@ public struct PageRequest: Hashable, Sendable {
     public var query: [Parameter]
     /// At most ``maxBodyBytes``.
     public var body: [UInt8]
-    /// The page that asks; nil where nothing says that one does.
+    /// The origin of the requesting page; nil if unknown.
     public var origin: String?
 
     public struct Parameter: Hashable, Sendable {
@@ -26,7 +27,8 @@ public struct PageRequest: Hashable, Sendable {
         }
     }
 
-    /// The largest body, in bytes: twice the largest document that Firestore takes, as JSON.
+    /// The maximum size of a body in bytes: twice the largest document that Firestore accepts, as
+    /// JSON.
     public static let maxBodyBytes = 4_194_304
 
     public init(
@@ -40,7 +42,7 @@ public struct PageRequest: Hashable, Sendable {
         self.origin = origin
     }
 
-    /// The first value of that name; nil where there is none or it is empty.
+    /// The first value of a name; nil if there is none or it is empty.
     public subscript(name: String) -> String? {
         query.first { $0.name == name && !$0.value.isEmpty }?.value
     }
@@ -57,9 +59,9 @@ public struct PageAnswer: Sendable {
     public var status: Int
     /// The content type.
     public var type: String
-    /// Where to go instead, for a status of 303.
+    /// The new address, for a status of 303.
     public var location: String?
-    /// Names this version of the content, for what browsers may keep; nil for what they may not.
+    /// The version of the content, if browsers may store it; nil if they may not.
     public var version: String?
     public var body: Body
 
@@ -75,12 +77,12 @@ public struct PageAnswer: Sendable {
     }
 }
 
-/// One event of a stream, as the HTML standard's section on server-sent events writes it.
+/// An event of a stream, in the form of the HTML standard's section on server-sent events.
 public struct ServerEvent: Hashable, Sendable {
     /// The event's name; nil for `message`.
     public var name: String?
     public var id: String?
-    /// One line of text.
+    /// The data: a single line of text.
     public var data: String
 
     public init(name: String? = nil, id: String? = nil, data: String) {
@@ -89,7 +91,8 @@ public struct ServerEvent: Hashable, Sendable {
         self.data = data
     }
 
-    /// The bytes on the wire. A line break in a part would begin another field, so it becomes a space.
+    /// The bytes on the wire. A line break in a part would begin another field, so it becomes a
+    /// space.
     var text: String {
         func line(_ text: String) -> String {
             String(text.map { $0.isNewline ? " " : $0 })
