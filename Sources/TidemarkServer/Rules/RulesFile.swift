@@ -14,7 +14,7 @@ public struct RulesFile: Sendable {
 
     public enum Effect: Sendable {
         case put(Ruleset)
-        /// A line for the person who runs the server.
+        /// A line for the server's operator.
         case say(String)
     }
 

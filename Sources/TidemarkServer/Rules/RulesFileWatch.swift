@@ -29,7 +29,7 @@ public final class RulesFileWatch: Sendable {
     ///   - path: The file.
     ///   - server: The server of the rules.
     ///   - settings: Returns the settings for new rules.
-    ///   - say: Takes a line for the person who runs the server.
+    ///   - say: Takes a line for the server's operator.
     /// - Throws: ``InvalidRulesFile`` if the file has no valid rules at the start.
     public init(
         _ path: String, for server: FirestoreServer,

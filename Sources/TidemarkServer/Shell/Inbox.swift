@@ -87,7 +87,7 @@ struct Sinks {
         var isPaused = false
         /// True if the core waits until the sink has room.
         var isAwaited = false
-        /// True if the core was told to proceed, and has not begun to.
+        /// True if the core was asked to proceed, and has not begun to.
         var isProceeding = false
     }
 
@@ -106,7 +106,7 @@ struct Sinks {
 
     mutating func pause(_ id: CallID) { byID[id]?.isPaused = true }
 
-    /// - Returns: True if the core must be told to proceed: it waits, or was told to hold a listen.
+    /// - Returns: True if the core must be asked to proceed: it waits, or holds a listen.
     mutating func resume(_ id: CallID) -> Bool {
         guard let entry = byID[id], entry.isPaused else { return false }
         byID[id]?.isPaused = false
@@ -116,7 +116,7 @@ struct Sinks {
 
     /// Records that the core has more outputs for the sink.
     ///
-    /// - Returns: True if the core must be told to proceed now, and not when the sink has room.
+    /// - Returns: True if the core must be asked to proceed now, and not when the sink has room.
     mutating func awaitRoom(_ id: CallID) -> Bool {
         guard let entry = byID[id] else { return true }
         byID[id]?.isAwaited = true

@@ -14,7 +14,7 @@ package struct ServerEnvironment: Sendable {
     /// Returns the time since any fixed moment, by a clock that never goes back; it measures
     /// durations.
     package var ticks: @Sendable () -> Duration = { .zero }
-    /// Takes a line for the person who runs the server.
+    /// Takes a line for the server's operator.
     package var log: @Sendable (String) -> Void = { _ in }
     /// Adds indexes to the file at a path.
     package var addIndexes: @Sendable ([MissingIndex], String) throws(IndexFileError) -> Void =

@@ -10,9 +10,9 @@ struct LockIndex {
 
     private(set) var holders: [DocumentPath: Set<TransactionID>] = [:]
     private var queries: [LockedQuery.Place: [LockedQuery: Set<TransactionID>]] = [:]
-    /// Those that wait for each document, in the order of their tickets.
-    private(set) var queues: [DocumentPath: [Queued]] = [:]
     /// The waiting commands of each document, in the order of their tickets.
+    private(set) var queues: [DocumentPath: [Queued]] = [:]
+    /// The tickets that wait to run a query, and the tickets that wait to write, in their order.
     private(set) var queryReads: [LockTicket] = []
     private(set) var writes: [LockTicket] = []
 

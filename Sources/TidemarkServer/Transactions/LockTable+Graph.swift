@@ -14,7 +14,7 @@ extension LockTable {
         return result
     }
 
-    /// Returns the nearest earlier waiters for the same documents, except those that wait for
+    /// Returns the nearest earlier waiters for the same documents, except waiters that wait for
     /// `agent`.
     func softEdges(
         _ access: LockAccess, _ database: DatabaseID, _ agent: Agent, before ticket: LockTicket

@@ -140,8 +140,8 @@ struct ProjectConfiguration {
     }
 }
 
-/// Encodes the position at which a list continues. The mark is not the id itself, so that readers
-/// do not build marks from ids.
+/// Encodes the position at which a list continues. The mark differs from the id, because readers
+/// should not build marks from ids.
 enum PageMark {
     static func text(_ id: String) -> String { Base64.text(Array(id.utf8), isURL: true) }
 
