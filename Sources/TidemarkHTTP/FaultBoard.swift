@@ -71,8 +71,8 @@ package struct FaultState: Encodable, Sendable {
 }
 
 /// The body `{"network": NAME, "rules": [RULE, …]}`, in which both fields are optional. A rule is a
-/// text in the form of `--fault`, or an object with the same keys: `{"rpc": "Commit", "error":
-/// "UNAVAILABLE"}`.
+/// text in the form of `--fault`, or an object with the same keys:
+/// `{"rpc": "Commit", "error": "UNAVAILABLE"}`.
 struct FaultOrder: Decodable {
     let network: String?
     let rules: [RuleForm]?

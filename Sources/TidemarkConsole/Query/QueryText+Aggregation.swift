@@ -7,8 +7,8 @@ struct AskedQuery: Hashable, Sendable {
 }
 
 extension QueryText {
-    /// Reads the part before the last `of`, if there is one, as in `count, sum of n, average of n
-    /// of rooms …`.
+    /// Reads the part before the last `of`, if there is one, as in
+    /// `count, sum of n, average of n of rooms …`.
     mutating func aggregations() throws(QueryTextError) -> [Aggregation] {
         guard startsAggregation else { return [] }
         var result: [Aggregation] = []

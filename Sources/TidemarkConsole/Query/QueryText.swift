@@ -8,9 +8,10 @@ import TidemarkModel
 ///
 /// `**/messages` is the collection group. Conditions are joined by `and` and `or`, with
 /// parentheses. Values are written as in JSON; a number with a point or an exponent is a double, a
-/// number without is an integer. `timestamp "…"`, `ref "rooms/blue"`, `bytes "BASE64"`, `point(1.5,
-/// 2)` and `vector[1, 2]` create the types that JSON does not have. `count of …`, `sum of n of …`
-/// and `average of n of …` compute; `nearest embedding to [1, 2] by cosine limit 10` is at the end.
+/// number without is an integer. `timestamp "…"`, `ref "rooms/blue"`, `bytes "BASE64"`,
+/// `point(1.5, 2)` and `vector[1, 2]` create the types that JSON does not have. `count of …`,
+/// `sum of n of …` and `average of n of …` compute;
+/// `nearest embedding to [1, 2] by cosine limit 10` is at the end.
 struct QueryText {
     private var tokens: [Token]
     private var place = 0

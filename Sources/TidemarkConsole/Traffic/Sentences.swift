@@ -55,8 +55,8 @@ extension Aggregation {
 }
 
 extension Query {
-    /// The query in one line, in the form of the query bar: `rooms/blue/messages where n >= 3 order
-    /// by n desc limit 50`.
+    /// The query in one line, in the form of the query bar:
+    /// `rooms/blue/messages where n >= 3 order by n desc limit 50`.
     var sentence: String {
         var parts = [sourceText]
         if let filter { parts.append("where \(filter.sentence)") }

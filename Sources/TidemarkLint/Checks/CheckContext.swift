@@ -98,7 +98,7 @@ extension String {
     }
 }
 
-/// All checks.
+/// The list of all checks.
 enum Checks {
     static let all: [@Sendable (CheckContext) -> [Finding]] = [
         ListenerCosts.findings, ListenerLife.findings, ListenerErrors.findings, Loops.findings,

@@ -66,7 +66,7 @@ enum ListenerErrors {
             return !call.ancestors.contains { parent in
                 guard closure.encloses(parent), let around = parent.as(FunctionCallExprSyntax.self)
                 else { return false }
-                // The document comes from another read.
+                // Another read returned the document.
                 if let name = around.calledName, name.hasPrefix("getDocument") { return true }
                 let text = around.calledExpression.trimmedDescription
                 return text.contains("Task") || text.contains("global(") || text.contains("queue")

@@ -80,8 +80,8 @@ enum Loops {
         return !isRangeOfNumbers(over)
     }
 
-    /// Returns true if a condition selects the single element that equals a value: `if row.id ==
-    /// id`.
+    /// Returns true if a condition selects the single element that equals a value:
+    /// `if row.id == id`.
     private static func isForOneElement(_ node: some SyntaxProtocol, in loop: Syntax) -> Bool {
         node.ancestors.contains { parent in
             guard loop.encloses(parent), let branch = parent.as(IfExprSyntax.self),

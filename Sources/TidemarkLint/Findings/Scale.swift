@@ -57,8 +57,8 @@ package struct Estimate: Codable, Sendable, Hashable {
 
     package var readsAMonth: Double { Double(reads) * Double(opens) * Double(users) * 30 }
 
-    /// The estimate, such as `1,000 reads × 50 opens × 1,000 users a day: 1,500,000,000 reads and
-    /// $900.00 a month`.
+    /// The estimate, such as
+    /// `1,000 reads × 50 opens × 1,000 users a day: 1,500,000,000 reads and $900.00 a month`.
     package var sentence: String {
         "\(reads.grouped) reads × \(opens.grouped) opens × \(users.grouped) users a day: "
             + "\(Int(min(readsAMonth, 9e18)).grouped) reads and $\(dollarsAMonth.money) a month"

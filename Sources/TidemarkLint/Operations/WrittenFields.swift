@@ -80,7 +80,7 @@ struct WrittenField {
                 .bare,
                 context.project.types[name] != nil, !timeTypes.contains(name)
             {
-                // The value is of the project's own type, and created here.
+                // This code creates the value, whose type belongs to the project.
                 for argument in call.arguments {
                     found.append(
                         WrittenField(

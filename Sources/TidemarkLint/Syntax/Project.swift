@@ -7,7 +7,7 @@ final class Project {
     /// The functions outside of types.
     fileprivate(set) var functions: [String: [FunctionFacts]] = [:]
     fileprivate(set) var globals: [String: VariableFacts] = [:]
-    /// All functions, inside and outside of types.
+    /// The functions inside and outside of types.
     fileprivate(set) var allFunctions: [String: [FunctionFacts]] = [:]
     fileprivate(set) var calls: [String: [CallSite]] = [:]
     /// The uses of `x.snapshots` without parentheses.

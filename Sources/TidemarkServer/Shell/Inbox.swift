@@ -4,7 +4,8 @@ import TidemarkModel
 struct Inbox {
     /// The maximum number of waiting commands; further commands are refused.
     static let capacity = 20_000
-    /// The maximum bytes of the waiting commands; a command that exceeds them is refused.
+    /// The maximum bytes of the waiting commands. A command that exceeds them is refused, unless no
+    /// other command waits.
     static let maxBytes = 256 << 20
     /// The maximum number of commands in a turn of the core, and so of commits that share a sync.
     static let batchSize = 512

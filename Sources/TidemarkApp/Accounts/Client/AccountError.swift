@@ -105,8 +105,8 @@ public enum AccountError: Error, Hashable, Sendable {
         }
     }
 
-    /// Creates the error from the word that the server sends: `EMAIL_EXISTS`, or `WEAK_PASSWORD :
-    /// and why`. Source: server-protocol 4, server-production-facts 10.
+    /// Creates the error from the word that the server sends: `EMAIL_EXISTS`, or
+    /// `WEAK_PASSWORD : and why`. Source: server-protocol 4, server-production-facts 10.
     init(serverWord text: String) {
         let word = text.prefix { !" :".contains($0) }
         let detail = text.dropFirst(word.count).drop { " :".contains($0) }
