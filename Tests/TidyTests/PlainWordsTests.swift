@@ -7,9 +7,9 @@ import Testing
     /// The targets whose comments were reworded. A target is added when it meets the limits.
     private static let finished = [
         "TidemarkAudit", "TidemarkEncryption", "TidemarkGoogleAuth", "TidemarkHealthSync",
-        "TidemarkModel", "TidemarkPhones", "TidemarkResilience", "TidemarkRules", "TidemarkShow",
-        "TidemarkSimulation", "TidemarkStore", "TidemarkSync", "TidemarkSystem", "TidemarkWire",
-        "TidemarkWords",
+        "TidemarkLintCLI", "TidemarkModel", "TidemarkPhones", "TidemarkResilience",
+        "TidemarkRules", "TidemarkShow", "TidemarkSimulation", "TidemarkStore", "TidemarkSync",
+        "TidemarkSystem", "TidemarkWire", "TidemarkWords",
     ]
 
     /// The maximum share of comments that open with a fragment.
