@@ -64,7 +64,7 @@ package struct FaultState: Encodable, Sendable {
 
     package struct Rule: Encodable, Sendable {
         package let rule: String
-        /// The number of matching calls.
+        /// The number of matching calls, and the number of calls to which the rule was applied.
         package let matched: Int
         package let applied: Int
     }

@@ -13,7 +13,7 @@ public struct BackgroundWork: Sendable {
     public typealias Act = @Sendable () async -> Bool
 
     private let acts: [BackgroundPart: Act]
-    /// Called before the first act.
+    /// `run(for:clock:)` calls `began` before the first act and `ended` after the last.
     package var began: @Sendable () async -> Void = {}
     package var ended: @Sendable () async -> Void = {}
 

@@ -168,8 +168,8 @@ public actor OnlineUsers {
         }
     }
 
-    /// Returns the server's time if it decides how much is read, otherwise nil. Asks the server
-    /// only in the first case.
+    /// Returns the server's time: the estimate if there is one, otherwise the server's answer if
+    /// the time decides how much is read. Returns nil if it does not.
     private func serverNow(_ refresh: inout Refresh) async throws(FirestoreError) -> Timestamp? {
         let device = DeviceTime(firestore.environment)
         if let now = clock.estimate(at: device) { return now }

@@ -57,7 +57,8 @@ struct TransactionTable {
 
     private var open: [TransactionID: Open] = [:]
     private var endings: [TransactionID: Ended] = [:]
-    /// The keys of `endings`, oldest first. Their maximum is that of open transactions.
+    /// The keys of `endings`, oldest first. Above twice ``capacity``, the oldest ``capacity`` keys
+    /// are forgotten.
     private var endingOrder: [TransactionID] = []
     private var begunCount: UInt64 = 0
     /// The time before which no open transaction expires.
