@@ -2,8 +2,8 @@ import TidemarkModel
 
 /// The newest endings of streams, by the place of each stream at its end.
 struct ListenEndings {
-    /// The maximum number of endings; above it, the oldest are forgotten, and their listens are
-    /// billed by the age of their tokens.
+    /// The number of endings that are always kept. Above twice this number, the oldest are
+    /// forgotten, and their listens are billed by the age of their tokens.
     static let capacity = 10_000
 
     struct Place: Hashable {
