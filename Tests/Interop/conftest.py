@@ -22,6 +22,8 @@ BINARY = pathlib.Path(os.environ.get("TIDEMARK", ROOT / ".build/debug/tidemark")
 # Whether times are judged: by `make bench`, of a release build, on a machine that does nothing else. A test
 # judges what is said and done; what takes longer on a busy machine is no fault.
 JUDGES_TIMES = os.environ.get("TIDEMARK_TIMES") == "1"
+# Why a test is skipped that asks what all others have used.
+PART = "only a part of the tests was asked for"
 
 
 class Server:
@@ -166,6 +168,18 @@ def pytest_collection_modifyitems(config, items):
     if measuring and not JUDGES_TIMES:
         config.hook.pytest_deselected(items=measuring)
         items[:] = [item for item in items if item not in measuring]
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Notes what was skipped for want of something that is not here: `make test` names it at its end."""
+    notes = set()
+    for report in terminalreporter.stats.get("skipped", []):
+        name, reason = report.nodeid.split("[")[0], report.longrepr[2].removeprefix("Skipped: ")
+        if reason != PART:
+            notes.add(f"{name} ({reason})")
+    if notes and (ROOT / ".build").is_dir():
+        with (ROOT / ".build/tests-not-run").open("a") as file:
+            file.writelines(f"{note}\n" for note in sorted(notes))
 
 
 @pytest.fixture

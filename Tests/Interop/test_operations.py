@@ -1,6 +1,7 @@
 """Every operation that Google's client offers is used by a test. Runs after all the others."""
 
 import pytest
+from conftest import PART
 from operations import CLASSES, operations, used
 
 # What makes no call to a server, or is not for callers, and so has no test.
@@ -23,7 +24,7 @@ ASIDE["AsyncClient"] = ASIDE["Client"]
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
 def test_every_operation_is_used(kind, whole_suite):
     if not whole_suite:
-        pytest.skip("only a part of the tests was asked for")
+        pytest.skip(PART)
     offered = operations(kind) - set(ASIDE.get(kind.__name__, {}))
     missing = {name for name in offered if (kind.__name__, name) not in used}
     assert missing == set()

@@ -65,7 +65,7 @@ struct PhoneGround {
             accounts: isOnline ? accounts.host : "127.0.0.1:1", user: town.user, label: name)
         settings.pictures = pictures
         var environment = PhoneEnvironment(settings)
-        // The server answers on the threads of all other tests, and a figure is counted once a launch.
+        // A figure is counted once a launch, and how long a machine takes is no matter of these tests.
         if isOnline { environment.patience = .seconds(600) }
         return try App(environment)
     }

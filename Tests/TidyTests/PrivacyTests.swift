@@ -1,11 +1,12 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// What each target that goes into an app says of itself to App Store Connect, which refuses an upload
 /// whose code calls one of Apple's *required reason* functions without saying why.
 ///
 /// Source: <https://developer.apple.com/documentation/bundleresources/describing-use-of-required-reason-api>.
-@Suite struct `Privacy manifests` {
+@Suite(.ownThread) struct `Privacy manifests` {
     /// Products that an app links when it is shipped.
     private static let products = [
         "Tidemark", "TidemarkApp", "TidemarkEncryption", "TidemarkGoogleAuth", "TidemarkHealth",

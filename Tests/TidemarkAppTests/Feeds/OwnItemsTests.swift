@@ -84,7 +84,7 @@ import TidemarkTesting
             let batch = device.batch()
             batch.setData(message(), forDocument: own.document("bad"))
             batch.updateData(["count": 1], forDocument: device.document("rooms/none"))
-            batch.commit(completion: nil)
+            batch.commit { _ in }
             try await until("a write is rejected") { try await !device.rejectedWrites().isEmpty }
             await ids(feed) { state in !state.items.contains { $0.document.documentID == "bad" } }
             await feed.stopListening()

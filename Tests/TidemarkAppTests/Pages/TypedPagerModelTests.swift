@@ -56,7 +56,7 @@ import TidemarkTesting
         batch.setData(
             ["sentAt": local.now, "text": "second"], forDocument: messages.document("m1"))
         batch.updateData(["count": 1], forDocument: device.document("rooms/blue"))
-        batch.commit(completion: nil)
+        batch.commit { _ in }
         try await until("2 rows are there") { model.rows.count >= 2 }
         #expect(model.rows[1].isPending && model.rows[1].value.text == "second")
         #expect(model.scroll == .toNewest(isOwn: true))
@@ -79,7 +79,7 @@ import TidemarkTesting
             ["sentAt": local.now, "text": "one"],
             forDocument: room.collection("messages").document("m1"))
         batch.updateData(["count": 1], forDocument: room)
-        batch.commit(completion: nil)
+        batch.commit { _ in }
         try await until("the last row has failed") { model.rows.last?.isFailed == true }
         // Refused again: it is failed again.
         try await model.retry(model.rows[0])
@@ -104,7 +104,7 @@ import TidemarkTesting
         let batch = device.batch()
         batch.setData(["sentAt": local.now, "text": "one"], forDocument: messages.document("m1"))
         batch.updateData(["count": 1], forDocument: device.document("rooms/blue"))
-        batch.commit(completion: nil)
+        batch.commit { _ in }
         try await until("the last row has failed") { model.rows.last?.isFailed == true }
         try await model.discard(model.rows[0])
         try await until("no row is left") { model.rows.isEmpty }

@@ -1,10 +1,11 @@
 import Testing
+import TestSupport
 import TidemarkModel
 @testable import TidemarkServer
 import TidemarkStore
 
 /// Documents that come, change and go, read as of every moment there was.
-struct HistoryTests {
+@Suite(.ownThread) struct HistoryTests {
     /// What was there after each commit.
     private struct Moment {
         let time: Timestamp

@@ -1,9 +1,10 @@
 import Testing
+import TestSupport
 import TidemarkModel
 import TidemarkStore
 
 /// What another process would find: a copy of the file and its log, with the owner alive.
-struct BufferedLogTests {
+@Suite(.ownThread) struct BufferedLogTests {
     private struct Refused: Error {}
     private let folder = TemporaryFolder()
 

@@ -37,6 +37,7 @@ import TidemarkTesting
     }
 
     @Test func `instances, settings before the first use, an emulator`() async throws {
+        KeptLog.begin()
         let local = try LocalFirestore.start(projectID: "parity")
         let socket = try await local.serve()
         Firestore.configure(projectID: "parity")
@@ -54,6 +55,7 @@ import TidemarkTesting
         // Too late: the client is in use.
         firestore.settings = FirestoreSettings()
         #expect(firestore.settings.host == socket.host)
+        #expect(KeptLog.has(.fault, "these are ignored"))
         try await completed { firestore.terminate(completion: $0) }
         #expect(Firestore.firestore() !== firestore)
         await #expect(throws: FirestoreError.self) {
