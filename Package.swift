@@ -35,6 +35,7 @@ let grpcHTTP2 = Target.Dependency.product(
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
 let hummingbird = product("Hummingbird", "hummingbird", server)
 let hummingbirdCore = product("HummingbirdCore", "hummingbird", server)
+let hummingbirdHTTP2 = product("HummingbirdHTTP2", "hummingbird", server)
 let arguments = product("ArgumentParser", "swift-argument-parser", server)
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
@@ -45,6 +46,9 @@ let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioWebSocket = Target.Dependency.product(name: "NIOWebSocket", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let jwtKit = product("JWTKit", "jwt-kit", server)
+// Both are of packages that jwt-kit and the gRPC library bring anyway.
+let x509 = product("X509", "swift-certificates", server)
+let asn1 = product("SwiftASN1", "swift-asn1", server)
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let serviceLifecycle = Target.Dependency.product(
@@ -129,6 +133,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.36.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+        .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.0"),
+        .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.9.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
         .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
@@ -158,9 +164,10 @@ let package = Package(
             "TidemarkHTTP",
             [
                 "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkServer", "TidemarkREST",
-                "TidemarkSystem", hummingbird, hummingbirdCore, log, nioCore, nioHTTP1, nioPosix,
-                nioWebSocket,
-                jwtKit, crypto, cryptoExtras,
+                "TidemarkSystem", hummingbird, hummingbirdCore, hummingbirdHTTP2, log, nioCore,
+                nioHTTP1, nioPosix, nioSSL, nioTLS, nioWebSocket, jwtKit, crypto, cryptoExtras,
+                x509,
+                asn1,
             ]),
         // The official form of exports, read and written.
         library("TidemarkExport", ["TidemarkModel", "TidemarkREST", "TidemarkSystem"]),
@@ -370,7 +377,7 @@ let package = Package(
             "TidemarkHTTPTests",
             [
                 "TidemarkHTTP", "TidemarkModel", "TidemarkRules", "TidemarkServer",
-                "TidemarkTesting", "TidemarkWire", nioCore, nioPosix,
+                "TidemarkTesting", "TidemarkWire", nioCore, nioPosix, x509,
             ]),
         tests(
             "TidemarkRESTTests",

@@ -70,6 +70,7 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var faultOptions: FaultOptions
     @OptionGroup var billingOptions: BillingOptions
     @OptionGroup var webOptions: WebOptions
+    @OptionGroup var tlsOptions: TLSOptions
     @OptionGroup var exportOptions: ExportOptions
 
     func validate() throws {
@@ -133,7 +134,10 @@ struct ServeCommand: AsyncParsableCommand {
                 ?? (isAnywhere ? 0 : 9_099),
             requestsPort: rulesOptions.requestsPort ?? firebase?.requestsPort ?? 0,
             portsFile: portsFile, hubProject: hubProject, opensConsole: open, access: try access(),
-            web: try webOptions.policy(listeningOn: host), faults: try faultOptions.rules(),
+            web: try webOptions.policy(listeningOn: host),
+            tls: try tlsOptions.tls(
+                in: directory ?? ".tidemark", for: webOptions.names(listeningOn: host)),
+            faults: try faultOptions.rules(),
             network: try faultOptions.profile(),
             rules: ServingRules(watch: rules, settings: rulesOptions.settings(accessOptions.text)))
         do { try await process.run() } catch is CancellationError {}

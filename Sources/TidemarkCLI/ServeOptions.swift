@@ -81,6 +81,14 @@ struct WebOptions: ParsableArguments {
             """, valueName: "origin"))
     var origins: [String] = []
 
+    /// The names and addresses that a certificate is to be for, beside loopback's.
+    func names(listeningOn host: String) -> [String] {
+        let isAnywhere = AccessOptions.isLoopback(host) || ["0.0.0.0", "::"].contains(host)
+        return ((isAnywhere ? [] : [host]) + hosts).map { name in
+            name.hasPrefix("[") ? String(name.dropFirst().dropLast()) : name
+        }
+    }
+
     /// - Throws: What is no name or no origin, in a sentence.
     func policy(listeningOn host: String) throws -> WebPolicy {
         do throws(WebPolicyError) {

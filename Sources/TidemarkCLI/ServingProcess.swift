@@ -26,6 +26,8 @@ struct ServingProcess {
     let access: AccessToken?
     /// Which names and pages may call over HTTP.
     let web: WebPolicy
+    /// How browsers encrypt; nil where they do not.
+    let tls: ServerTLS?
     let faults: [FaultRule]
     /// Nil where there is to be no gate.
     let network: NetworkProfile?
@@ -45,10 +47,11 @@ struct ServingProcess {
             WholeExport(server: server, accounts: accounts), project: hubProject)
         let http = FirestoreHTTP(
             recorded, access: callers, web: web,
-            endpoints: [EmulatorEndpoints(server), exports, endpoint])
+            endpoints: [EmulatorEndpoints(server), exports, endpoint], tls: tls)
         let grpc = GRPCServer(
             recorded, host: gate == nil ? host : "127.0.0.1", port: gate == nil ? port : 0,
-            access: callers, plain: { http.accept($0) })
+            access: callers,
+            plain: { $1 ? http.acceptEncrypted($0) : http.accept($0) })
         let hub = EmulatorHub(host: host, version: "tidemark")
         let board = FaultBoard(faulty, gate: gate, network: network ?? .healthy)
         let control = ControlServer(
@@ -131,6 +134,10 @@ struct ServingProcess {
                 EmulatorHub.Ports(
                     hub: control, firestore: grpc, accounts: accountsPort, requests: requests))
             if let hubProject { try hub.writeLocator(of: hubProject) }
+            if let tls {
+                let text = "https://localhost:\(grpc) is encrypted by \(tls.certificatePath)\n"
+                FileHandle.standardError.write(Data(text.utf8))
+            }
             if opensConsole { Self.openConsole(at: "http://\(host):\(control)") }
             FileHandle.standardOutput.write(Data("ready \(host):\(grpc)\n".utf8))
             ProcessMemory.giveBackCode()

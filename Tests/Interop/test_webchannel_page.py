@@ -1,8 +1,11 @@
-"""Two tabs of a real browser, each with a page that listens and writes over WebChannel."""
+"""Tabs of a real browser, each with a page that listens and writes over WebChannel."""
 
+import base64
 import functools
+import hashlib
 import http.server
 import pathlib
+import subprocess
 import threading
 import uuid
 
@@ -31,16 +34,29 @@ def site():
 
 
 @pytest.fixture
-def browser():
-    options = webdriver.ChromeOptions()
-    for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage"):
-        options.add_argument(flag)
-    # Debian's, not one that selenium would fetch.
-    service = webdriver.ChromeService("/usr/bin/chromedriver")
-    driver = webdriver.Chrome(options=options, service=service)
-    driver.set_script_timeout(30)
-    yield driver
-    driver.quit()
+def start(tmp_path):
+    """Starts a browser with options of its command line."""
+    started = []
+
+    def start(*flags):
+        options = webdriver.ChromeOptions()
+        for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", *flags):
+            options.add_argument(flag)
+        # Debian's, not one that selenium would fetch.
+        service = webdriver.ChromeService("/usr/bin/chromedriver")
+        driver = webdriver.Chrome(options=options, service=service)
+        driver.set_script_timeout(30)
+        started.append(driver)
+        return driver
+
+    yield start
+    for driver in started:
+        driver.quit()
+
+
+@pytest.fixture
+def browser(start):
+    return start()
 
 
 def rows(browser):
@@ -55,11 +71,41 @@ def wait_for_rows(browser, tab, expected):
 
 
 def write(browser, tab, id, text):
+    """Milliseconds until the write was acknowledged."""
     browser.switch_to.window(tab)
     done = browser.execute_async_script(
-        "const [id, text, done] = arguments; write(id, text).then(done, (e) => done(String(e)));",
+        "const [id, text, done] = arguments; const began = performance.now();"
+        "write(id, text).then((id) => done([id, performance.now() - began]), (e) => done([String(e)]));",
         id, text)
-    assert done == id
+    assert done[0] == id
+    return done[1]
+
+
+def open_tabs(browser, site, place, hosts, more=""):
+    tabs = []
+    for host in hosts:
+        browser.switch_to.new_window("tab")
+        browser.get(f"{site}?host={host}&collection={place}{more}")
+        tabs.append(browser.current_window_handle)
+    return tabs
+
+
+def connections(server):
+    """How many are open to the server's port."""
+    rows = [line.split() for name in ("tcp", "tcp6")
+            for line in open(f"/proc/net/{name}").read().splitlines()[1:]]
+    open_ones = [row for row in rows if row[3] == "01"]
+    return len([row for row in open_ones if int(row[1].rsplit(":", 1)[1], 16) == server.port])
+
+
+def write_in_each(browser, tabs, writes=2):
+    """Each tab writes, all are acknowledged, and each tab shows all of it."""
+    times = [write(browser, tab, f"{n}-{index}", "x")
+             for n in range(writes) for index, tab in enumerate(tabs)]
+    expected = [f"{n}-{index}: x" for n in range(writes) for index in range(len(tabs))]
+    for tab in tabs:
+        wait_for_rows(browser, tab, expected)
+    print("\nms until acknowledged:", " ".join(f"{time:.0f}" for time in times))
 
 
 @pytest.mark.bound(120)
@@ -67,11 +113,7 @@ def test_two_tabs_and_a_restart_between(tmp_path, site, browser):
     place = "t-" + uuid.uuid4().hex[:8]
     server = Server(tmp_path)
     try:
-        tabs = []
-        for _ in range(2):
-            browser.switch_to.new_window("tab")
-            browser.get(f"{site}?host={server.host}&collection={place}")
-            tabs.append(browser.current_window_handle)
+        tabs = open_tabs(browser, site, place, [server.host] * 2)
         write(browser, tabs[0], "a", "one")
         write(browser, tabs[1], "b", "zwei 😀")
         for tab in tabs:
@@ -85,6 +127,41 @@ def test_two_tabs_and_a_restart_between(tmp_path, site, browser):
             wait_for_rows(browser, tab, ["b: zwei 😀", "c: after"])
     finally:
         server.stop()
+
+
+@pytest.mark.bound(120)
+def test_seven_tabs_by_names_of_their_own(server, site, browser):
+    """A browser keeps six connections to a host; each tab holds two, and has a host of its own."""
+    hosts = [f"tab{n}.localhost:{server.port}" for n in range(7)]
+    write_in_each(browser, open_tabs(browser, site, "t-" + uuid.uuid4().hex[:8], hosts))
+
+
+@pytest.mark.bound(120)
+def test_seven_tabs_on_one_connection(tmp_path, site, start):
+    """Over TLS a browser speaks HTTP/2, and all tabs share a connection."""
+    server = Server(tmp_path / "data", 0, "--tls")
+    try:
+        # The browser is told of this certificate alone: any other is refused.
+        key = subprocess.run(
+            f"openssl x509 -in {server.data}/tidemark-tls.crt -pubkey -noout"
+            " | openssl pkey -pubin -outform der", shell=True, capture_output=True).stdout
+        digest = base64.b64encode(hashlib.sha256(key).digest()).decode()
+        browser = start(f"--ignore-certificate-errors-spki-list={digest}",
+                        f"--user-data-dir={tmp_path / 'profile'}")
+        place = "t-" + uuid.uuid4().hex[:8]
+        hosts = [f"localhost:{server.port}"] * 7
+        tabs = open_tabs(browser, site, place, hosts, "&tls=1")
+        write_in_each(browser, tabs)
+        assert connections(server) <= 2, "the tabs share them"
+    finally:
+        server.stop()
+
+
+@pytest.mark.bound(120)
+def test_three_tabs_of_one_name(server, site, browser):
+    """They hold six connections between them, all that there are, until a stream of writes is quiet."""
+    hosts = [server.host] * 3
+    write_in_each(browser, open_tabs(browser, site, "t-" + uuid.uuid4().hex[:8], hosts))
 
 
 def test_a_page_of_another_site_cannot_call(server, site, browser):

@@ -6,12 +6,12 @@ import TidemarkREST
 private typealias FieldName = HTTPFields.Element.Name
 
 extension RESTRequest {
-    init(_ request: Hummingbird.Request, body: [UInt8]) {
+    init(_ request: Hummingbird.Request, body: [UInt8], isMultiplexed: Bool) {
         var headers: [String: String] = [:]
         for field in request.headers { headers[field.name.canonicalName] = field.value }
         self.init(
             method: request.method.rawValue, path: request.uri.path, query: request.uri.query,
-            headers: headers, body: body)
+            headers: headers, body: body, isMultiplexed: isMultiplexed)
     }
 }
 
@@ -35,6 +35,21 @@ extension Response {
             }
         self.init(status: .init(code: answer.status), headers: headers, body: body)
     }
+
+    /// The answer to a call of gRPC where it is not served: a status, as gRPC has it.
+    static let gRPCIsElsewhere = Response(
+        status: .ok, headers: [.contentType: "application/grpc"],
+        body: ResponseBody { writer in
+            var trailers = HTTPFields()
+            // UNIMPLEMENTED.
+            for (name, value) in [
+                ("grpc-status", "12"),
+                ("grpc-message", "gRPC is served without TLS on this port. TLS is for browsers."),
+            ] {
+                if let name = FieldName(name) { trailers[name] = value }
+            }
+            try await writer.finish(trailers)
+        })
 
     /// The answer to a browser that asks whether a page may call: as Firebase's emulator answers. Source:
     /// webchannel-rest 2.

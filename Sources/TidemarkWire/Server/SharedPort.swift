@@ -7,8 +7,12 @@ import NIOPosix
 /// - Parameter channel: An active channel whose pipeline holds only the handler that has read the
 ///   first bytes. Those bytes are passed on when the future completes. Called on the channel's
 ///   event loop.
+/// - Parameters:
+///   - channel: Active, with nothing in its pipeline behind what reads its first bytes. They are given on
+///     when the future is fulfilled. Called on the channel's event loop.
+///   - isEncrypted: True if the first bytes begin a handshake of TLS.
 package typealias PlainConnections =
-    @Sendable (_ channel: any NIOCore.Channel) -> EventLoopFuture<Void>
+    @Sendable (_ channel: any NIOCore.Channel, _ isEncrypted: Bool) -> EventLoopFuture<Void>
 
 /// Accepts connections, passes those that begin with HTTP/2's preface to gRPC, and others to
 /// `plain`.
@@ -38,8 +42,8 @@ struct SharedPort: HTTP2ServerTransport.ListenerFactory {
             .serverChannelInitializer { listenerConfigurator.configure(channel: $0) }
             .childChannelInitializer { child in
                 child.eventLoop.makeCompletedFuture {
-                    let handler = ProtocolDetection { channel, isHTTP2 in
-                        if let plain, !isHTTP2 { return plain(channel) }
+                    let handler = ProtocolDetection { channel, start in
+                        if let plain, start != .http2 { return plain(channel, start == .tls) }
                         return Self.configure(channel, connectionConfigurator)
                     }
                     try child.pipeline.syncOperations.addHandler(handler)
@@ -116,20 +120,26 @@ private final class ToTheTail: ChannelInboundHandler {
 ///
 /// HTTP/2 with prior knowledge begins with `PRI`; no method of HTTP/1.1 does. The bytes are passed
 /// on in their original buffer.
+/// HTTP/2 with prior knowledge begins with `PRI`, and no method of HTTP/1.1 does; a handshake of TLS begins
+/// with a byte that no text has. The bytes go on in the buffer that they came in.
 private final class ProtocolDetection: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
+    enum Start { case http2, tls, other }
+
     private static let preface = Array("PRI".utf8)
+    /// The type of TLS's records in a handshake (RFC 8446, 5.1).
+    private static let handshake: UInt8 = 22
     /// The time after which a silent connection is closed.
     private static let patience = TimeAmount.seconds(60)
 
-    private let configure: (any NIOCore.Channel, _ isHTTP2: Bool) -> EventLoopFuture<Void>
+    private let configure: (any NIOCore.Channel, Start) -> EventLoopFuture<Void>
     private var held: ByteBuffer?
     private var isDetected = false
     private var timer: Scheduled<Void>?
 
-    init(_ configure: @escaping (any NIOCore.Channel, Bool) -> EventLoopFuture<Void>) {
+    init(_ configure: @escaping (any NIOCore.Channel, Start) -> EventLoopFuture<Void>) {
         self.configure = configure
     }
 
@@ -149,18 +159,17 @@ private final class ProtocolDetection: ChannelInboundHandler, RemovableChannelHa
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = Self.unwrapInboundIn(data)
         if held == nil { held = bytes } else { held?.writeBuffer(&bytes) }
-        guard !isDetected, let isHTTP2 = Self.isHTTP2(held) else { return }
+        guard !isDetected, let start = Self.start(of: held) else { return }
         isDetected = true
         timer?.cancel()
         let bound = NIOLoopBound((context, self), eventLoop: context.eventLoop)
-        configure(context.channel, isHTTP2).whenComplete { result in
+        configure(context.channel, start).whenComplete { result in
             let (context, handler) = bound.value
             guard case .success = result else {
                 return context.close(mode: .all, promise: nil)
             }
-            // Handlers that wait for the start of the connection were not installed when it became
-            // active.
-            if isHTTP2 { context.fireChannelActive() }
+            // What waits for the beginning of a connection was not there when it began.
+            if start == .http2 { context.fireChannelActive() }
             if let held = handler.held.take() {
                 context.fireChannelRead(Self.wrapInboundOut(held))
                 context.fireChannelReadComplete()
@@ -169,12 +178,12 @@ private final class ProtocolDetection: ChannelInboundHandler, RemovableChannelHa
         }
     }
 
-    /// Returns nil if there are too few bytes to decide.
-    private static func isHTTP2(_ bytes: ByteBuffer?) -> Bool? {
-        guard let start = bytes?.readableBytesView.prefix(preface.count), !start.isEmpty else {
-            return nil
-        }
-        guard preface.starts(with: start) else { return false }
-        return start.count == preface.count ? true : nil
+    /// Nil where too little is there to tell.
+    private static func start(of bytes: ByteBuffer?) -> Start? {
+        guard let start = bytes?.readableBytesView.prefix(preface.count), let first = start.first
+        else { return nil }
+        if first == handshake { return .tls }
+        guard preface.starts(with: start) else { return .other }
+        return start.count == preface.count ? .http2 : nil
     }
 }

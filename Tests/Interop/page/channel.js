@@ -1,9 +1,11 @@
-// Listens and writes over WebChannel, by fetch alone. `?host=127.0.0.1:8080&collection=c`.
+// Listens and writes over WebChannel, by fetch alone. `?host=127.0.0.1:8080&collection=c`; `&tls=1`
+// over TLS. Both streams stay open, as Google's library keeps them.
 const parameters = new URLSearchParams(location.search);
 const database = 'projects/interop/databases/(default)';
 const root = `${database}/documents`;
 const collection = parameters.get('collection');
-const service = `http://${parameters.get('host')}/google.firestore.v1.Firestore`;
+const scheme = parameters.get('tls') ? 'https' : 'http';
+const service = `${scheme}://${parameters.get('host')}/google.firestore.v1.Firestore`;
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 class Channel {
@@ -62,7 +64,8 @@ class Channel {
           for (const [number, payload] of frame) {
             if (number !== this.aid + 1) throw new Error(`array ${number} after ${this.aid}`);
             this.aid = number;
-            if (payload[0] !== 'noop') payload.forEach((message) => this.received(message));
+            if (payload[0] === 'close') this.close();
+            else if (payload[0] !== 'noop') payload.forEach((message) => this.received(message));
           }
         }
       }
@@ -118,28 +121,47 @@ async function listen() {
   }
 }
 
+// A stream of writes: one at a time, each answered before the next.
+class Writer {
+  async open() {
+    this.channel = await new Channel('Write', (message) => this.take(message)).open({ database });
+    const hello = this.answer();
+    this.channel.run().catch(() => {}).finally(() => {
+      this.isOver = true;
+      this.waiting?.failed(new Error('ended'));
+    });
+    await hello;
+    return this;
+  }
+
+  answer() {
+    return new Promise((done, failed) => { this.waiting = { done, failed }; });
+  }
+
+  take(message) {
+    if (message.error) return this.waiting.failed(new Error(message.error.message));
+    this.streamToken = message.streamToken;
+    return this.waiting.done();
+  }
+
+  async send(writes) {
+    const answer = this.answer();
+    await Promise.all([this.channel.send({ streamToken: this.streamToken, writes }), answer]);
+  }
+}
+
+let writer;
+
 // Writes until it is acknowledged. A set may come twice.
 async function write(id, text) {
   for (;;) {
     try {
-      let take;
-      const acknowledged = new Promise((done, failed) => {
-        take = (message) => {
-          if (message.error) failed(new Error(message.error.message));
-          else if (message.writeResults) done(message);
-          else channel.send({ streamToken: message.streamToken, writes: [{
-            update: { name: `${root}/${collection}/${id}`,
-              fields: { text: { stringValue: text } } } }] }).catch(failed);
-        };
-      });
-      const channel = new Channel('Write', (message) => take(message));
-      await channel.open({ database });
-      const running = channel.run();
-      await Promise.race([acknowledged, running.then(() => { throw new Error('ended'); })]);
-      channel.close();
-      running.catch(() => {});
+      if (!writer || writer.isOver) writer = await new Writer().open();
+      await writer.send([{ update: {
+        name: `${root}/${collection}/${id}`, fields: { text: { stringValue: text } } } }]);
       return id;
     } catch (error) {
+      writer = undefined;
       await pause(100);
     }
   }

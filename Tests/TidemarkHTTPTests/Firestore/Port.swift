@@ -15,17 +15,22 @@ final class Port: Sendable {
     private let text = Mutex("")
     private let waiting = Mutex<(() -> Void)?>(nil)
 
-    /// - Parameter access: Who may call; nil for anybody.
+    /// - Parameters:
+    ///   - access: Who may call; nil for anybody.
+    ///   - tls: Encrypts all connections; nil for none.
     init(
-        _ patience: RequestPatience = RequestPatience(), access: (any CallerGate)? = nil
+        _ patience: RequestPatience = RequestPatience(), access: (any CallerGate)? = nil,
+        tls: ServerTLS? = nil
     ) async throws {
         let server = try FirestoreServer(FirestoreServer.Configuration())
         let http = FirestoreHTTP(
             server, access: access, web: WebPolicy(listeningOn: "127.0.0.1"), endpoints: [],
-            patience: patience, executor: OneThread("tidemark.test-server"))
+            tls: tls, patience: patience, executor: OneThread("tidemark.test-server"))
         self.http = http
         listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .childChannelInitializer { http.accept($0) }
+            .childChannelInitializer {
+                tls == nil ? http.accept($0) : http.acceptEncrypted($0)
+            }
             .bind(host: "127.0.0.1", port: 0).get()
     }
 

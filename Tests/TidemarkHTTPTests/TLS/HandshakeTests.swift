@@ -1,0 +1,22 @@
+import Foundation
+import NIOCore
+import Testing
+
+@testable import TidemarkHTTP
+
+struct HandshakeTests {
+    /// - Parameter bytes: The beginning of a handshake, or what only looks like one.
+    @Test(.timeLimit(.minutes(1)), arguments: [[22], [22, 3, 1, 2, 0], Array("GET / HTTP".utf8)])
+    func `a handshake that fails or does not end in time is closed`(bytes: [UInt8]) async throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/tls-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var patience = RequestPatience()
+        patience.head = .milliseconds(50)
+        let port = try await Port(patience, tls: try ServerTLS.kept(in: folder, for: []).tls)
+        let client = try await port.connect()
+        // Where the machine is busy, it may be closed before they are sent.
+        try? await client.writeAndFlush(ByteBuffer(bytes: bytes))
+        try await client.closeFuture.get()
+        try await port.close()
+    }
+}
