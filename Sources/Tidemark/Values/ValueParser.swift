@@ -130,7 +130,11 @@ extension ValueParser {
         if case .invalid(let error) = special.kind { throw error }
         if case .value(let value) = special.kind { return leaf(value) }
         guard arrays == 0, !path.isEmpty else {
-            throw fail("A FieldValue may not stand inside an array or a query")
+            throw fail(
+                """
+                A FieldValue may not stand inside an array or a query, nor an @ServerTimestamp that \
+                is nil: give it a time
+                """)
         }
         let field = FieldPath(unchecked: path)
         switch special.kind {

@@ -142,4 +142,23 @@ import TidemarkTesting
                 GeoPoint.self, from: Data("{\"latitude\": 99, \"longitude\": 0}".utf8))
         }
     }
+
+    @Test func `a nil server timestamp in an array is refused with its place and what to do`()
+        throws
+    {
+        struct Job: Codable { @ServerTimestamp var doneAt: Date? }
+        struct Jobs: Codable { var jobs: [Job] }
+        let data = try Firestore.Encoder().encode(Jobs(jobs: [Job()]))
+        do throws(FirestoreError) {
+            _ = try ValueParser.fields(data)
+            Issue.record("it was taken")
+        } catch {
+            for part in ["@ServerTimestamp", "give it a time", "jobs.doneAt"] {
+                #expect(error.detail.contains(part))
+            }
+        }
+        let time = Date(timeIntervalSince1970: 9)
+        let whole = try Firestore.Encoder().encode(Jobs(jobs: [Job(doneAt: time)]))
+        #expect(throws: Never.self) { try ValueParser.fields(whole) }
+    }
 }
