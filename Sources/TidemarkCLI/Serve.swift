@@ -116,8 +116,11 @@ struct ServeCommand: AsyncParsableCommand {
         do throws(StoreError) { server = try FirestoreServer(configuration) } catch {
             throw CleanExit.message("tidemark serve: \(error.message)").asFailure
         }
+        let rulesSettings = rulesOptions.settings(
+            accessOptions.text,
+            hasStrangers: !AccessOptions.isLoopback(host) || accountsOptions.accounts == .secure)
         let rules = try rulesOptions.watch(
-            rulesOptions.rules ?? firebase?.rules, for: server, administrator: accessOptions.text)
+            rulesOptions.rules ?? firebase?.rules, for: server, settings: rulesSettings)
         let accounts = try await accountsOptions.server(
             listeningOn: host, access: try access(), dataDirectory: directory)
         let remark = RulesOptions.remark(
@@ -139,7 +142,7 @@ struct ServeCommand: AsyncParsableCommand {
                 in: directory ?? ".tidemark", for: webOptions.names(listeningOn: host)),
             faults: try faultOptions.rules(),
             network: try faultOptions.profile(),
-            rules: ServingRules(watch: rules, settings: rulesOptions.settings(accessOptions.text)))
+            rules: ServingRules(watch: rules, settings: rulesSettings))
         do { try await process.run() } catch is CancellationError {}
         // What was served is over, whether or not it can be exported.
         let exported = await Result { try await exportOptions.end(whole) }

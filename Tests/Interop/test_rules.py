@@ -236,7 +236,7 @@ def test_reads_of_rules_are_billed_once_each_and_apart(guarded):
 
 
 def test_google_s_rules_testing_library_finds_what_it_asks_for(guarded):
-    put = "/emulator/v1/projects/demo:securityRules"
+    put = f"/emulator/v1/projects/{PROJECT}:securityRules"
     answer = ask(guarded, put, {"rules": {"files": [{"content": CLOSED}]}}, "PUT")
     assert answer["issues"] == []
     refused(someone(guarded, token("ann")).document("members/ann").set, {})
@@ -246,7 +246,7 @@ def test_google_s_rules_testing_library_finds_what_it_asks_for(guarded):
     assert "Error compiling rules:" in json.loads(error.value.read())["error"]["message"]
     ask(guarded, put, {"rules": {"files": [{"content": RULES}]}}, "PUT")
     someone(guarded, token("ann")).document("members/ann").set({})
-    report = ask(guarded, "/emulator/v1/projects/demo:ruleCoverage")["report"]
+    report = ask(guarded, f"/emulator/v1/projects/{PROJECT}:ruleCoverage")["report"]
     values = [v for node in report for v in node.get("values", [])]
     assert {"value": {"boolValue": True}, "count": 1} in values
 

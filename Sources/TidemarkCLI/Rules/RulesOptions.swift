@@ -15,8 +15,10 @@ struct RulesOptions: ParsableArguments {
 
     @Option(
         help: """
-            What a refused caller reads: explained says which condition was not true, and why; \
-            production is production's one sentence. (default: explained)
+            What a refused caller reads: explained says which condition was not true, and its values; \
+            production is production's one sentence, and why is on standard error and in the console. \
+            (default: explained on this machine; production with --accounts secure, and for an address \
+            that others can reach)
             """, transform: Self.errors)
     var rulesErrors: RulesSettings.Errors?
 
@@ -51,13 +53,13 @@ struct RulesOptions: ParsableArguments {
 
     /// Reads the rules and puts them in force.
     ///
-    /// - Parameter administrator: A token that may do everything beside "owner".
+    /// - Parameter settings: What becomes of the rules.
     /// - Returns: Nil where there are none.
     func watch(
-        _ path: String?, for server: FirestoreServer, administrator: String?
+        _ path: String?, for server: FirestoreServer,
+        settings: @escaping @Sendable (Ruleset) -> RulesSettings
     ) throws -> RulesFileWatch? {
         guard let path else { return nil }
-        let settings = settings(administrator)
         do throws(InvalidRulesFile) {
             return try RulesFileWatch(path, for: server, settings: settings) { line in
                 FileHandle.standardError.write(Data("\(line)\n".utf8))
@@ -68,8 +70,15 @@ struct RulesOptions: ParsableArguments {
     }
 
     /// What becomes of rules that are read or put.
-    func settings(_ administrator: String?) -> @Sendable (Ruleset) -> RulesSettings {
-        let errors = rulesErrors ?? .explained
+    ///
+    /// - Parameters:
+    ///   - administrator: A token that may do everything beside "owner".
+    ///   - hasStrangers: True where others than the developer may call. An explanation shows them values
+    ///     of documents that they may not read.
+    func settings(
+        _ administrator: String?, hasStrangers: Bool
+    ) -> @Sendable (Ruleset) -> RulesSettings {
+        let errors = rulesErrors ?? (hasStrangers ? .production : .explained)
         return {
             RulesSettings($0, errors: errors, administrators: Set(administrator.map { [$0] } ?? []))
         }

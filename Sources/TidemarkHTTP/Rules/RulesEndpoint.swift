@@ -12,10 +12,11 @@ public import TidemarkServer
 /// - `POST /tidemark/v1/rules/try` with `{"source": TEXT}`: what is wrong with a file, and which of the
 ///   last requests it decides otherwise than they were. Nothing is put in force.
 /// - `GET /tidemark/v1/rules/requests`: the last 500; `DELETE` forgets them and the coverage.
-/// - `GET /tidemark/v1/rules/coverage`: what each `allow` has answered, and what was not tested.
+/// - `GET /tidemark/v1/rules/coverage`: what each `allow` has answered, and what was not tested. Here and
+///   of the file, the parameter `project` asks for the rules of one project.
 /// - `PUT /emulator/v1/projects/P:securityRules` with `{"rules": {"files": [{"content": TEXT}]}}` puts
-///   rules in force, for whatever project. `GET …:ruleCoverage` and `…:ruleCoverage.html` show what was
-///   asked of them. Google's rules-testing libraries use these.
+///   rules in force for project P, until the server's file changes. `GET …:ruleCoverage` and
+///   `…:ruleCoverage.html` show what was asked of P's rules. Google's rules-testing libraries use these.
 public struct RulesEndpoint: WebPages {
     private let server: FirestoreServer
     private let watch: RulesFileWatch?
@@ -52,11 +53,13 @@ public struct RulesEndpoint: WebPages {
         if path.count == 4, path[0] == "emulator", path[1] == "v1", path[2] == "projects",
             let colon = path[3].lastIndex(of: ":")
         {
-            return emulator(request, String(path[3][path[3].index(after: colon)...]))
+            return emulator(
+                request, String(path[3][path[3].index(after: colon)...]),
+                of: String(path[3][..<colon]))
         }
         guard path.starts(with: ["tidemark", "v1", "rules"]) else { return nil }
         switch (request.method, path.dropFirst(3).joined(separator: "/")) {
-        case ("GET", ""): return .rules(RulesState(server, watch))
+        case ("GET", ""): return .rules(RulesState(server, watch, of: request["project"]))
         case ("POST", "explain"): return explain(request)
         case ("POST", "try"): return attempt(request)
         case ("GET", "requests"): return .rules(server.judgedRequests().map(JudgedRequestJSON.init))
@@ -64,7 +67,9 @@ public struct RulesEndpoint: WebPages {
             server.clearRulesRecord()
             return .rules(["status": "cleared"])
         case ("GET", "coverage"):
-            guard let coverage = server.rulesCoverage() else { return .noRules }
+            guard let coverage = server.rulesCoverage(of: request["project"]) else {
+                return .noRules
+            }
             return .rules(CoverageJSON(coverage))
         case (_, ""), (_, "explain"), (_, "try"), (_, "requests"), (_, "coverage"):
             return .refusal(405, "The rules do not know the method \(request.method) there.")
@@ -108,14 +113,16 @@ public struct RulesEndpoint: WebPages {
 
     // MARK: The emulator's
 
-    private func emulator(_ request: PageRequest, _ verb: String) -> PageAnswer? {
+    private func emulator(
+        _ request: PageRequest, _ verb: String, of project: String
+    ) -> PageAnswer? {
         switch (request.method, verb) {
-        case ("PUT", "securityRules"): return put(request)
+        case ("PUT", "securityRules"): return put(request, of: project)
         case ("GET", "ruleCoverage"):
-            guard let coverage = server.rulesCoverage() else { return .noRules }
+            guard let coverage = server.rulesCoverage(of: project) else { return .noRules }
             return .rules(RulesCoverageReport(coverage))
         case ("GET", "ruleCoverage.html"):
-            guard let coverage = server.rulesCoverage() else { return .noRules }
+            guard let coverage = server.rulesCoverage(of: project) else { return .noRules }
             return PageAnswer(
                 type: "text/html; charset=utf-8", body: .bytes(Array(coverage.html.utf8)))
         case (_, "securityRules"), (_, "ruleCoverage"), (_, "ruleCoverage.html"):
@@ -124,7 +131,10 @@ public struct RulesEndpoint: WebPages {
         }
     }
 
-    private func put(_ request: PageRequest) -> PageAnswer {
+    private func put(_ request: PageRequest, of project: String) -> PageAnswer {
+        guard (try? DatabaseID(project: project)) != nil else {
+            return .emulatorRefusal(400, "The path names no project.")
+        }
         guard let order = try? JSONDecoder().decode(EmulatorRules.self, from: Data(request.body)),
             let file = order.rules.files.first
         else {
@@ -133,7 +143,9 @@ public struct RulesEndpoint: WebPages {
         }
         do throws(InvalidRules) {
             let rules = try Ruleset(file.content)
-            server.setRules(settings(rules))
+            do throws(RPCStatus) { try server.setRules(settings(rules), of: project) } catch {
+                return .emulatorRefusal(429, error.message)
+            }
             return .rules(EmulatorIssues(rules.warnings))
         } catch {
             if order.ignoreErrors == true { return .rules(EmulatorIssues(error.issues)) }

@@ -68,8 +68,9 @@ struct RulesState: Encodable {
     let source: String?
     let errors: String?
 
-    init(_ server: FirestoreServer, _ watch: RulesFileWatch?) {
-        let settings = server.rules
+    /// - Parameter project: Nil for the projects that have no rules of their own.
+    init(_ server: FirestoreServer, _ watch: RulesFileWatch?, of project: String?) {
+        let settings = project.map { server.rules(of: $0) } ?? server.rules
         isInForce = settings != nil
         file = watch?.name
         problems = watch?.problems ?? []

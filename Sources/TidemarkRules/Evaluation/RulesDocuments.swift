@@ -1,3 +1,5 @@
+public import TidemarkModel
+
 /// Provides the documents that rules read with `get`, `exists` and their variants for the state
 /// after a commit.
 public protocol RulesDocuments {
@@ -51,6 +53,13 @@ public struct RulesReads: Sendable {
 
     /// The number of billed reads: each document counts once for each function.
     public var count: Int { found.count }
+
+    /// The documents that were asked for, missing ones too.
+    ///
+    /// - Parameter database: As in `(default)`.
+    public func documents(in database: String) -> Set<DocumentPath> {
+        Set(found.keys.compactMap { $0.path.document(in: database) })
+    }
 
     /// Returns the result of an earlier read; nil if there was none.
     func known(_ function: RulesRead, _ path: RulesPath) -> RulesLookup? {

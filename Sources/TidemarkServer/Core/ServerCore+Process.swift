@@ -77,9 +77,38 @@ extension ServerCore {
         }
         adopt(stage)
         var outputs = stage.outputs
-        let publisher = publisher
-        for commit in stage.commits.commits { publisher.publish(commit, &outputs) }
+        publish(stage.commits.commits, &outputs)
         return outputs
+    }
+
+    /// Tells the listens of commits that are durable. Before each, the targets end whose documents the
+    /// rules no longer allow as that commit has left them.
+    private func publish(_ commits: [Commit], _ outputs: inout [Output]) {
+        let (publisher, review) = (publisher, review)
+        guard commits.contains(where: review.concerns) else {
+            for commit in commits { publisher.publish(commit, &outputs) }
+            return
+        }
+        var told = 0
+        do {
+            try store.read { transaction in
+                let history = TurnHistory(commits)
+                for (index, commit) in commits.enumerated() {
+                    let documents = CommittedDocuments(
+                        transaction.documents(of: commit.database), commit.database, history, index)
+                    review.judgeAgain(review.targets(of: commit), documents, &outputs)
+                    publisher.publish(commit, &outputs)
+                    told = index + 1
+                }
+            }
+        } catch {
+            // Nobody is told what could not be judged.
+            let status = RPCStatus(storeFailure: error)
+            for commit in commits[told...] {
+                for target in review.targets(of: commit) { review.end(target, status, &outputs) }
+                publisher.publish(commit, &outputs)
+            }
+        }
     }
 
     private func makeStage() -> WriteStage {

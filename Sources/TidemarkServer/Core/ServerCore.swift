@@ -85,8 +85,9 @@ final class ServerCore {
 
     var publisher: CommitPublisher { CommitPublisher(listens: listens) }
     var targets: TargetRequests {
-        TargetRequests(listens: listens, clocks: clocks, admission: indexes, rules: rules)
+        TargetRequests(listens: listens, clocks: clocks, admission: indexes, review: review)
     }
+    var review: ListenReview { ListenReview(listens: listens, rules: rules) }
 
     /// Asks the rules again about every listen, and ends those that are refused now.
     func judgeListensAgain() throws(StoreError) -> [Output] {
@@ -129,7 +130,17 @@ final class ServerCore {
         state.logStart = time.microseconds
         clocks.adopt(state, of: database)
         transactions.endAll(in: database)
-        return publisher.clear(zip(targets, members), time)
+        var outputs: [Output] = []
+        let dependent = targets.filter(review.depends)
+        do {
+            try store.read { transaction in
+                let documents = ScopedDocuments(clocks.latestScope(database, transaction))
+                review.judgeAgain(dependent, documents, &outputs)
+            }
+        } catch {
+            for target in dependent { review.end(target, RPCStatus(storeFailure: error), &outputs) }
+        }
+        return outputs + publisher.clear(zip(targets, members), time)
     }
 
     /// Ends every stream and the use of the store. Called once, after the last batch.

@@ -30,7 +30,8 @@ struct CommitPublisher {
         if !commit.windows.isEmpty {
             let changed = Dictionary(
                 commit.changes.map { ($0.path, $0.after) }, uniquingKeysWith: { $1 })
-            for (target, rows) in commit.windows {
+            // One that an earlier commit of the turn has ended is told nothing more.
+            for (target, rows) in commit.windows where listens.contains(target) {
                 let old = target.window ?? [:]
                 target.window = TargetWindow.versions(of: rows)
                 if target.window == old { continue }
@@ -63,7 +64,7 @@ struct CommitPublisher {
         _ targets: some Sequence<(LiveTarget, [DocumentPath])>, _ time: Timestamp
     ) -> [Output] {
         var snapshots: [CallID: StreamSnapshot] = [:]
-        for (target, paths) in targets {
+        for (target, paths) in targets where listens.contains(target) {
             if target.window != nil { target.window = [:] }
             for path in paths {
                 snapshots[target.streamID, default: StreamSnapshot()]

@@ -8,6 +8,8 @@ final class LiveTarget {
     /// The versions of its rows, for a query whose rows are cut off by a limit or an offset: whether a
     /// document is among them depends on the others. Nil for all other targets.
     var window: [DocumentPath: Timestamp]?
+    /// The documents that the rules have read to allow it: when one changes, they are asked again.
+    fileprivate(set) var rulesReads: Set<DocumentPath> = []
     /// What the meter counts it under.
     let meterTarget: String
 
@@ -71,6 +73,8 @@ struct ListenRegistry {
         /// By the collections' id alone; a path of one segment, because those are compared by bytes.
         case group(DatabaseID, CollectionPath)
         case everywhere(DatabaseID)
+        /// A document that the rules have read for the target, wherever its own documents lie.
+        case judgedBy(DatabaseID, DocumentPath)
     }
 
     var streamIDs: [CallID] { Array(streams.keys) }
@@ -99,6 +103,23 @@ struct ListenRegistry {
         }
     }
 
+    /// True while the target is listened to.
+    func contains(_ target: LiveTarget) -> Bool {
+        streams[target.streamID]?.targets[target.id] === target
+    }
+
+    /// Notes what the rules have read for a target, listened to or about to be.
+    mutating func setRulesReads(_ reads: Set<DocumentPath>, of target: LiveTarget) {
+        if reads == target.rulesReads { return }
+        guard contains(target), let database = streams[target.streamID]?.database else {
+            target.rulesReads = reads
+            return
+        }
+        for path in target.rulesReads { leave(.judgedBy(database, path), target) }
+        target.rulesReads = reads
+        for path in reads { byPlace[.judgedBy(database, path), default: []].append(target) }
+    }
+
     mutating func remove(_ id: Int32, of streamID: CallID) {
         guard let stream = streams[streamID],
             let target = streams[streamID]?.targets.removeValue(forKey: id)
@@ -108,13 +129,21 @@ struct ListenRegistry {
 
     private mutating func forget(_ target: LiveTarget, _ database: DatabaseID) {
         if target.isCutOff { cutOffTargets -= 1 }
-        for place in Self.places(of: target, database) {
-            byPlace[place]?.removeAll { $0 === target }
-            if byPlace[place]?.isEmpty == true { byPlace[place] = nil }
-        }
+        for place in Self.places(of: target, database) { leave(place, target) }
+    }
+
+    private mutating func leave(_ place: Place, _ target: LiveTarget) {
+        byPlace[place]?.removeAll { $0 === target }
+        if byPlace[place]?.isEmpty == true { byPlace[place] = nil }
     }
 
     private static func places(of target: LiveTarget, _ database: DatabaseID) -> Set<Place> {
+        contents(of: target, database).union(
+            target.rulesReads.map { .judgedBy(database, $0) })
+    }
+
+    /// Where the target's own documents lie.
+    private static func contents(of target: LiveTarget, _ database: DatabaseID) -> Set<Place> {
         switch target.kind {
         case .documents(let paths): return Set(paths.map { .document(database, $0) })
         case .query(let query):
@@ -144,6 +173,11 @@ struct ListenRegistry {
         if let targets = byPlace[.group(database, group)] { result += targets }
         if let targets = byPlace[.everywhere(database)] { result += targets }
         return result
+    }
+
+    /// The targets for which the rules have read the document.
+    func targets(judgedBy path: DocumentPath, in database: DatabaseID) -> [LiveTarget] {
+        byPlace[.judgedBy(database, path)] ?? []
     }
 
     /// The targets whose windows the changes may have moved: those that would have a changed document

@@ -61,7 +61,14 @@ final class Listens {
         registry.update(streamID) { $0.lag?.remove(id) }
     }
 
-    /// All targets of a database, by stream and id.
+    /// True while the target is listened to.
+    func contains(_ target: LiveTarget) -> Bool { registry.contains(target) }
+
+    /// Notes what the rules have read for a target.
+    func setRulesReads(_ reads: Set<DocumentPath>, of target: LiveTarget) {
+        registry.setRulesReads(reads, of: target)
+    }
+
     /// Every target with its stream, in the order in which they came.
     var allTargets: [(stream: ListenStream, target: LiveTarget)] {
         registry.streams.sorted { $0.key < $1.key }.flatMap { _, stream in
@@ -69,11 +76,17 @@ final class Listens {
         }
     }
 
+    /// All targets of a database, by stream and id.
     func targets(in database: DatabaseID) -> [LiveTarget] { registry.targets(in: database) }
 
     /// The targets that may see a document.
     func targets(near path: DocumentPath, in database: DatabaseID) -> [LiveTarget] {
         registry.targets(near: path, in: database)
+    }
+
+    /// The targets for which the rules have read a document.
+    func targets(judgedBy path: DocumentPath, in database: DatabaseID) -> [LiveTarget] {
+        registry.targets(judgedBy: path, in: database)
     }
 
     /// The targets whose windows the changes may have moved.
@@ -188,6 +201,11 @@ final class Listens {
         guard let stream = registry.streams[target.streamID] else { return }
         meter.countReads(reads, by: .listen, stream.context, on: target.meterTarget)
         registry.update(target.streamID) { $0.usage.reads += reads }
+    }
+
+    /// Notes what the meter has counted for a stream already.
+    func noteReads(_ reads: Int, of streamID: CallID) {
+        if reads > 0 { registry.update(streamID) { $0.usage.reads += reads } }
     }
 
     /// Ends a stream, where there is one, and tells its client.

@@ -6,7 +6,7 @@ struct TargetRequests {
     let listens: Listens
     let clocks: DatabaseClocks
     let admission: QueryAdmission
-    let rules: RulesChecks
+    let review: ListenReview
 
     // MARK: Beginning and ending
 
@@ -25,15 +25,16 @@ struct TargetRequests {
         let beginning = outputs.count
         do {
             if case .query(let query) = request.kind {
-                try query.validate()
-                if query.findNearest != nil { throw RPCStatus.noVectorSearchHere }
+                try query.validateWithoutVectors()
                 try admission.admit(query, in: stream.database)
             }
-            try rules.check(request.kind, stream.context, transaction)
             let target = LiveTarget(streamID: streamID, id: id, kind: request.kind)
+            let scope = clocks.latestScope(stream.database, transaction)
+            if let refusal = review.judge(target, stream.context, ScopedDocuments(scope)) {
+                throw refusal
+            }
             var opening = TargetOpening(
-                listens: listens, target: target, request: request, stream: stream,
-                scope: clocks.latestScope(stream.database, transaction))
+                listens: listens, target: target, request: request, stream: stream, scope: scope)
             if let rest = try opening.perform(from: start, &outputs) {
                 let lag = StreamLag(since: stream.readTime, opening: rest)
                 listens.setLag(lag, of: streamID)
@@ -51,11 +52,8 @@ struct TargetRequests {
     func judgeAgain(_ transaction: StoreTransaction) -> [Output] {
         var outputs: [Output] = []
         for (stream, target) in listens.allTargets {
-            do { try rules.check(target.kind, stream.context, transaction) } catch {
-                let cause = RPCStatus(storeFailure: error)
-                listens.remove(target.id, of: target.streamID)
-                refuse(target.id, target.streamID, cause, &outputs)
-            }
+            let scope = clocks.latestScope(stream.database, transaction)
+            review.judgeAgain(target, stream.context, ScopedDocuments(scope), &outputs)
         }
         return outputs
     }
@@ -194,11 +192,21 @@ struct TargetRequests {
     ) throws {
         if let since = lag.since {
             for target in stream.targets.values.sorted(by: { $0.id < $1.id }) {
+                if try review.concerns(target, since: since, scope),
+                    !review.judgeAgain(target, stream.context, ScopedDocuments(scope), &outputs)
+                {
+                    continue
+                }
                 listens.bill(try tell(target, since: since, scope, &outputs), to: target)
             }
         }
         if let opening = lag.opening {
             let target = opening.target
+            // It was allowed as of the time of its first part.
+            if let refusal = review.judge(target, stream.context, ScopedDocuments(scope)) {
+                listens.bill(opening.reads, to: target)
+                return refuse(target.id, target.streamID, refusal, &outputs)
+            }
             // The filter is of what was sent, and not of what has changed since.
             opening.sendFilter(stream.database, &outputs)
             let changes = try tell(target, since: opening.readTime, scope, &outputs)

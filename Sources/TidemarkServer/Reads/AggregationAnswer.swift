@@ -10,9 +10,8 @@ struct AggregationAnswer {
         _ transaction: StoreTransaction
     ) throws -> AggregationReply {
         let aggregations = try Aggregation.validated(request.aggregations)
-        let query = try Self.ordered(request.query, for: aggregations)
-        try query.validate()
-        if query.findNearest != nil { throw RPCStatus.noVectorSearchHere }
+        let query = try request.query.ordered(for: aggregations)
+        try query.validateWithoutVectors()
         let explanation = try access.admit(
             query, aggregations, request.explain, in: context.database)
         let scope = try access.scope(request.consistency, context.database, transaction)
@@ -90,32 +89,5 @@ struct AggregationAnswer {
             zip(aggregations, bounds).map { aggregation, bound in
                 (aggregation.alias, .integer(bound.map { min($0, total.count) } ?? total.count))
             })
-    }
-
-    /// Sums and averages add their fields to the order, before the name: with a limit that decides
-    /// which rows take part.
-    private static func ordered(
-        _ query: Query, for aggregations: [Aggregation]
-    ) throws(RPCStatus) -> Query {
-        guard query.limit != nil || query.offset > 0 else { return query }
-        var orders = query.normalizedOrders
-        let fields = aggregations.compactMap(\.field).filter { field in
-            !orders.contains { $0.field == field }
-        }
-        if fields.isEmpty { return query }
-        if query.orders.contains(where: { $0.field.isDocumentID }) {
-            let names = fields.map(\.encoded).joined(separator: ", ")
-            throw .invalidArgument(
-                "This query requires an index with fields [\(names)] after __name__ and Firestore "
-                    + "does not currently support such an index. Please try the query again with "
-                    + "additional ordering on those fields.")
-        }
-        let name = orders.removeLast()
-        for field in fields where !orders.contains(where: { $0.field == field }) {
-            orders.append(Order(field, name.direction))
-        }
-        var result = query
-        result.orders = orders + [name]
-        return result
     }
 }

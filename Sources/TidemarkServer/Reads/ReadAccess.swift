@@ -77,6 +77,19 @@ final class ReadAccess {
         }
     }
 
+    /// Where ``scope(_:_:_:)`` is going to look, for whoever judges that first. Begins nothing.
+    func judgedScope(
+        _ consistency: ReadConsistency, _ database: DatabaseID, _ transaction: StoreTransaction
+    ) throws -> ReadScope {
+        guard case .newTransaction(let options) = consistency else {
+            return try scope(consistency, database, transaction)
+        }
+        guard case .readOnly(let time?) = options else {
+            return clocks.latestScope(database, transaction)
+        }
+        return try clocks.scope(at: time, database, transaction)
+    }
+
     private func scope(
         inside id: TransactionID, _ database: DatabaseID, _ transaction: StoreTransaction
     ) throws -> ReadScope {

@@ -42,7 +42,11 @@ final class ReadAnswers {
         let start = outputs.count
         let before = access.billed
         do {
-            try rules.check(call.request, call.context, transaction)
+            if rules.areInForce(in: call.context.database) {
+                let scope = try access.judgedScope(
+                    call.request.consistency ?? .latest, call.context.database, transaction)
+                try rules.check(call.request, call.context, scope)
+            }
             try reply(call.id, to: call.request, call.context, transaction, &outputs)
         } catch {
             outputs.removeSubrange(start...)
@@ -227,12 +231,6 @@ final class ReadAnswers {
         defer { unfinished = UnfinishedAnswers() }
         return unfinished.ids
     }
-}
-
-extension RPCStatus {
-    /// In calls and targets other than RunQuery. Production's text was not seen.
-    static let noVectorSearchHere = RPCStatus.invalidArgument(
-        "FindNearest can only be used in RunQuery.")
 }
 
 extension [Output] {

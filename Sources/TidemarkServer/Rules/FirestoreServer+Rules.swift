@@ -22,18 +22,40 @@ public struct RulesAnswer: Sendable {
 }
 
 extension FirestoreServer {
-    /// Puts rules in force, or none with nil: for every call from now on. Listens are asked about again,
-    /// and those that the new rules refuse end with `permissionDenied`.
+    /// Puts rules in force for all projects, or none with nil: for every call from now on. Rules that
+    /// a project had of its own are gone. Listens are asked about again, and those that the new rules
+    /// refuse end with `permissionDenied`.
     public func setRules(_ settings: RulesSettings?) {
         core.withLock { $0.rules.set(settings) }
+        judgeListensAgain()
+    }
+
+    /// Puts rules in force for one project, beside those of all others, until ``setRules(_:)``.
+    ///
+    /// - Throws: `resourceExhausted` where 1,000 projects have rules of their own.
+    public func setRules(_ settings: RulesSettings, of project: String) throws(RPCStatus) {
+        guard core.withLock({ $0.rules.set(settings, of: project) }) else {
+            throw RPCStatus(
+                .resourceExhausted,
+                "\(RulesChecks.maxProjects) projects have rules of their own already.")
+        }
+        judgeListensAgain()
+    }
+
+    private func judgeListensAgain() {
         executor.async { [self] in
             // A store that cannot be read refuses nobody: the next message of the listen meets it too.
             deliver((try? core.withLock { core throws in try core.judgeListensAgain() }) ?? [])
         }
     }
 
-    /// The rules in force; nil where everything is allowed.
-    public var rules: RulesSettings? { core.withLock { $0.rules.settings } }
+    /// The rules in force for projects without rules of their own; nil where everything is allowed.
+    public var rules: RulesSettings? { core.withLock { $0.rules.settings(of: nil) } }
+
+    /// The rules in force for a project; nil where everything is allowed.
+    public func rules(of project: String) -> RulesSettings? {
+        core.withLock { $0.rules.settings(of: project) }
+    }
 
     /// What the rules in force would say. Nothing is done, recorded or billed.
     ///
@@ -68,7 +90,7 @@ extension FirestoreServer {
 
     /// The last 500 reads, queries and writes that rules were asked about, the oldest first.
     public func judgedRequests() -> [JudgedRequest] {
-        core.withLock { $0.rules.record?.latest ?? [] }
+        core.withLock { $0.rules.requests.latest }
     }
 
     /// The last 500 requests that rules were asked about, and then each as it is judged, until the
@@ -83,12 +105,12 @@ extension FirestoreServer {
             input.onTermination = { [weak self] _ in
                 self?.core.withLock { $0.rules.removeReader(number) }
             }
-            return (core.rules.record?.latest ?? [], news)
+            return (core.rules.requests.latest, news)
         }
     }
 
     /// Which of the last 500 requests other rules decide otherwise. Those whose documents were too large
-    /// to keep, over 64 KB, are left out.
+    /// to keep, over 64 KB, and those of projects with rules of their own are left out.
     ///
     /// - Throws: `unavailable` when the store cannot be read.
     public func flips(under rules: Ruleset) throws(RPCStatus) -> [RulesFlip] {
@@ -103,8 +125,10 @@ extension FirestoreServer {
 
     /// What calls have asked of each part of the file since it is in force; nil without rules, and where
     /// nothing is recorded.
-    public func rulesCoverage() -> RulesCoverage? {
-        core.withLock { $0.rules.record?.coverage }
+    ///
+    /// - Parameter project: Whose rules; nil for those of projects that have none of their own.
+    public func rulesCoverage(of project: String? = nil) -> RulesCoverage? {
+        core.withLock { $0.rules.coverage(of: project) }
     }
 
     /// Forgets the last requests and the coverage.

@@ -4,19 +4,21 @@ import TidemarkStore
 
 /// Asks the rules about one request: reads, queries, or the writes of a commit, of one caller.
 ///
-/// The rules see the database as it is in the transaction that the request is performed in.
+/// The rules see the documents that the request itself sees: of the same transaction, and of the same time.
 struct RulesGate {
     private let settings: RulesSettings
     private var judge: RulesJudge
     /// What was decided, for the record; empty where none is kept.
     private(set) var judgements: [RulesJudgement] = []
 
-    /// - Parameter operations: How many documents or writes the request has.
+    /// - Parameters:
+    ///   - documents: What the rules judge, and what their `get()` reads.
+    ///   - operations: How many documents or writes the request has.
     /// - Returns: Nil for an administrator, who may do everything.
     /// - Throws: `invalidArgument` for a token that is none.
     init?(
         _ settings: RulesSettings, _ context: CallContext, at time: Timestamp,
-        _ transaction: StoreTransaction, operations: Int = 1
+        of documents: any RulesDatabase, operations: Int = 1
     ) throws(RPCStatus) {
         let caller: RulesCaller?
         switch try RulesIdentity(context.token, administrators: settings.administrators) {
@@ -28,12 +30,16 @@ struct RulesGate {
             settings.isRecorded ? .always : settings.errors == .explained ? .refusals : .never
         judge = RulesJudge(
             settings.rules, as: caller, at: time, in: context.database.database,
-            of: StoredDocuments(transaction.documents(of: context.database)),
-            operations: operations, tracing: tracing)
+            of: documents, operations: operations, tracing: tracing)
     }
 
     /// How many documents the rules of the request have read.
     var reads: Int { judge.reads.count }
+
+    /// The documents that the rules of the request have read, missing ones too.
+    func documentsRead(in database: DatabaseID) -> Set<DocumentPath> {
+        judge.reads.documents(in: database.database)
+    }
 
     /// - Throws: ``RPCStatus`` `permissionDenied`; ``StoreError``.
     mutating func check(get path: DocumentPath) throws {
@@ -61,6 +67,17 @@ struct RulesGate {
         let text = "Missing or insufficient permissions."
         let isExplained = settings.errors == .explained && !reason.isEmpty
         return RPCStatus(.permissionDenied, isExplained ? text + " " + reason : text)
+    }
+}
+
+/// The documents of a database as of the time that a read is made of.
+struct ScopedDocuments: RulesDatabase {
+    private let scope: ReadScope
+
+    init(_ scope: ReadScope) { self.scope = scope }
+
+    func fields(of document: DocumentPath) throws -> MapValue? {
+        try scope.document(at: document)?.fields
     }
 }
 

@@ -36,29 +36,21 @@ public struct RulesFlip: Sendable {
     public let reason: String
 }
 
-/// What the rules of a server have decided: the last requests, and the coverage of the file.
+/// The last requests that the rules of a server have decided about.
 struct RulesRecord {
     /// Requests that are kept; the oldest are forgotten first.
     static let capacity = 500
     /// Bytes of documents that one of them may keep.
     static let mostExtent = 65_536
 
-    private(set) var requests: [JudgedRequest] = []
-    private(set) var coverage: RulesCoverage
-    private let source: SourceText
-    private var next: Int
+    private var requests: [JudgedRequest] = []
+    private var next = 1
 
-    init(of rules: Ruleset, after other: RulesRecord? = nil) {
-        coverage = RulesCoverage(of: rules)
-        source = rules.source
-        requests = other?.requests ?? []
-        next = other?.next ?? 1
-    }
-
+    /// - Parameter source: The file of the rules that have decided.
     mutating func note(
-        _ judgement: RulesJudgement, _ context: CallContext, at time: Timestamp
+        _ judgement: RulesJudgement, _ context: CallContext, at time: Timestamp,
+        _ source: SourceText
     ) -> JudgedRequest {
-        coverage.note(judgement)
         let decision = judgement.decision
         let request = JudgedRequest(
             number: next, time: time, database: context.database, label: context.label,
@@ -78,10 +70,7 @@ struct RulesRecord {
 
     var latest: [JudgedRequest] { Array(requests.suffix(Self.capacity)) }
 
-    mutating func clear(_ rules: Ruleset) {
-        coverage = RulesCoverage(of: rules)
-        requests = []
-    }
+    mutating func clear() { requests = [] }
 }
 
 extension RulesDecision.Outcome {
