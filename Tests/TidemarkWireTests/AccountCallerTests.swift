@@ -118,4 +118,85 @@ struct AccountCallerTests {
         #expect(try await world.read(token).code == .unauthenticated)
         await world.stop()
     }
+
+    // MARK: Streams
+
+    /// A stream that is open, and how it ends.
+    private struct Open {
+        let stream: any CancellableCall
+        let news: AsyncStream<String>
+
+        /// The next thing that happens to it.
+        func next() async -> String? {
+            var iterator = news.makeAsyncIterator()
+            return await iterator.next()
+        }
+    }
+
+    private func listen(_ world: World, _ token: String) async throws -> Open {
+        let (news, sink) = AsyncStream.makeStream(of: String.self)
+        let context = CallContext(database: try DatabaseID(project: "local"), token: token)
+        let stream = world.transport.listen(context) { event in
+            switch event {
+            case .message(.targetChange(let change)) where change.kind == .current:
+                sink.yield("current")
+            case .message: break
+            case .ended(let status): sink.yield("\(status.code): \(status.message)")
+            }
+        }
+        let query = Query(collectionID: "c")
+        stream.send(.add(ListenTarget(id: 1, .query(query)), labels: [:]))
+        return Open(stream: stream, news: news)
+    }
+
+    private func write(_ world: World, _ token: String) async throws -> Open {
+        let (news, sink) = AsyncStream.makeStream(of: String.self)
+        let context = CallContext(database: try DatabaseID(project: "local"), token: token)
+        let stream = world.transport.write(context) { event in
+            switch event {
+            case .message: sink.yield("current")
+            case .ended(let status): sink.yield("\(status.code): \(status.message)")
+            }
+        }
+        stream.send(WriteRequest())
+        return Open(stream: stream, news: news)
+    }
+
+    @Test(.timeLimit(.minutes(20)), arguments: ["disable", "delete", "revoke", "hour"])
+    func `streams end with what opened them`(way: String) async throws {
+        let world = try await World()
+        let session = try await world.post("/v1/accounts:signUp", [:])
+        let token = try #require(session["idToken"])
+        let id = try #require(session["localId"])
+        let other = try #require(try await world.post("/v1/accounts:signUp", [:])["idToken"])
+        let streams = [try await listen(world, token), try await write(world, token)]
+        let beside = try await listen(world, other)
+        for stream in streams + [beside] { #expect(await stream.next() == "current") }
+        let admin = "/v1/projects/local/accounts:"
+        _ = try await world.post(
+            admin + "update", ["localId": id, "displayName": "Ann"], admin: true)
+        switch way {
+        case "disable":
+            _ = try await world.post(
+                admin + "update", ["localId": id, "disableUser": "true"], admin: true)
+        case "delete": _ = try await world.post(admin + "delete", ["localId": id], admin: true)
+        case "revoke":
+            world.local.advance(by: .seconds(2))
+            let now = Int64(1_700_000_002)
+            _ = try await world.post(
+                admin + "update", ["localId": id, "validSince": "\(now)"], admin: true)
+        default: world.local.advance(by: .seconds(3_600))
+        }
+        for stream in streams {
+            let end = await stream.next()
+            #expect(end?.hasPrefix("unauthenticated: ") == true, "\(way): \(end ?? "nothing")")
+        }
+        if way != "hour" {
+            let socket = try await world.local.firestore(label: "writer")
+            try await socket.document("c/d").setData([:])
+            #expect(try await world.read(other) == .ok)
+        }
+        beside.stream.cancel()
+        await world.stop()
+    }
 }

@@ -5,7 +5,8 @@ import TidemarkServer
 /// by the token of an account.
 ///
 /// Every call is looked at anew, so that what was revoked a moment ago is good for nothing now. A
-/// stream is looked at when it opens.
+/// stream ends when the account is disabled or deleted or its tokens are revoked, and when the token
+/// that opened it runs out.
 public struct AccountsGate: CallerGate {
     private let accounts: AccountsServer
 
@@ -17,10 +18,27 @@ public struct AccountsGate: CallerGate {
         do throws(AccountRefusal) {
             let facts = try await accounts.facts(ofCaller: token)
             return Caller(userID: facts.localID, project: facts.project)
-        } catch {
-            if error.status == 503 { throw RPCStatus(.unavailable, error.message) }
-            throw RPCStatus(.unauthenticated, Self.sentence(error))
-        }
+        } catch { throw Self.status(error) }
+    }
+
+    public func streamCaller(
+        _ token: String?, method: String, end: @escaping @Sendable (RPCStatus) -> Void
+    ) async throws(RPCStatus) -> StreamCaller {
+        guard let token, !token.isEmpty else { throw .credentialsMissing(method: method) }
+        if let access = accounts.access, access.matches(token) { return StreamCaller(Caller()) }
+        do throws(AccountRefusal) {
+            let (facts, watch) = try await accounts.watch(token) { end(Self.status($0)) }
+            let now = accounts.desk.now
+            return StreamCaller(
+                Caller(userID: facts.localID, project: facts.project),
+                isOver: { facts.expiresAt * 1_000 <= now() }
+            ) { [accounts] in accounts.unwatch(watch) }
+        } catch { throw Self.status(error) }
+    }
+
+    private static func status(_ refusal: AccountRefusal) -> RPCStatus {
+        if refusal.status == 503 { return RPCStatus(.unavailable, refusal.message) }
+        return RPCStatus(.unauthenticated, sentence(refusal))
     }
 
     private static func sentence(_ refusal: AccountRefusal) -> String {

@@ -84,7 +84,7 @@ extension AccountsServer {
         guard AccountsSettings.isProject(project) else {
             throw AccountRefusal("INVALID_PROJECT_ID")
         }
-        return try await onCore { (core) throws(AccountRefusal) in
+        return try await changing { (core) throws(AccountRefusal) in
             try core.restore(saved, to: project)
         }
     }

@@ -22,6 +22,7 @@ public final class AccountsServer: Sendable {
     private let waiting = Mutex(0)
     let hasher = PasswordHasher()
     let desk: TokenDesk
+    private let watches = Mutex(CallerWatches())
 
     /// - Parameters:
     ///   - dataDirectory: The folder of its file, beside the documents'; nil for memory.
@@ -87,7 +88,7 @@ public final class AccountsServer: Sendable {
         let work = try await onCore { (core) throws(AccountRefusal) in try core.prepare(call) }
         if let work { key = try await hasher.key(work) }
         let made = key
-        let reply = try await onCore { (core) throws(AccountRefusal) in
+        let reply = try await changing { (core) throws(AccountRefusal) in
             try core.perform(call, made)
         }
         guard let claims = reply.claims else { return reply.fields }
@@ -112,6 +113,62 @@ public final class AccountsServer: Sendable {
             }
             call.identity = try await desk.identity(body)
         default: break
+        }
+    }
+
+    // MARK: Streams
+
+    /// Runs a change on the core's queue. Before its answer, streams end that were opened by tokens which
+    /// the change has made worthless.
+    func changing<T: Sendable>(
+        _ body: @escaping @Sendable (AccountsCore) throws(AccountRefusal) -> T
+    ) async throws(AccountRefusal) -> T {
+        let outcome = try await onCore { [self] core in
+            let result: Result<T, AccountRefusal>
+            do throws(AccountRefusal) { result = .success(try body(core)) } catch {
+                result = .failure(error)
+            }
+            return (result: result, ended: endedWatches(core))
+        }
+        for (end, refusal) in outcome.ended { end(refusal) }
+        return try outcome.result.get()
+    }
+
+    /// Watches over a token that has opened a stream, from before it is looked at.
+    ///
+    /// - Parameter end: Called once, on the core's queue or behind a call, when the token is good no more
+    ///   for another reason than its time.
+    /// - Returns: What the token says, and the number of the watch for ``unwatch(_:)``.
+    func watch(
+        _ token: String, end: @escaping @Sendable (AccountRefusal) -> Void
+    ) async throws(AccountRefusal) -> (TokenFacts, Int) {
+        let facts = try await desk.facts(token)
+        let number = watches.withLock { $0.add(facts, end) }
+        do throws(AccountRefusal) {
+            try await onCore { (core) throws(AccountRefusal) in try core.check(facts) }
+            return (facts, number)
+        } catch {
+            unwatch(number)
+            throw error
+        }
+    }
+
+    func unwatch(_ number: Int) { watches.withLock { $0.remove(number) } }
+
+    /// The watches over tokens that are good no more, by what has changed. They are over.
+    private func endedWatches(
+        _ core: AccountsCore
+    ) -> [(end: @Sendable (AccountRefusal) -> Void, refusal: AccountRefusal)] {
+        let watched = watches.withLock { $0.watches(over: core.takeChangedAccounts()) }
+        return watched.compactMap { number, watch in
+            do throws(AccountRefusal) {
+                try core.check(watch.facts)
+                return nil
+            } catch {
+                // Its time is over by itself; what cannot be looked up is not trusted any longer.
+                unwatch(number)
+                return (watch.end, error)
+            }
         }
     }
 

@@ -25,6 +25,45 @@ public protocol CallerGate: Sendable {
     ///   - method: The method's name in the protocol, for example `Commit`.
     /// - Throws: `unauthenticated` with the reason.
     func caller(_ token: String?, method: String) async throws(RPCStatus) -> Caller
+
+    /// Says who opens a stream, which goes on after this answer.
+    ///
+    /// - Parameters:
+    ///   - token: What came as a bearer token; nil for nothing.
+    ///   - method: The stream's name in the protocol, as in `Listen`.
+    ///   - end: Called at most once, with `unauthenticated`, when what was shown is revoked before its
+    ///     time is over. It may be called before this returns.
+    /// - Throws: `unauthenticated` with the reason.
+    func streamCaller(
+        _ token: String?, method: String, end: @escaping @Sendable (RPCStatus) -> Void
+    ) async throws(RPCStatus) -> StreamCaller
+}
+
+/// Who has opened a stream, and for how long what they showed is good.
+public struct StreamCaller: Sendable {
+    public var caller: Caller
+    /// True once what was shown has run out. Asked about once a second; nil for what never does.
+    public var isOver: (@Sendable () -> Bool)?
+    /// Ends the watch over what was shown. To be called once, when the stream is over.
+    public var leave: @Sendable () -> Void
+
+    public init(
+        _ caller: Caller, isOver: (@Sendable () -> Bool)? = nil,
+        leave: @escaping @Sendable () -> Void = {}
+    ) {
+        self.caller = caller
+        self.isOver = isOver
+        self.leave = leave
+    }
+}
+
+extension CallerGate {
+    /// Looks at the caller once, when the stream opens.
+    public func streamCaller(
+        _ token: String?, method: String, end: @escaping @Sendable (RPCStatus) -> Void
+    ) async throws(RPCStatus) -> StreamCaller {
+        StreamCaller(try await caller(token, method: method))
+    }
 }
 
 extension AccessToken: CallerGate {

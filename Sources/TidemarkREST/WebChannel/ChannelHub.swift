@@ -124,16 +124,18 @@ package final class ChannelHub: Sendable {
     /// handshake for a network that does not work.
     private func stream(_ request: ChannelRequest) async -> any ChannelStream {
         let caller: Caller
+        let lease = StreamLease()
         do throws(RPCStatus) {
-            caller = try await service.desk.caller(HTTPService.token(request.headers), request.rpc)
+            caller = try await service.desk.streamCaller(
+                HTTPService.token(request.headers), request.rpc, lease)
         } catch { return RefusedStream(error) }
         switch request.rpc {
         case .listen:
             return RPCStreamChannel(
-                .listen, .listenRequest, .listenResponse, service, caller, request.headers)
+                .listen, .listenRequest, .listenResponse, service, caller, lease, request.headers)
         default:
             return RPCStreamChannel(
-                .write, .writeRequest, .writeResponse, service, caller, request.headers)
+                .write, .writeRequest, .writeResponse, service, caller, lease, request.headers)
         }
     }
 

@@ -20,6 +20,7 @@ final class RPCStreamChannel<Message: Sendable, Response: Sendable>: ChannelStre
     private let responseType: MessageType
     private let service: HTTPService
     private let caller: Caller
+    private let lease: StreamLease
     private let headers: [String: String]
     private let handle: ServerCallHandle
     private let outbox: Outbox<StreamEvent<Response>>
@@ -32,7 +33,8 @@ final class RPCStreamChannel<Message: Sendable, Response: Sendable>: ChannelStre
 
     init(
         _ coding: StreamCoding<Message, Response>, _ request: MessageType, _ response: MessageType,
-        _ service: HTTPService, _ caller: Caller, _ headers: [String: String]
+        _ service: HTTPService, _ caller: Caller, _ lease: StreamLease,
+        _ headers: [String: String]
     ) {
         let handle = ServerCallHandle()
         let outbox = Outbox<StreamEvent<Response>>(
@@ -44,6 +46,7 @@ final class RPCStreamChannel<Message: Sendable, Response: Sendable>: ChannelStre
         responseType = response
         self.service = service
         self.caller = caller
+        self.lease = lease
         self.headers = headers
         self.handle = handle
         self.outbox = outbox
@@ -59,9 +62,14 @@ final class RPCStreamChannel<Message: Sendable, Response: Sendable>: ChannelStre
                     ])
                     handle.cancel()
                 }))
+        lease.onEnd { [outbox, handle] status in
+            outbox.fail(with: [.ended(status)])
+            handle.cancel()
+        }
     }
 
     deinit {
+        lease.release()
         service.budget.unregister(place)
         outbox.fail()
         handle.cancel()
@@ -78,9 +86,7 @@ final class RPCStreamChannel<Message: Sendable, Response: Sendable>: ChannelStre
         guard let any = try? JSONSerialization.jsonObject(with: Data(json.utf8)),
             let object = any as? [String: Any]
         else { throw .invalidJSON("The message is no JSON object.", at: "") }
-        var reader = ProtoJSONReader()
-        let bytes = try reader.message(requestType, object)
-        let (database, message) = try messages.message(bytes)
+        let (database, message) = try message(object)
         if let request = request.withLock({ $0 }) { return request.send(message) }
         try caller.checkReach(of: database)
         let opened = messages.open(service.transport, HTTPService.context(database, headers)) {
@@ -94,6 +100,27 @@ final class RPCStreamChannel<Message: Sendable, Response: Sendable>: ChannelStre
         handle.set(opened)
         request.withLock { $0 = opened }
         opened.send(message)
+    }
+
+    /// - Throws: What ends the stream. A target that makes no sense does not, as over gRPC: it is refused
+    ///   alone, with what is wrong with it.
+    private func message(
+        _ object: [String: Any]
+    ) throws(RPCStatus) -> (database: DatabaseID, Message) {
+        var reader = ProtoJSONReader()
+        do throws(RPCStatus) {
+            return try messages.message(try reader.message(requestType, object))
+        } catch {
+            guard let target = object["addTarget"] as? [String: Any] else { throw error }
+            var bare = object
+            bare["addTarget"] = target.filter { $0.key == "targetId" }
+            var reader = ProtoJSONReader()
+            let (database, read) = try messages.message(try reader.message(requestType, bare))
+            guard case .unreadable(let id, _)? = read as? ListenRequest,
+                let refused = ListenRequest.unreadable(targetID: id, error) as? Message
+            else { throw error }
+            return (database, refused)
+        }
     }
 
     func next() async -> [String]? {
@@ -119,6 +146,7 @@ final class RPCStreamChannel<Message: Sendable, Response: Sendable>: ChannelStre
     }
 
     func cancel() {
+        lease.release()
         outbox.fail()
         handle.cancel()
     }

@@ -17,6 +17,8 @@ package final class CallDesk: Sendable {
         var callsByPeer: [String: Int] = [:]
         var lastID = 0
         var watched: [Int: (due: Duration, end: @Sendable () -> Void)] = [:]
+        /// Streams whose callers' tokens run out.
+        var leases: [Int: (isOver: @Sendable () -> Bool, end: @Sendable () -> Void)] = [:]
     }
 
     private let access: (any CallerGate)?
@@ -35,6 +37,28 @@ package final class CallDesk: Sendable {
     package func caller(_ token: String?, _ method: RPCMethod) async throws(RPCStatus) -> Caller {
         guard let access else { return Caller() }
         return try await access.caller(token, method: method.rawValue)
+    }
+
+    /// Says who opens a stream, and ends the stream when what was shown is no longer good.
+    package func streamCaller(
+        _ token: String?, _ method: RPCMethod, _ lease: StreamLease
+    ) async throws(RPCStatus) -> Caller {
+        guard let access else { return Caller() }
+        let opened = try await access.streamCaller(token, method: method.rawValue) {
+            lease.end($0)
+        }
+        lease.hold(opened.leave)
+        if let isOver = opened.isOver {
+            let id = state.withLock { state in
+                state.lastID += 1
+                state.leases[state.lastID] = (isOver, { [weak lease] in lease?.end(.tokenOver) })
+                return state.lastID
+            }
+            lease.hold { [weak self] in
+                self?.state.withLock { _ = $0.leases.removeValue(forKey: id) }
+            }
+        }
+        return opened.caller
     }
 
     // MARK: How many
@@ -84,6 +108,7 @@ package final class CallDesk: Sendable {
 
     /// Ends overdue calls. One timer serves all calls, because a task for each call would cost more
     /// than many calls do.
+    /// Ends what is overdue, and streams whose tokens have run out. One timer for all calls: a task of its own for each would cost more than
     ///
     /// - Parameter later: The time to add to the current time.
     package func sweep(later: Duration = .zero) {
@@ -94,6 +119,10 @@ package final class CallDesk: Sendable {
             return overdue.values.map(\.end)
         }
         for end in overdue { end() }
+        // Outside of the lock: it is somebody else's clock.
+        for lease in state.withLock({ Array($0.leases.values) }) where lease.isOver() {
+            lease.end()
+        }
     }
 
     /// Sweeps until the task is cancelled.
@@ -113,4 +142,9 @@ extension RPCMethod {
         default: .seconds(60)
         }
     }
+}
+
+extension RPCStatus {
+    fileprivate static let tokenOver = RPCStatus(
+        .unauthenticated, "The token has run out, and the stream ends with it.")
 }

@@ -38,13 +38,13 @@ struct ServerCalls: Sendable {
         switch method {
         case .listen:
             await ServerStream(transport, .listen).run(stream, shared) {
-                token async throws(RPCStatus) in
-                try await desk.caller(token, method)
+                (token, lease) async throws(RPCStatus) in
+                try await desk.streamCaller(token, method, lease)
             }
         case .write:
             await ServerStream(transport, .write).run(stream, shared) {
-                token async throws(RPCStatus) in
-                try await desk.caller(token, method)
+                (token, lease) async throws(RPCStatus) in
+                try await desk.streamCaller(token, method, lease)
             }
         default: await ServerCall(transport, method, shared).run(stream)
         }

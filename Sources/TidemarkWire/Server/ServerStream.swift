@@ -15,10 +15,15 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
         self.coding = coding
     }
 
+    /// Says who calls, by the token they show, or refuses them.
+    typealias Check =
+        @Sendable (
+            _ token: String?, _ lease: StreamLease
+        ) async throws(RPCStatus) -> Caller
+
     /// - Parameter check: Returns the caller for a token, or throws to reject it.
     func run(
-        _ stream: ServerRPCStream, _ shared: SharedLimits,
-        _ check: @escaping @Sendable (_ token: String?) async throws(RPCStatus) -> Caller
+        _ stream: ServerRPCStream, _ shared: SharedLimits, _ check: @escaping Check
     ) async {
         let streams = shared.streams
         let handle = ServerCallHandle()
@@ -33,12 +38,16 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
         }
         let id = streams.add { end(.stopping) }
         defer { streams.remove(id) }
+        let lease = StreamLease()
+        lease.onEnd(end)
+        defer { lease.release() }
         await withRPCCancellationHandler {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask {
                     do throws(RPCStatus) {
                         try await receiveAll(
-                            stream.inbound, shared.unpacking, outbox, handle, messages, check)
+                            stream.inbound, shared.unpacking, outbox, handle, messages
+                        ) { token async throws(RPCStatus) in try await check(token, lease) }
                     } catch { end(error) }
                 }
                 await sending.run(stream)

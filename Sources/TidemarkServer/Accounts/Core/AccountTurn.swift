@@ -12,11 +12,13 @@ struct AccountTurn {
     var key: PasswordKey?
     /// In milliseconds since 1970.
     let now: Int64
+    private let changes: AccountChanges
 
     init(
         _ call: AccountCall, _ settings: AccountsSettings, _ environment: AccountsEnvironment,
-        _ transaction: StoreTransaction
+        _ transaction: StoreTransaction, _ changes: AccountChanges
     ) {
+        self.changes = changes
         self.call = call
         self.settings = settings
         self.environment = environment
@@ -27,7 +29,9 @@ struct AccountTurn {
     var fields: AccountFields { call.fields }
     var seconds: Int64 { now / 1_000 }
     var isSecure: Bool { settings.mode == .secure }
-    var accounts: AccountTable { AccountTable(project: call.project, transaction: transaction) }
+    var accounts: AccountTable {
+        AccountTable(project: call.project, transaction: transaction, changes: changes)
+    }
     var sessions: SessionTable { SessionTable(transaction: transaction) }
     var codes: OneTimeCodeTable {
         OneTimeCodeTable(project: call.project, transaction: transaction)

@@ -12,6 +12,8 @@ package final class AccountsCore {
     let environment: AccountsEnvironment
     let store: DocumentStore
     var limiter = AttemptLimiter()
+    /// What has changed since somebody took it.
+    private var changed = ChangedAccounts()
 
     /// - Parameter dataDirectory: Where the file is; nil for memory.
     package init(
@@ -54,12 +56,16 @@ package final class AccountsCore {
     func inTransaction<T>(
         isRead: Bool, _ call: AccountCall, _ body: (inout AccountTurn) throws -> T
     ) throws(AccountRefusal) -> T {
+        let changes = AccountChanges()
         func run(_ transaction: StoreTransaction) throws -> T {
-            var turn = AccountTurn(call, settings, environment, transaction)
+            var turn = AccountTurn(call, settings, environment, transaction, changes)
             return try body(&turn)
         }
         do {
-            return isRead ? try store.read(run) : try store.write(.disk, run)
+            if isRead { return try store.read(run) }
+            let result = try store.write(.disk, run)
+            changed.add(changes.changed)
+            return result
         } catch let refusal as AccountRefusal {
             throw refusal
         } catch {
@@ -69,6 +75,13 @@ package final class AccountsCore {
     }
 
     // MARK: Tokens
+
+    /// The accounts that have changed since the last time this was asked: their tokens may be good no
+    /// more.
+    package func takeChangedAccounts() -> ChangedAccounts {
+        defer { changed = ChangedAccounts() }
+        return changed
+    }
 
     /// Whether a token is good for calls to Firestore: its account is there, is not disabled, and has
     /// not had its tokens revoked since.

@@ -4,6 +4,8 @@ import TidemarkStore
 struct AccountTable {
     let project: String
     let transaction: StoreTransaction
+    /// Is told of each account that is changed or removed.
+    let changes: AccountChanges
 
     private static let columns = """
         id, localID, email, isEmailVerified, displayName, photoURL, phoneNumber, passwordScheme, \
@@ -151,6 +153,7 @@ extension AccountTable {
 
     func update(_ account: Account) throws(StoreError) {
         precondition(account.row != 0)
+        changes.changed.note(account.localID, in: project)
         try transaction.execute(
             """
             UPDATE account SET email = ?, isEmailVerified = ?, displayName = ?, photoURL = ?,
@@ -166,6 +169,7 @@ extension AccountTable {
     }
 
     func delete(_ account: Account) throws(StoreError) {
+        changes.changed.note(account.localID, in: project)
         for table in ["accountLink", "session"] {
             try transaction.execute(
                 "DELETE FROM \(table) WHERE account = ?", [.integer(account.row)])
@@ -174,6 +178,7 @@ extension AccountTable {
     }
 
     func clear() throws(StoreError) {
+        changes.changed.noteAll(in: project)
         try transaction.execute(
             """
             DELETE FROM session WHERE account IN (SELECT id FROM account WHERE project = ?)
