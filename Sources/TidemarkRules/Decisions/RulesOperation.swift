@@ -21,6 +21,8 @@ public enum RulesPerson: Sendable {
 }
 
 /// An operation in a test of rules. The operation writes nothing.
+///
+/// A `pendingServerTimestamp` in the fields of a write is the server's time there: `request.time`.
 public enum RulesOperation: Sendable {
     case get(String)
     /// A query, a listener to a query, or an aggregation.
@@ -58,26 +60,69 @@ public enum RulesOperation: Sendable {
             var all: [Mutation] = []
             for operation in operations { all += try operation.mutations() }
             return all
-        case .create(let path, let fields):
+        case .create(let path, let data):
+            let (fields, transforms) = data.withServerTimes
             return [
-                Mutation(path: try DocumentPath(path), .set(fields), precondition: .exists(false))
+                Mutation(
+                    path: try DocumentPath(path), .set(fields), transforms: transforms,
+                    precondition: .exists(false))
             ]
-        case .set(let path, let fields):
-            return [Mutation(path: try DocumentPath(path), .set(fields))]
+        case .set(let path, let data):
+            let (fields, transforms) = data.withServerTimes
+            return [
+                Mutation(path: try DocumentPath(path), .set(fields), transforms: transforms)
+            ]
         case .delete(let path): return [Mutation(path: try DocumentPath(path), .delete)]
         case .update(let path, let fields):
             var (written, mask): (MapValue, [FieldPath]) = (MapValue(), [])
+            var transforms: [FieldTransform] = []
             for field in fields {
                 let place = try FieldPath(encoded: field.key)
-                written[place] = field.value
+                if case .pendingServerTimestamp = field.value {
+                    transforms.append(FieldTransform(place, .serverTimestamp))
+                    continue
+                }
+                var value = field.value
+                if case .map(let inner) = value {
+                    value = .map(inner.takingServerTimes(below: place, &transforms))
+                }
+                written[place] = value
                 mask.append(place)
             }
             return [
                 Mutation(
                     path: try DocumentPath(path), .patch(written, mask: mask),
-                    precondition: .exists(true))
+                    transforms: transforms, precondition: .exists(true))
             ]
         }
+    }
+}
+
+extension MapValue {
+    /// The fields of a write, and those among them that the server's time is written to.
+    fileprivate var withServerTimes: (fields: MapValue, transforms: [FieldTransform]) {
+        var transforms: [FieldTransform] = []
+        return (takingServerTimes(below: nil, &transforms), transforms)
+    }
+
+    /// The map without its server times, of which each becomes a transform.
+    ///
+    /// - Parameter place: Where the map is; nil for the document itself.
+    fileprivate func takingServerTimes(
+        below place: FieldPath?, _ transforms: inout [FieldTransform]
+    ) -> MapValue {
+        var rest = MapValue()
+        for entry in self {
+            let field = place?.appending(entry.key) ?? FieldPath(name: entry.key)
+            switch entry.value {
+            case .pendingServerTimestamp:
+                transforms.append(FieldTransform(field, .serverTimestamp))
+            case .map(let inner):
+                rest[entry.key] = .map(inner.takingServerTimes(below: field, &transforms))
+            default: rest[entry.key] = entry.value
+            }
+        }
+        return rest
     }
 }
 

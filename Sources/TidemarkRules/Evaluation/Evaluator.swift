@@ -68,7 +68,7 @@ struct Evaluator {
         case .negative(let inner): return try negative(inner, node)
         case .and(let operands): return try conjunction(operands, node)
         case .or(let operands): return try disjunction(operands, node)
-        case .binary(let symbol, let left, let right):
+        case .binary(let symbol, let left, let right, _):
             let (first, second) = (try evaluate(left), try evaluate(right))
             return try Operators.apply(symbol, first, second, node, &ledger)
         case .conditional(let test, let first, let second):

@@ -35,11 +35,10 @@ enum Operators {
     }
 
     private static func unsupported(
-        _ symbol: BinaryOperator, _ left: RulesValue, _ right: RulesValue, _ node: Node,
-        expected: String
+        _ symbol: BinaryOperator, _ left: RulesValue, _ right: RulesValue, _ node: Node
     ) -> RulesFailure {
         let received = "\(left.typeName) \(symbol.rawValue) \(right.typeName)"
-        return RulesFailure(.unsupported(received: received, expected: expected), node)
+        return RulesFailure(.unsupported(received: received, expected: nil), node)
     }
 
     private static func compare(
@@ -50,8 +49,7 @@ enum Operators {
         guard let order = RulesValue.order(left, right) else {
             noteMissingLimit(left, right, node, &ledger)
             if case .null = left { throw RulesFailure(.nullValue, node) }
-            throw unsupported(
-                symbol, left, right, node, expected: "two values of one type that has an order")
+            throw unsupported(symbol, left, right, node)
         }
         switch symbol {
         case .less: return order == .ascending
@@ -65,7 +63,7 @@ enum Operators {
     private static func noteMissingLimit(
         _ left: RulesValue, _ right: RulesValue, _ node: Node, _ ledger: inout EvaluationLedger
     ) {
-        guard case .binary(_, let operand, _) = node.operation, case .null = left,
+        guard case .binary(_, let operand, _, _) = node.operation, case .null = left,
             case .member(let query, "limit") = operand.operation,
             case .member(_, "query") = query.operation, let text = SwiftLiteral.text(of: right)
         else { return }
@@ -81,11 +79,15 @@ enum Operators {
             try ledger.use(values.count, at: node)
             return values.contains { $0.equals(element) }
         case .map(let map):
-            guard case .string(let key) = element else { return false }
+            guard case .string(let key) = element else {
+                throw RulesFailure(
+                    .unsupported(
+                        received: "map.in(\(element.typeName))", expected: "map.in(string)"),
+                    node)
+            }
             return map[key] != nil
         case .null: throw RulesFailure(.nullValue, node)
-        default:
-            throw unsupported(.isIn, element, container, node, expected: "a list, a set or a map")
+        default: throw RulesFailure(.functionNotFound("in"), node)
         }
     }
 
@@ -106,12 +108,10 @@ enum Operators {
             (.duration(let length), .timestamp(let time)):
             return try moved(time, by: length.total, node)
         case (.duration(let a), .duration(let b)): return try length(a.total + b.total, node)
-        case (.list(let a), .list(let b)):
-            return try joined(a, b, node, &ledger)
         default:
+            // Lists have a method for it, `concat`, and no operator.
             guard let a = left.number, let b = right.number else {
-                throw unsupported(
-                    .add, left, right, node, expected: "numbers, strings, lists or times")
+                throw unsupported(.add, left, right, node)
             }
             return .float(a + b)
         }
@@ -141,7 +141,7 @@ enum Operators {
         case (.duration(let a), .duration(let b)): return try length(a.total - b.total, node)
         default:
             guard let a = left.number, let b = right.number else {
-                throw unsupported(.subtract, left, right, node, expected: "numbers or times")
+                throw unsupported(.subtract, left, right, node)
             }
             return .float(a - b)
         }
@@ -162,7 +162,7 @@ enum Operators {
                 node)
         }
         guard let a = left.number, let b = right.number else {
-            throw unsupported(symbol, left, right, node, expected: "numbers")
+            throw unsupported(symbol, left, right, node)
         }
         switch symbol {
         case .multiply: return .float(a * b)

@@ -9,8 +9,8 @@ public struct RulesFailure: Error, Sendable {
         self.offset = offset
     }
 
-    /// Makes the failure of `node`.
-    init(_ cause: Cause, _ node: Node) { self.init(cause: cause, offset: node.start) }
+    /// Why `node` has no value.
+    init(_ cause: Cause, _ node: Node) { self.init(cause: cause, offset: node.errorStart) }
 
     public enum Cause: Hashable, Sendable {
         case undefinedProperty(String)
@@ -18,8 +18,9 @@ public struct RulesFailure: Error, Sendable {
         case functionNotFound(String)
         case divisionByZero
         case outOfBounds(index: Int64, size: Int)
-        /// The types of a call, for example `set.difference(list)`, and the expected types.
-        case unsupported(received: String, expected: String)
+        /// As in `set.difference(list)`, and what it should have been; nil for operators, of which
+        /// production does not say that.
+        case unsupported(received: String, expected: String?)
         /// The type of a non-boolean operand of `&&`, `||`, `!` or `?:`, or of a condition.
         case notBoolean(String)
         case outOfRange(String)
@@ -39,7 +40,8 @@ public struct RulesFailure: Error, Sendable {
             case .outOfBounds(let index, let size):
                 "Index out of bound error. Index: [\(index)] , size: [\(size)]."
             case .unsupported(let received, let expected):
-                "Unsupported operation error. Received: \(received). Expected: \(expected)."
+                "Unsupported operation error. Received: \(received)."
+                    + (expected.map { " Expected: \($0)." } ?? "")
             case .notBoolean(let type): "A boolean is needed here, and this is of type \(type)."
             case .outOfRange(let text): text
             case .badPattern(let pattern): RulesText.badPattern(pattern)

@@ -169,8 +169,8 @@ extension Checker {
         case .negative(let inner): return node(.negative(one(inner)))
         case .and(let operands): return node(.and(all(operands)))
         case .or(let operands): return node(.or(all(operands)))
-        case .binary(let symbol, let left, let right):
-            return node(.binary(symbol, one(left), one(right)))
+        case .binary(let symbol, let left, let right, let symbolStart):
+            return node(.binary(symbol, one(left), one(right), symbolStart: symbolStart))
         case .conditional(let condition, let first, let second):
             return node(.conditional(one(condition), one(first), one(second)))
         case .isType(let value, let type):

@@ -28,7 +28,8 @@ final class Node: Sendable {
         case negative(Node)
         case and([Node])
         case or([Node])
-        case binary(BinaryOperator, Node, Node)
+        /// With the place of the operator, in bytes.
+        case binary(BinaryOperator, Node, Node, symbolStart: Int)
         case conditional(Node, Node, Node)
         case isType(Node, TypeName)
         case member(Node, String)
@@ -41,6 +42,12 @@ final class Node: Sendable {
         case method(Node, Method, [Node], Pattern?, nameStart: Int)
         /// A function or method that does not exist.
         case unknownFunction(String, [Node])
+    }
+
+    /// Where an error of the expression itself is reported, in bytes: at the operator where it has one
+    /// between its operands, as production does, else where it begins.
+    var errorStart: Int {
+        if case .binary(_, _, _, let symbolStart) = operation { symbolStart } else { start }
     }
 
     enum PathPart: Sendable {
@@ -67,7 +74,7 @@ final class Node: Sendable {
         case .path(let parts):
             parts.compactMap { if case .node(let node) = $0 { node } else { nil } }
         case .not(let node), .negative(let node), .isType(let node, _), .member(let node, _): [node]
-        case .binary(_, let left, let right): [left, right]
+        case .binary(_, let left, let right, _): [left, right]
         case .index(let value, let index): [value, index]
         case .conditional(let a, let b, let c), .slice(let a, let b, let c): [a, b, c]
         case .method(let receiver, _, let nodes, _, _): [receiver] + nodes

@@ -56,7 +56,7 @@ extension Parser {
         while current.kind == .symbol || current.isWord("in") || current.isWord("is"),
             Self.levels[level].contains(current.text)
         {
-            let word = current.text
+            let (word, symbolStart) = (current.text, current.start)
             advance()
             if word == "is" {
                 let type = try isOperand()
@@ -65,7 +65,9 @@ extension Parser {
             }
             let right = try binary(level: level + 1)
             left = make(
-                .binary(BinaryOperator(rawValue: word)!, left, right), from: left.start,
+                .binary(
+                    BinaryOperator(rawValue: word)!, left, right, symbolStart: symbolStart),
+                from: left.start,
                 depth: max(left.depth, right.depth) + 1)
         }
         return left

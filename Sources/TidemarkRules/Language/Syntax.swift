@@ -17,7 +17,8 @@ struct Expression: Sendable {
         case negative(Expression)
         case and([Expression])
         case or([Expression])
-        case binary(BinaryOperator, Expression, Expression)
+        /// With the place of the operator, in bytes.
+        case binary(BinaryOperator, Expression, Expression, symbolStart: Int)
         case conditional(Expression, Expression, Expression)
         case isType(Expression, String)
         case member(Expression, String)

@@ -184,7 +184,7 @@ let expressionTable = #"""
     ! [1]['0'] == 1
     + [1, 2, 3, 4][1:3] == [2, 3]
     ! [1, 2][0:0] == []
-    + [1] + [2] == [1, 2]
+    ! [1] + [2] == [1, 2]
     + [1].concat([1]) == [1, 1]
     + ['a', 'b'].join('-') == 'a-b'
     + [1, 2].join(',') == '1,2'
@@ -227,7 +227,18 @@ let expressionTable = #"""
     ! {'a': 1}.b == null
     + 'a' in {'a': 1}
     - 'b' in {'a': 1}
-    - 1 in {'a': 1}
+    ! 1 in {'a': 1}
+    ! !(1 in {'a': 1})
+    ! !('a' in null)
+    ! !('a' in 'abc')
+    ! !('a' in 5)
+    ! !('a' in 1.5)
+    ! !('a' in true)
+    ! !('a' in request.time)
+    ! !('a' in request.path)
+    ! !('a' in {'a': 1}.diff({}))
+    + 'a' in 'abc' || true
+    - 'b' in ['a'].toSet()
     + {'a': 1}.size() == 1
     + {'b': 1, 'a': 2}.keys() == ['a', 'b']
     + {'b': 1, 'a': 2}.values() == [2, 1]

@@ -79,6 +79,61 @@ import TidemarkRules
         } catch { #expect(error.message.contains(sentence)) }
     }
 
+    @Test func `writes the server's time`() throws {
+        let rules = """
+            service cloud.firestore {
+              match /databases/{database}/documents/rooms/{id} {
+                allow create: if request.resource.data.at == request.time
+                  && request.resource.data.log.by.at == request.time
+                  && request.resource.data.log.n == 1;
+                allow update: if request.resource.data.at == request.time
+                  && request.resource.data.log.at == request.time
+                  && request.resource.data.log.keys().hasOnly(['at', 'n'])
+                  && request.resource.data.owner == 'ann';
+              }
+            }
+            """
+        let cases = """
+            {
+              "documents": { "rooms/blue": { "owner": "ann", "log": { "n": 1 } } },
+              "cases": [
+                { "create": "rooms/red", "expect": "allow", "data": {
+                    "at": { "$serverTime": true },
+                    "log": { "n": 1, "by": { "at": { "$serverTime": true } } } } },
+                { "create": "rooms/red", "expect": "deny", "data": {
+                    "at": { "$timestamp": "2026-02-03T04:05:06Z" },
+                    "log": { "n": 1, "by": { "at": { "$serverTime": true } } } } },
+                { "update": "rooms/blue", "expect": "allow", "data": {
+                    "at": { "$serverTime": true }, "log.at": { "$serverTime": true } } },
+                { "set": "rooms/blue", "expect": "deny", "data": {
+                    "at": { "$serverTime": true }, "log": { "at": { "$serverTime": true } } } }
+              ]
+            }
+            """
+        let file = try RulesCaseFile(Data(cases.utf8))
+        let (outcomes, _) = file.run(try Ruleset(rules))
+        #expect(outcomes.map(\.isAllowed) == [true, false, true, false])
+    }
+
+    @Test(arguments: [
+        (
+            #"{"cases": [{"create": "a/b", "data": {"x": [{"$serverTime": true}]}}]}"#,
+            "Case 1: A server time cannot be an element of an array."
+        ),
+        (
+            #"{"documents": {"a/b": {"x": {"$serverTime": true}}}}"#,
+            "A server time stands only in the data of a write."
+        ),
+        (
+            #"{"cases": [{"list": "a", "where": [["x", "==", {"$serverTime": true}]]}]}"#,
+            "Case 1: A server time stands only in the data of a write."
+        ),
+    ])
+    func `takes no server time where none is written`(text: String, sentence: String) {
+        let error = #expect(throws: RulesCaseError.self) { try RulesCaseFile(Data(text.utf8)) }
+        #expect(error?.message == sentence)
+    }
+
     @Test func `has values that JSON has no form of`() throws {
         let text = """
             {"cases": [{"set": "a/b", "data": {"d": {"$double": 1}, "b": {"$bytes": "AQI="},

@@ -56,7 +56,7 @@ enum CaseQuery {
             throw RulesCaseError(
                 "A condition is [field, test, value], and a test is one of \(words).")
         }
-        let operand = try CaseValue.value(parts[2])
+        let operand = try CaseValue.stored(parts[2])
         let field = try field(name)
         switch (operand, test) {
         case (.null, .equal): return .unary(field, .isNull)

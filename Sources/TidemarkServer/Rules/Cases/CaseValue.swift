@@ -4,6 +4,15 @@ import TidemarkModel
 /// A document's value as a case writes it: plain JSON, and an object with one `$` key for what JSON has
 /// no form of.
 enum CaseValue {
+    /// A value that is there already: the server's time is none.
+    static func stored(_ tree: JSONTree) throws(RulesCaseError) -> Value {
+        let value = try value(tree)
+        if value.holdsServerTime(isInArray: true) {
+            throw RulesCaseError("A server time stands only in the data of a write.")
+        }
+        return value
+    }
+
     static func value(_ tree: JSONTree) throws(RulesCaseError) -> Value {
         switch tree {
         case .null: return .null
@@ -33,6 +42,8 @@ enum CaseValue {
                 let milliseconds = (date.timeIntervalSince1970 * 1_000).rounded()
                 return .timestamp(Timestamp(milliseconds: Int64(milliseconds)))
             }
+        case ("$serverTime", .bool(true)):
+            return .pendingServerTimestamp(localWriteTime: .epoch, previous: nil)
         case ("$double", .integer(let value)): return .double(Double(value))
         case ("$double", .number(let value)): return .double(value)
         case ("$bytes", .text(let text)):
@@ -52,8 +63,9 @@ enum CaseValue {
         }
         throw RulesCaseError(
             """
-            No value is written like that: {"$timestamp": "2026-01-01T00:00:00Z"}, {"$double": 1}, \
-            {"$bytes": base64}, {"$reference": path} and {"$geoPoint": [latitude, longitude]} are.
+            No value is written like that: {"$timestamp": "2026-01-01T00:00:00Z"}, {"$serverTime": \
+            true}, {"$double": 1}, {"$bytes": base64}, {"$reference": path} and {"$geoPoint": \
+            [latitude, longitude]} are.
             """)
     }
 

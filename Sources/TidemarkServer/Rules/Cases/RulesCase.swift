@@ -64,7 +64,7 @@ package struct RulesCase: Decodable, Sendable {
                 throw RulesCaseError("\"as\" has a text \"uid\".")
             }
             guard let token = fields["token"] else { return .user(uid) }
-            guard case .map(let claims) = try CaseValue.value(token) else {
+            guard case .map(let claims) = try CaseValue.stored(token) else {
                 throw RulesCaseError("\"token\" is an object of claims.")
             }
             return .account(uid: uid, claims: claims)
@@ -97,6 +97,9 @@ package struct RulesCase: Decodable, Sendable {
         if wantsData {
             guard let tree = fields["data"], case .map(let map) = try CaseValue.value(tree) else {
                 throw RulesCaseError("\"\(key)\" needs the document's fields as \"data\": {…}.")
+            }
+            if map.holdsServerTimeInArray {
+                throw RulesCaseError("A server time cannot be an element of an array.")
             }
             data = map
         }
@@ -134,6 +137,25 @@ extension RulesOperation {
         case .delete(let path): "delete \(path)"
         case .batch(let operations): "batch of \(operations.count)"
         case .commit(let mutations): "commit of \(mutations.count)"
+        }
+    }
+}
+
+extension MapValue {
+    /// True if an array in it holds a server time, which no write can have.
+    fileprivate var holdsServerTimeInArray: Bool {
+        contains { $0.value.holdsServerTime(isInArray: false) }
+    }
+}
+
+extension Value {
+    /// - Parameter isInArray: True where a server time would be one too many.
+    func holdsServerTime(isInArray: Bool) -> Bool {
+        switch self {
+        case .pendingServerTimestamp: isInArray
+        case .array(let values): values.contains { $0.holdsServerTime(isInArray: true) }
+        case .map(let fields): fields.contains { $0.value.holdsServerTime(isInArray: isInArray) }
+        default: false
         }
     }
 }

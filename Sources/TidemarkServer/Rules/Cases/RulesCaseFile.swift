@@ -26,7 +26,7 @@ package struct RulesCaseFile: Sendable {
         }
         var documents: [(path: String, fields: MapValue)] = []
         for (path, tree) in (fields["documents"]?.fields ?? [:]).sorted(by: { $0.key < $1.key }) {
-            guard (try? DocumentPath(path)) != nil, case .map(let map) = try CaseValue.value(tree)
+            guard (try? DocumentPath(path)) != nil, case .map(let map) = try CaseValue.stored(tree)
             else { throw RulesCaseError("\"documents\" has no document at \"\(path)\".") }
             documents.append((path, map))
         }
