@@ -240,7 +240,7 @@ public final class FirestoreHTTP: Sendable {
     private func answer(
         _ request: RESTRequest, _ original: Hummingbird.Request
     ) async -> HTTPAnswer {
-        let isREST = request.path.hasPrefix("/v1/")
+        let isREST = RESTRoute.isCall(request.path)
         // What has no body is read at once, and the service knows what takes longer. A body may be large,
         // and what tools ask may read and write whole files: not on the connection's event loop.
         if isREST, request.body.isEmpty { return await service.answer(request) }

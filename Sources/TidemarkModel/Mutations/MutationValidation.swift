@@ -18,8 +18,8 @@ extension Mutation {
         case .patch(let fields, let mask):
             let stored = fields.normalizedForStorage
             try stored.validateForStorage()
-            try Self.validate(mask: mask)
-            result.operation = .patch(stored, mask: mask)
+            for path in mask { try path.validate() }
+            result.operation = .patch(stored, mask: Self.outermost(mask))
         case .delete, .verify:
             if !transforms.isEmpty {
                 throw .invalidArgument("A delete or verify cannot have transforms.")
@@ -32,14 +32,18 @@ extension Mutation {
 
     /// Validates all mutations of a commit as ``validated()`` does, and the limits on the whole
     /// commit.
+    /// All mutations of a commit, each as ``validated()``, and the rules for them together: how many
+    /// transforms a document may have, and which writes of one document may follow each other.
     ///
     /// - Throws: The errors of ``validated()``. The whole commit fails.
     public static func validated(_ mutations: [Mutation]) throws(RPCStatus) -> [Mutation] {
         var transforms: [DocumentPath: Int] = [:]
+        var sequences = WriteSequences()
         var result: [Mutation] = []
         result.reserveCapacity(mutations.count)
         for mutation in mutations {
             result.append(try mutation.validated())
+            if mutations.count > 1 { try sequences.add(mutation) }
             if mutation.transforms.isEmpty { continue }
             transforms[mutation.path, default: 0] += mutation.transforms.count
             try validate(transformCount: transforms[mutation.path]!)
@@ -65,13 +69,51 @@ extension Mutation {
         return result
     }
 
-    private static func validate(mask: [FieldPath]) throws(RPCStatus) {
-        for path in mask { try path.validate() }
-        // In sorted order, a path comes directly before the paths below it.
-        let sorted = mask.sorted()
-        for (path, next) in zip(sorted, sorted.dropFirst()) where path.isPrefix(of: next) {
+    /// The paths of a mask that lie below no other of its paths, each once: the shorter path wins, as in
+    /// production.
+    private static func outermost(_ mask: [FieldPath]) -> [FieldPath] {
+        // In their order a path stands right before what lies below it.
+        var kept: [FieldPath] = []
+        for path in mask.sorted() where kept.last.map({ !$0.isPrefix(of: path) }) ?? true {
+            kept.append(path)
+        }
+        if kept.count == mask.count { return mask }
+        var left = Set(kept)
+        return mask.filter { left.remove($0) != nil }
+    }
+
+    /// True where the write says that its document exists.
+    fileprivate var isUpdate: Bool { changesFields && precondition == .exists(true) }
+    /// True where the write says that its document does not exist.
+    fileprivate var isInsert: Bool { changesFields && precondition == .exists(false) }
+
+    private var changesFields: Bool {
+        switch operation {
+        case .set, .patch: true
+        case .delete, .verify: false
+        }
+    }
+}
+
+/// What a commit has done to each document so far, to refuse what cannot follow.
+///
+/// Source: Datastore's commits, whose sequences for one entity are documented: no insert after an insert,
+/// an update or an upsert, and no update after a delete.
+private struct WriteSequences {
+    private enum Last { case write, delete }
+    private var last: [DocumentPath: Last] = [:]
+
+    mutating func add(_ mutation: Mutation) throws(RPCStatus) {
+        switch (last[mutation.path], mutation.operation) {
+        case (.delete?, _) where mutation.isUpdate:
             throw .invalidArgument(
-                "The field paths \"\(path.encoded)\" and \"\(next.encoded)\" of the mask overlap.")
+                "A commit cannot update a document that it has deleted: \(mutation.path.text)")
+        case (.write?, _) where mutation.isInsert:
+            throw .invalidArgument(
+                "A commit cannot create a document that it has written: \(mutation.path.text)")
+        case (_, .delete): last[mutation.path] = .delete
+        case (_, .set), (_, .patch): last[mutation.path] = .write
+        case (_, .verify): break
         }
     }
 }

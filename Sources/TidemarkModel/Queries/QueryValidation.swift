@@ -181,6 +181,24 @@ extension Filter {
                 throw .invalidArgument(
                     "A maximum of 1 'ARRAY_CONTAINS' filter is allowed per disjunction.")
             }
+            try Self.validateKeyEquality(conjunction)
+        }
+    }
+
+    /// A document's name is no further condition on a range of another field.
+    private static func validateKeyEquality(_ conjunction: [Filter]) throws(RPCStatus) {
+        var ranged: Set<FieldPath> = []
+        var isKeyFixed = false
+        for comparison in conjunction {
+            if case .field(.documentID, .equal, _) = comparison { isKeyFixed = true }
+            comparison.forEachLeaf { field, isInequality in
+                if isInequality { ranged.insert(field) }
+            }
+        }
+        if isKeyFixed, !ranged.isEmpty, !ranged.contains(.documentID) {
+            throw .invalidArgument(
+                "Equality on key is not allowed if there are other inequality fields and key does "
+                    + "not appear in inequalities.")
         }
     }
 

@@ -3,7 +3,7 @@ import TidemarkModel
 
 /// Which RPC a method and a path mean, and which of its fields the path sets. Source: the HTTP rules of
 /// `google.firestore.v1`, as webchannel-rest 2 lists them.
-struct RESTRoute {
+package struct RESTRoute {
     enum Body {
         /// It has none; the URL's query sets fields.
         case none
@@ -24,7 +24,8 @@ struct RESTRoute {
 
     /// - Returns: Nil where there is nothing.
     init?(_ method: String, _ segments: [String]) {
-        guard segments.count >= 6, segments[0] == "v1", segments[1] == "projects",
+        guard segments.count >= 6, Self.versions.contains(segments[0]),
+            segments[1] == "projects",
             segments[3] == "databases", !segments[2].isEmpty, !segments[4].isEmpty,
             segments.allSatisfy({ !$0.isEmpty })
         else { return nil }
@@ -92,6 +93,14 @@ struct RESTRoute {
         } else {
             return nil
         }
+    }
+
+    /// As paths begin: clients of the interface's beta version ask the same.
+    static let versions: Set<String> = ["v1", "v1beta1"]
+
+    /// True for the path of a call, if of one that does not exist.
+    package static func isCall(_ path: String) -> Bool {
+        versions.contains { path.hasPrefix("/\($0)/") }
     }
 
     private static let ofDatabase: [String: (RPCMethod, MessageType)] = [

@@ -159,11 +159,13 @@ extension IndexFileReader {
     private static func check(
         _ fields: [IndexedField], at place: String
     ) throws(IndexFileError) {
-        if Set(fields.map(\.path)).count < fields.count {
-            throw IndexFileError(at: place, "A field is named twice.")
-        }
         if fields.count(where: { $0.mode == .contains }) > 1 {
             throw IndexFileError(at: place, "An index can have one array field at most.")
+        }
+        // The elements of a field and the field itself are two: a sum of what is searched needs both.
+        let values = fields.filter { $0.mode != .contains }
+        if Set(values.map(\.path)).count < values.count {
+            throw IndexFileError(at: place, "A field is named twice.")
         }
         if let vector = fields.firstIndex(where: \.isVector), vector + 1 < fields.count {
             throw IndexFileError(at: place, "A vector must be the last field.")

@@ -69,8 +69,6 @@ import Testing
         (set(["v": .vector(VectorValue([]))]), "0 dimensions"),
         (set(["v": .vector(VectorValue(Array(repeating: 1, count: 2_049)))]), "2049 dimensions"),
         (set(["v": .vector(VectorValue([1, .nan]))]), "NaN"),
-        (patch([field("a"), field("b"), field("a.c")]), "overlap"),
-        (patch([field("a"), field("a")]), "overlap"),
         (patch([.documentID]), "Invalid reserved name in field path __name__"),
         (patch([field("a.__b__")]), "Invalid reserved name in field path __b__"),
         (transforming(.increment(.string("1"))), "no number"),
@@ -181,5 +179,56 @@ import Testing
                     + "its size (1,048,577 bytes) exceeds the maximum allowed size of 1,048,576 "
                     + "bytes.")
         ) { try Document.validateSize(of: fields(1_048_577), at: path("c/x"), in: database) }
+    }
+
+    @Test func `of paths of a mask that overlap, the shorter wins`() throws {
+        func mask(_ paths: String...) throws -> [FieldPath] {
+            let fields: MapValue = ["owner": .map(["name": .string("n")])]
+            let mutation = Mutation(
+                path: DocumentPath(unchecked: "c/a"), .patch(fields, mask: paths.map(field)))
+            guard case .patch(_, let mask) = try mutation.validated().operation else { return [] }
+            return mask
+        }
+        #expect(try mask("owner.name", "owner") == [field("owner")])
+        #expect(
+            try mask("b", "owner", "a", "owner.x.y", "owner") == ["b", "owner", "a"].map(field))
+        #expect(try mask("a.b", "a.c", "ab") == ["a.b", "a.c", "ab"].map(field))
+        let whole = Mutation(
+            path: DocumentPath(unchecked: "c/a"),
+            .patch(
+                ["owner": .map(["name": .string("n")])], mask: ["owner.name", "owner"].map(field)))
+        let before: MapValue = ["owner": .map(["age": .integer(1)]), "b": .null]
+        #expect(
+            try whole.validated().applied(to: before) { _ in .null }.fields
+                == ["owner": .map(["name": .string("n")]), "b": .null])
+    }
+
+    @Test func `some writes of one document cannot follow each other`() {
+        let path = DocumentPath(unchecked: "c/a")
+        let set = Mutation(path: path, .set([:]))
+        let patch = Mutation(path: path, .patch([:], mask: []))
+        let update = Mutation(path: path, .patch([:], mask: []), precondition: .exists(true))
+        let insert = Mutation(path: path, .set([:]), precondition: .exists(false))
+        let delete = Mutation(path: path, .delete)
+        let verify = Mutation(path: path, .verify, precondition: .exists(true))
+        func code(_ mutations: Mutation...) -> RPCStatus.Code? {
+            do throws(RPCStatus) { _ = try Mutation.validated(mutations) } catch {
+                return error.code
+            }
+            return nil
+        }
+        for first in [set, patch, update, insert] {
+            #expect(code(first, insert) == .invalidArgument)
+            #expect(code(first, verify, insert) == .invalidArgument)
+            #expect(code(first, update) == nil)
+            #expect(code(first, delete, insert) == nil)
+            #expect(code(first, delete, update) == .invalidArgument)
+        }
+        #expect(code(delete, update) == .invalidArgument)
+        #expect(code(delete, set, update) == nil)
+        for next in [set, patch, insert, delete, verify] { #expect(code(delete, next) == nil) }
+        var other = update
+        other.path = DocumentPath(unchecked: "c/b")
+        #expect(code(delete, other) == nil, "another document")
     }
 }

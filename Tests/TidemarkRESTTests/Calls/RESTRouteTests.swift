@@ -26,6 +26,10 @@ import TidemarkWire
     ])
     func `finds the RPC`(verb: String, path: String, expected: RPCMethod) {
         #expect(method(verb, Self.root + path) == expected)
+        let beta = Self.root.replacing("/v1/", with: "/v1beta1/")
+        #expect(method(verb, beta + path) == expected, "the beta's paths are answered alike")
+        #expect(RESTRoute.isCall(beta + path) && RESTRoute.isCall(Self.root + path))
+        #expect(method(verb, Self.root.replacing("/v1/", with: "/v2/") + path) == nil)
     }
 
     @Test(arguments: [

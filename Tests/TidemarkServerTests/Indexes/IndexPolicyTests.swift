@@ -118,6 +118,61 @@ struct IndexPolicyTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 1)
     }
 
+    @Test func `what production refuses by itself is refused before indexes are asked for`() throws
+    {
+        let server = try server(.strict)
+        let name = Value.reference(ReferenceValue(database: server.database, path: path("c/x")))
+        let query = Query(
+            collectionID: "c",
+            filter: .and([
+                .field(field("x"), .notEqual, .integer(42)), .field(.documentID, .equal, name),
+            ]))
+        #expect(
+            refusal { _ = try server.query(query) }
+                == .invalidArgument(
+                    "Equality on key is not allowed if there are other inequality fields and key "
+                        + "does not appear in inequalities."))
+        var ranged = query
+        ranged.filter = .and([
+            .field(field("x"), .equal, .integer(42)), .field(.documentID, .equal, name),
+        ])
+        #expect(try server.ids(ranged).isEmpty, "a key beside an equality is served")
+    }
+
+    /// Of what is searched by its elements, the sum needs the field itself in the same index.
+    @Test func `an index that names a field twice is written, read and served`() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/firestore.indexes.json"
+        let query = Query(
+            collectionID: "c",
+            filter: .field(field("r"), .arrayContainsAny, .array([.integer(1), .integer(2)])))
+        let request = RunAggregationQueryRequest(
+            query: query,
+            aggregations: [
+                Aggregation(alias: "r", .sum(field("r"))),
+                Aggregation(alias: "p", .sum(field("p"))),
+            ])
+        let rows = [
+            set("c/x", ["r": .array([.integer(1)]), "p": .integer(3)]),
+            set("c/y", ["r": .array([.integer(7)]), "p": .integer(4)]),
+        ]
+        let strict = try server(.strict)
+        let asked = refusal { _ = try strict.replies(.runAggregationQuery(request)) }
+        #expect(asked?.message.hasPrefix(Self.text) == true)
+
+        let auto = try server(.auto, path: path)
+        for row in rows { try auto.commit(row) }
+        #expect(try auto.aggregate(request).values?["p"] == .integer(3))
+        let log = auto.machine.log
+        #expect(log.count == 1 && log[0].hasPrefix("index added: Collection c (r CONTAINS"))
+        #expect(log[0].contains("r ASC"))
+        let settings = try IndexFile.read(path, policy: .strict)
+        let again = try TestServer(indexes: settings)
+        for row in rows { try again.commit(row) }
+        #expect(try again.aggregate(request).values?["p"] == .integer(3))
+        #expect(again.server.indexReport().used.map(\.queries) == [1])
+    }
+
     @Test func `a file that cannot be written is said, and the query runs`() throws {
         let server = try server(.auto, path: "/nowhere/at/all.json")
         #expect(try server.ids(Self.unindexed) == ["y", "x"])
