@@ -94,6 +94,38 @@ import TidemarkStore
         #expect(machine == before)
     }
 
+    /// A full limit without one of its rows lacks the row that moves up: only the server knows it.
+    @Test func `a limited list is from the cache while a deleted row leaves a gap`() throws {
+        for limit in [Query.Limit.first(2), .last(2)] {
+            var query = rooms()
+            query.limit = limit
+            var machine = view(query)
+            let (a, b, c) = (doc("rooms/a", 1), doc("rooms/b", 1), doc("rooms/c", 1))
+            var delta = current
+            delta.added = [a.path, b.path]
+            _ = machine.step(.result([local(a), local(b)], nil))
+            let told = machine.step(.documents([], .init(delta: delta), version: at(5)))
+            #expect(try #require(raised(told)).isFromCache == false)
+            #expect(
+                machine.step(.documents([LocalDocument(unknown: a.path)], nil)) == [.needsRefill])
+            let deleted = try #require(raised(machine.step(.result([local(b)], nil))))
+            #expect(deleted.documents.map(\.path) == [b.path] && deleted.isFromCache)
+            #expect(!machine.isFresh, "a read does not take it for the server's state")
+            delta.added = [c.path]
+            delta.removed = [a.path]
+            let moved = machine.step(
+                .documents([local(c)], .init(delta: delta), version: at(9)))
+            #expect(try #require(raised(moved)).isFromCache == false)
+            // Where there is no further row, the target itself is short.
+            _ = machine.step(.documents([LocalDocument(unknown: b.path)], nil))
+            _ = machine.step(.result([local(c)], nil))
+            delta.added = []
+            delta.removed = [b.path]
+            let short = machine.step(.documents([], .init(delta: delta), version: at(12)))
+            #expect(try #require(raised(short)).isFromCache == false)
+        }
+    }
+
     /// Which rows the server has named is one thing, which are shown another.
     @Test func `shows its target while its rows are just what the server named`() throws {
         var query = rooms()

@@ -94,7 +94,7 @@ extension FirestoreError {
             self.init(.unavailable, "The cache failed: \(fault)", fault)
         case .invalidArgument(let message): self.init(.invalidArgument, message)
         case .notInCache(let reason):
-            self.init(.unavailable, "Not in the cache, and the server did not answer: \(reason).")
+            self.init(.unavailable, "Not in the cache\(Self.words(reason)).")
         case .queueFull(let limit):
             self.init(
                 .resourceExhausted, "\(limit) writes wait for the server; no more are taken.")
@@ -108,6 +108,20 @@ extension FirestoreError {
                 "The budget of \(budget.readsPerDay) reads a day (\(budget.scope)) is used up.",
                 nil,
                 budget)
+        }
+    }
+
+    /// Why the cache was all there was to ask, as the end of a sentence.
+    private static func words(_ reason: StaleReason) -> String {
+        switch reason {
+        case .askedForCache: ", and nothing else was asked"
+        case .offline: ", and the server cannot be reached"
+        case .deadlinePassed: ", and the server did not answer in time"
+        case .failed(let status): ", and the server failed: \(status.message)"
+        case .overBudget(let budget):
+            ", and the budget of \(budget.readsPerDay) reads a day is used up"
+        case .readStorm:
+            ", and the server is not asked for now, as its answer would cost without end"
         }
     }
 

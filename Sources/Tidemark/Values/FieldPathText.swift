@@ -12,6 +12,11 @@ extension String: FieldName {
             throw .invalidArgument(
                 "The field \"\(self)\" holds one of ~ * / [ ]: use a FieldPath for it.")
         }
+        if utf8.contains(UInt8(ascii: "`")) {
+            throw .invalidArgument(
+                "The field \"\(self)\" holds a backtick, which quotes nothing here: use "
+                    + "FieldPath([\"x\", \"y z\"]), which takes every name as it is.")
+        }
         let segments = utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return try FieldPath.checked(segments.map { String(Substring($0)) })
     }

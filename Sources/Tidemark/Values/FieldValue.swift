@@ -39,11 +39,17 @@ public struct FieldValue: Hashable, Sendable {
     }
 
     /// Adds to the number in the field, or sets the field if it has none. Integers saturate.
+    ///
+    /// Cloud Firestore may add it twice where the answer to the write was lost and the write is sent again;
+    /// `tidemark serve` adds it once. What must not be doubled belongs into a transaction.
     public static func increment(_ amount: Int64) -> FieldValue {
         FieldValue(kind: .transform(.increment(.integer(amount))))
     }
 
     /// Adds to the number in the field, or sets the field if it has none. The result is a double.
+    ///
+    /// Cloud Firestore may add it twice where the answer to the write was lost and the write is sent again;
+    /// `tidemark serve` adds it once. What must not be doubled belongs into a transaction.
     public static func increment(_ amount: Double) -> FieldValue {
         FieldValue(kind: .transform(.increment(.double(amount))))
     }

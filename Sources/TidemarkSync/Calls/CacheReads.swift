@@ -33,11 +33,18 @@ final class CacheReads {
     // MARK: Documents and queries
 
     /// - Parameter completion: Called immediately, unless a long scan is needed.
+    /// What a server refuses in a query, the cache refuses with the same words: an answer of no rows would
+    /// look like one.
+    ///
     func read(_ target: ReadTarget, _ reason: StaleReason, _ completion: @escaping Completion) {
         do {
             switch target {
             case .document(let path): completion(try document(path, reason))
-            case .query(let query): try read(query, reason, completion)
+            case .query(let query):
+                do throws(RPCStatus) { try query.validate() } catch {
+                    return completion(.failure(.server(error)))
+                }
+                try read(query, reason, completion)
             }
         } catch { completion(.failure(SyncError(storing: error))) }
     }
@@ -86,6 +93,7 @@ final class CacheReads {
 
     func explain(_ query: Query) -> Result<CacheExplanation, SyncError> {
         defer { indexes.want() }
+        do throws(RPCStatus) { try query.validate() } catch { return .failure(.server(error)) }
         return read { try CacheExplanation(of: query, in: $0, elapsed: { context.elapsed }) }
     }
 
@@ -111,7 +119,9 @@ final class CacheReads {
         if let refusal = context.gate.refusal { return completion(.failure(refusal)) }
         do throws(RPCStatus) {
             let named = try Aggregation.validated(aggregations)
-            findFigures(query, named) { [weak self] result in
+            let ordered = try query.ordered(for: named)
+            try ordered.validateWithoutVectors()
+            findFigures(ordered, named) { [weak self] result in
                 completion(
                     result.flatMap { values in
                         self?.reply(values, query) ?? .failure(.terminated)

@@ -64,6 +64,12 @@ final class Listeners: @unchecked Sendable {
         let recent = storage.local.targets.recent(query)
         let key = recent.key
         let listened = queries[key]
+        if listened == nil {
+            // In a server's words, and before rows of the cache that would not be any.
+            do throws(RPCStatus) { try query.validateWithoutVectors() } catch {
+                return observer(.failure(.server(error)))
+            }
+        }
         if options.source != .cache, listened?.isRemote != true,
             case .refused(let budget) = meter.verdict(on: options.tag)
         {

@@ -160,7 +160,7 @@ struct View: Equatable, Sendable {
         if let version, !awaited.isEmpty { awaited = awaited.filter { $0.value > version } }
         let isPendingReset = target?.isPendingReset ?? false
         let effects = isPendingReset || offline ? [] : updateLimbo()
-        let nowSynced = limbo.isEmpty && isCurrent && !isPendingReset
+        let nowSynced = limbo.isEmpty && isCurrent && !isPendingReset && !lacksRows
         let stateChanged = isSynced != nowSynced
         isSynced = nowSynced
         if changes.isEmpty && !stateChanged { return effects }
@@ -172,6 +172,13 @@ struct View: Equatable, Sendable {
         let raise = Effect.raise(
             snapshot, hasCachedResults: target?.delta.resumeToken.isEmpty == false)
         return effects.isEmpty ? [raise] : effects + [raise]
+    }
+
+    /// True where a pending write took a row out of a full limit: which row moves up, only the server
+    /// knows.
+    private var lacksRows: Bool {
+        guard let limit = query.limit, let synced else { return false }
+        return rows.count < limit.count && synced.count >= limit.count
     }
 
     private mutating func updateLimbo() -> [Effect] {

@@ -1,0 +1,206 @@
+import Foundation
+import Testing
+import TidemarkModel
+import TidemarkServer
+
+@testable import Tidemark
+
+/// Figures of the server and of the cache are of the same rows, whatever cuts these off.
+@Suite(.timeLimit(.minutes(20))) struct `Aggregates of the server and of the cache` {
+    private func filled(
+        _ rows: [[String: any Sendable]]
+    ) async throws -> (server: FirestoreServer, firestore: Firestore) {
+        let server = try FirestoreServer(FirestoreServer.Configuration())
+        let firestore = try Firestore.testing(server)
+        let batch = firestore.batch()
+        for (index, row) in rows.enumerated() {
+            batch.setData(row, forDocument: firestore.document("rows/\(10 + index)"))
+        }
+        try await batch.commit()
+        _ = try await firestore.collection("rows").getDocuments(source: .server)
+        return (server, firestore)
+    }
+
+    @Test func `a sum with a limit is of the smallest values`() async throws {
+        let (server, firestore) = try await filled([["r": 3], ["r": 1], ["r": 2]])
+        let one = firestore.collection("rows").limit(to: 1)
+        for source in [AggregateSource.server, .cache] {
+            let figures = try await one.aggregate([.sum("r"), .count()])
+                .getAggregation(source: source)
+            #expect(figures.get(.sum("r")) as? Int == 1, "\(source)")
+            #expect(figures.count == 1)
+        }
+        await firestore.terminate()
+        server.close()
+    }
+
+    /// One row, as the test itself reckons with it.
+    private struct Row {
+        let id: String
+        let values: [String: Value]
+    }
+
+    private struct Cut: CustomStringConvertible {
+        var orders: [(field: String, descending: Bool)] = []
+        var limit: Int?
+        var isLast = false
+        var start: (value: Int64, isBefore: Bool)?
+        var atLeast: Int64?
+        var figures: [AggregateField] = []
+        var summed: [String] = []
+
+        /// Orders by the documentation's rules: numbers before texts; nil for equal ones.
+        private static func isBefore(_ a: Value, _ b: Value) -> Bool? {
+            switch (a, b) {
+            case (.integer(let x), .integer(let y)): x == y ? nil : x < y
+            case (.integer, .string): true
+            case (.string, .integer): false
+            default: nil
+            }
+        }
+
+        var description: String {
+            "\(orders) limit \(limit ?? -1) last \(isLast) start \(String(describing: start)) "
+                + "r >= \(atLeast ?? -1) of \(summed)"
+        }
+
+        /// The rows that take part, by filtering and sorting.
+        func rows(of all: [Row]) -> [Row] {
+            var orders = orders
+            if atLeast != nil, !orders.contains(where: { $0.field == "r" }) {
+                orders.append(("r", orders.last?.descending ?? false))
+            }
+            let last = orders.last?.descending ?? false
+            if limit != nil {
+                for field in summed where !orders.contains(where: { $0.field == field }) {
+                    orders.append((field, last))
+                }
+            }
+            func precedes(_ a: Row, _ b: Row) -> Bool {
+                for order in orders {
+                    if let first = Self.isBefore(a.values[order.field]!, b.values[order.field]!) {
+                        return first != order.descending
+                    }
+                }
+                return (a.id < b.id) != last
+            }
+            var rows = all.filter { row in orders.allSatisfy { row.values[$0.field] != nil } }
+            if let atLeast {
+                rows = rows.filter {
+                    if case .integer(let value)? = $0.values["r"] {
+                        value >= atLeast
+                    } else {
+                        false
+                    }
+                }
+            }
+            if let start, let order = orders.first {
+                rows = rows.filter { row in
+                    guard let first = Self.isBefore(row.values[order.field]!, .integer(start.value))
+                    else {
+                        return start.isBefore
+                    }
+                    return first == order.descending
+                }
+            }
+            rows.sort(by: precedes)
+            if let limit { rows = Array(isLast ? rows.suffix(limit) : rows.prefix(limit)) }
+            return rows.filter { row in summed.allSatisfy { row.values[$0] != nil } }
+        }
+    }
+
+    @Test func `every figure, order, limit and cursor gives the same on both`() async throws {
+        var dice = SeededRandom(seed: 45)
+        var compared = 0
+        for _ in 0..<4 {
+            var rows: [Row] = []
+            for index in 0..<12 {
+                var values: [String: Value] = [:]
+                for field in ["r", "s"] {
+                    switch dice.roll(8) {
+                    case 0: break
+                    case 1: values[field] = .string("x")
+                    default: values[field] = .integer(Int64(dice.roll(6)))
+                    }
+                }
+                rows.append(Row(id: "\(10 + index)", values: values))
+            }
+            let (server, firestore) = try await filled(
+                rows.map { row in
+                    row.values.mapValues { value -> any Sendable in
+                        if case .integer(let number) = value { return Int(number) }
+                        return "x"
+                    }
+                })
+            for _ in 0..<60 {
+                let cut = Self.cut(&dice)
+                var query: Tidemark.Query = firestore.collection("rows")
+                if let atLeast = cut.atLeast {
+                    query = query.whereField("r", isGreaterThanOrEqualTo: Int(atLeast))
+                }
+                for order in cut.orders {
+                    query = query.order(by: order.field, descending: order.descending)
+                }
+                if let limit = cut.limit {
+                    query = cut.isLast ? query.limit(toLast: limit) : query.limit(to: limit)
+                }
+                if let start = cut.start {
+                    let value = [Int(start.value)]
+                    query = start.isBefore ? query.start(at: value) : query.start(after: value)
+                }
+                let taking = cut.rows(of: rows)
+                var answers: [[String]] = []
+                for source in [AggregateSource.server, .cache] {
+                    let figures = try await query.aggregate(cut.figures)
+                        .getAggregation(source: source)
+                    var answer = ["\(figures.count)"]
+                    for field in cut.summed {
+                        answer.append("\(figures.get(.sum(field)) ?? "nil")")
+                        answer.append("\(figures.get(.average(field)) ?? "nil")")
+                    }
+                    answers.append(answer)
+                }
+                var expected = ["\(taking.count)"]
+                for field in cut.summed {
+                    let numbers = taking.compactMap { row -> Int64? in
+                        if case .integer(let number)? = row.values[field] { number } else { nil }
+                    }
+                    let sum = numbers.reduce(0, +)
+                    expected.append("\(sum)")
+                    expected.append(
+                        numbers.isEmpty
+                            ? answers[0][expected.count]
+                            : "\(Double(sum) / Double(numbers.count))")
+                }
+                #expect(answers[0] == expected, "the server, of \(cut)")
+                #expect(answers[1] == expected, "the cache, of \(cut)")
+                compared += 1
+            }
+            await firestore.terminate()
+            server.close()
+        }
+        #expect(compared == 240)
+    }
+
+    private static func cut(_ dice: inout SeededRandom) -> Cut {
+        var cut = Cut()
+        let fields = dice.pick([[], ["r"], ["s"], ["r", "s"], ["s", "r"]])
+        cut.orders = fields.map { ($0, dice.chance(40)) }
+        if dice.chance(75) { cut.limit = 1 + dice.roll(6) }
+        if cut.limit != nil, !fields.isEmpty, dice.chance(30) { cut.isLast = true }
+        if !fields.isEmpty, dice.chance(40) {
+            cut.start = (Int64(dice.roll(6)), dice.chance(50))
+        }
+        if fields.first != "s", dice.chance(30) { cut.atLeast = Int64(dice.roll(5)) }
+        cut.summed = dice.pick([[], ["r"], ["s"], ["r", "s"]])
+        cut.figures = [.count()]
+        for field in cut.summed { cut.figures += [.sum(field), .average(field)] }
+        return cut
+    }
+}
+
+extension SeededRandom {
+    fileprivate mutating func roll(_ sides: Int) -> Int { Int.random(in: 0..<sides, using: &self) }
+    fileprivate mutating func chance(_ percent: Int) -> Bool { roll(100) < percent }
+    fileprivate mutating func pick<T>(_ values: [T]) -> T { values[roll(values.count)] }
+}
