@@ -146,9 +146,10 @@ extension Console {
 
     func trafficPage(
         _ path: [String], _ request: PageRequest, _ form: PageForm
-    ) -> PageAnswer? {
+    ) async -> PageAnswer? {
+        let log = traffic.snapshot
         if let name = path.first {
-            guard path.count == 1, let id = Int(name), let entry = traffic.read({ $0[id] }) else {
+            guard path.count == 1, let id = Int(name), let entry = log[id] else {
                 return ErrorPage(section: .traffic, error: "This call is not kept any more.")
                     .answer(404, form)
             }
@@ -156,18 +157,21 @@ extension Console {
             return form.answer(
                 TrafficEntryPage(entry: entry, advice: advice, indexes: indexes(of: entry)))
         }
+        let text = request["filter"]
+        guard (text?.utf8.count ?? 0) <= TrafficFilter.maxBytes else {
+            let error = "A filter has at most \(TrafficFilter.maxBytes) bytes."
+            return ErrorPage(section: .traffic, error: error).answer(400, form)
+        }
         let filter = TrafficFilter(
-            text: request["filter"],
+            text: text,
             show: request["show"].flatMap { TrafficFilter.Show(rawValue: $0) } ?? .all,
             reads: max(0, request["reads"].flatMap { Int($0) } ?? 0))
+        let entries = await log.newest(TrafficPage.maxRows, passing: filter)
         return form.answer(
-            traffic.read { log in
-                let entries = log.newest(TrafficPage.maxRows) { filter.passes($0) }
-                return TrafficPage(
-                    filter: filter, open: log.openCount, ended: log.endedCount,
-                    advice: TrafficAdvice.advice(on: entries), entries: entries,
-                    stormy: TrafficAdvice.stormy(entries))
-            })
+            TrafficPage(
+                filter: filter, open: log.openCount, ended: log.endedCount,
+                advice: TrafficAdvice.advice(on: entries), entries: entries,
+                stormy: TrafficAdvice.stormy(entries)))
     }
 
     private func indexes(of entry: TrafficEntry) -> [String] {
@@ -185,7 +189,7 @@ extension Console {
         let rows = server.meter(by: [by])
         let users = request["users"].flatMap { Int($0) } ?? 1_000
         let dimension = CostChart.Dimension(rawValue: by.rawValue) ?? .target
-        let costs = traffic.read { $0.costs }
+        let costs = traffic.snapshot.costs
         return form.answer(
             CostPage(
                 by: [by.rawValue], rows: Array(rows.prefix(CostPage.maxRows)),

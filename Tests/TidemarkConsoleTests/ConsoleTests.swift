@@ -164,7 +164,7 @@ import TidemarkServer
         for number in 0..<7 { try await write("rooms/r\(number)", ["n": .integer(1)]) }
         let query = TidemarkModel.Query(collection: try CollectionPath("rooms"))
         _ = try await traffic.documents(of: query, context)
-        let entry = try #require(traffic.read { $0.newest(1) { _ in true } }.first)
+        let entry = try #require(traffic.snapshot.newest(1) { _ in true }.first)
         #expect(entry.method == "RunQuery" && entry.asked == "rooms" && entry.label == "app")
         #expect(entry.documents == 7 && entry.reads == 7 && entry.outcome == "OK")
         let page = try await get("traffic", "\(entry.id)")
@@ -188,10 +188,10 @@ import TidemarkServer
             var iterator = ended.stream.makeAsyncIterator()
             let status = try #require(await iterator.next())
             #expect(status.trailers.isEmpty == !wants)
-            let entry = traffic.read { $0.newest(1) { _ in true } }.first
+            let entry = traffic.snapshot.newest(1) { _ in true }.first
             #expect(entry?.reads == 1 && entry?.method == "GetDocument")
         }
-        let first = traffic.read { $0.newest(10) { _ in true } }.last
+        let first = traffic.snapshot.newest(10) { _ in true }.last
         #expect(first?.writes == 1 && first?.method == "Commit")
     }
 

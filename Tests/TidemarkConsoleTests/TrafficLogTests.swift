@@ -41,6 +41,38 @@ import TidemarkModel
         #expect(found.allSatisfy { $0.message == "none" })
     }
 
+    @Test func `a copy stays as it was, and the ring goes on`() async {
+        let capacity = 3 * EntryRing.chunk / 2
+        var log = TrafficLog(capacity: capacity)
+        for number in 0..<(2 * capacity + 7) {
+            let id = Self.begin(&log, "rooms/\(number)")
+            log.end(id, at: 1) { $0.end(.ok, at: 1) }
+        }
+        let stream = Self.begin(&log, "a stream")
+        let copy = log
+        for number in 0..<10 {
+            let id = Self.begin(&log, "later/\(number)")
+            log.end(id, at: 1) { $0.end(.ok, at: 1) }
+        }
+        log.end(stream, at: 2) { $0.end(.ok, at: 2) }
+        #expect(copy.openCount == 1 && copy.endedCount == capacity && copy[stream] != nil)
+        #expect(copy[stream]?.outcome == nil && log[stream]?.outcome == "OK")
+        let all = copy.newest(10_000) { _ in true }.map(\.asked)
+        #expect(all.count == capacity + 1 && all.first == "a stream")
+        #expect(all[1] == "rooms/\(2 * capacity + 6)" && all.last == "rooms/\(capacity + 7)")
+        let later = await log.newest(20, passing: TrafficFilter(text: "LATER"))
+        #expect(later.map(\.asked) == (0..<10).reversed().map { "later/\($0)" })
+    }
+
+    @Test(arguments: [
+        ("aab", "aaaab", true), ("aab", "aaaa", false), ("abab", "abacabab", true), ("", "", true),
+        ("Ä", "ein ärger", true), ("ä", "EIN ÄRGER", true), ("rooms", "ROOMS/1", true),
+        ("abcabd", "abcabcabd", true), ("x", "", false), ("é", "e", false),
+    ])
+    func `a text is found whatever its case`(text: String, other: String, isFound: Bool) {
+        #expect(FoldedText(text).isFound(in: other) == isFound)
+    }
+
     @Test func `a stream's targets count their documents`() throws {
         var log = TrafficLog()
         let id = Self.begin(&log, "nothing yet", method: "Listen")

@@ -35,19 +35,21 @@ struct DocumentImport {
         if first == "{" || first == "[" {
             entries = try self.entries(ofJSON: trimmed)
         } else {
-            entries = try CSVText.rows(of: trimmed).map { row throws(PageRefusal) in
+            entries = try CSVText.rows(of: trimmed, atMost: Self.maxDocuments).map {
+                row throws(PageRefusal) in
                 try entry(row.fields, at: "Line \(row.line)")
             }
         }
-        guard entries.count <= Self.maxDocuments else {
-            throw PageRefusal(400, "More than \(Self.maxDocuments) documents at once.")
-        }
+        guard entries.count <= Self.maxDocuments else { throw Self.tooMany }
         return entries
     }
+
+    private static let tooMany = PageRefusal(400, "More than \(maxDocuments) documents at once.")
 
     private func entries(ofJSON text: String) throws(PageRefusal) -> [Entry] {
         if let whole = try? JSONSerialization.jsonObject(with: Data(text.utf8)) {
             if let list = whole as? [Any] {
+                if list.count > Self.maxDocuments { throw Self.tooMany }
                 var entries: [Entry] = []
                 for (index, element) in list.enumerated() {
                     entries.append(try entry(element, at: "Document \(index + 1)"))
@@ -64,6 +66,7 @@ struct DocumentImport {
                 throw PageRefusal(400, "Line \(index + 1) is no JSON.")
             }
             entries.append(try entry(object, at: "Line \(index + 1)"))
+            if entries.count > Self.maxDocuments { break }
         }
         return entries
     }
@@ -155,8 +158,9 @@ enum CSVText {
         var isQuoted = false
     }
 
-    static func rows(of text: String) throws(PageRefusal) -> [Row] {
-        var lines = try cells(of: text)
+    /// - Parameter most: Reading stops behind so many rows, with one more.
+    static func rows(of text: String, atMost most: Int) throws(PageRefusal) -> [Row] {
+        var lines = try cells(of: text, atMost: most + 2)
         guard !lines.isEmpty else { return [] }
         let names = lines.removeFirst().cells.map(\.text)
         guard Set(names).count == names.count, !names.contains("") else {
@@ -194,7 +198,7 @@ enum CSVText {
     }
 
     private static func cells(
-        of text: String
+        of text: String, atMost most: Int
     ) throws(PageRefusal) -> [(line: Int, cells: [Cell])] {
         var lines: [(line: Int, cells: [Cell])] = []
         var row: [Cell] = []
@@ -228,6 +232,7 @@ enum CSVText {
                 cell = Cell()
             } else if next == "\n" {
                 endRow()
+                if lines.count >= most { return lines }
             } else {
                 cell.text.append(next)
             }

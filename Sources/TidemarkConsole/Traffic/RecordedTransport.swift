@@ -24,9 +24,8 @@ public final class RecordedTransport: Transport {
         self.now = now
     }
 
-    package func read<Result: Sendable>(_ body: (borrowing TrafficLog) -> Result) -> Result {
-        log.withLock { body($0) }
-    }
+    /// All that is recorded, as of now. It is searched without the lock that every call takes.
+    package var snapshot: TrafficLog { log.withLock { $0 } }
 
     func clear() {
         log.withLock { $0.clear() }

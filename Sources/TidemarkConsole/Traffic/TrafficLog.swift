@@ -2,16 +2,14 @@ import TidemarkModel
 
 /// The calls and streams that a server has seen, newest last: what is open, and the last that ended.
 ///
-/// A value: it is told what happens, with the time, and asked what it holds.
+/// A value: it is told what happens, with the time, and asked what it holds. A copy shares its entries
+/// with the original, in small parts: what happens afterwards copies the part that it changes.
 package struct TrafficLog: Sendable {
     /// Ended calls that are kept; beyond it the oldest are forgotten.
     let capacity: Int
     private var nextID = 1
-    /// By id: calls that go on.
-    private var open: [Int: TrafficEntry] = [:]
-    /// A ring of the calls that ended.
-    private var ended: [TrafficEntry] = []
-    private var oldest = 0
+    private var open = OpenEntries()
+    private var ended: EntryRing
     private(set) var forgotten = 0
     /// What was billed over time.
     private(set) var costs = CostHistory()
@@ -21,6 +19,7 @@ package struct TrafficLog: Sendable {
     init(capacity: Int = 50_000) {
         precondition(capacity > 0)
         self.capacity = capacity
+        ended = EntryRing(capacity: capacity)
     }
 
     mutating func name(of database: DatabaseID) -> String {
@@ -36,45 +35,42 @@ package struct TrafficLog: Sendable {
         at time: Int64
     ) -> Int {
         defer { nextID += 1 }
-        open[nextID] = TrafficEntry(
-            id: nextID, began: time, method: method, database: database, label: label,
-            client: client, asked: asked)
+        open.add(
+            TrafficEntry(
+                id: nextID, began: time, method: method, database: database, label: label,
+                client: client, asked: asked))
         return nextID
     }
 
     /// Changes a call that goes on; one that has ended stays as it is.
     mutating func update(_ id: Int, at time: Int64, _ change: (inout TrafficEntry) -> Void) {
-        guard let index = open.index(forKey: id) else { return }
-        let before = open.values[index].reads
-        change(&open.values[index])
         // Most of what happens costs nothing, and then nobody need know whom to count it for.
-        let reads = open.values[index].reads - before
-        if reads > 0 { costs.add(reads, open.values[index].costKey, at: time) }
+        let billed = open.change(id) { entry -> (reads: Int, key: CostHistory.Key)? in
+            let before = entry.reads
+            change(&entry)
+            return entry.reads > before ? (entry.reads - before, entry.costKey) : nil
+        }
+        if let (reads, key) = billed { costs.add(reads, key, at: time) }
     }
 
     mutating func end(_ id: Int, at time: Int64, _ change: (inout TrafficEntry) -> Void) {
-        guard var entry = open.removeValue(forKey: id) else { return }
+        guard var entry = open.remove(id) else { return }
         let before = entry.reads
         change(&entry)
         if entry.reads > before { costs.add(entry.reads - before, entry.costKey, at: time) }
-        if ended.count < capacity {
-            ended.append(entry)
-            return
-        }
-        ended[oldest] = entry
-        oldest = (oldest + 1) % capacity
-        forgotten += 1
+        if ended.count == capacity { forgotten += 1 }
+        ended.append(entry)
     }
 
     /// Forgets what has ended. What goes on stays.
     mutating func clear() {
-        ended = []
-        oldest = 0
+        ended = EntryRing(capacity: capacity)
         forgotten = 0
         costs.clear()
     }
 
-    subscript(id: Int) -> TrafficEntry? { open[id] ?? ended.first { $0.id == id } }
+    /// The call with that id; nil where it is not kept. The ended ones are searched from the newest.
+    subscript(id: Int) -> TrafficEntry? { open[id] ?? ended.newestFirst.first { $0.id == id } }
 
     var openCount: Int { open.count }
     var endedCount: Int { ended.count }
@@ -84,42 +80,31 @@ package struct TrafficLog: Sendable {
     /// - Parameter limit: At most this many.
     package func newest(_ limit: Int, where passes: (TrafficEntry) -> Bool) -> [TrafficEntry] {
         var result: [TrafficEntry] = []
-        for index in ended.indices.reversed() {
-            let entry = ended[(oldest + index) % ended.count]
+        for entry in ended.newestFirst {
             if passes(entry) { result.append(entry) }
             if result.count == limit { break }
         }
-        result += open.values.filter(passes)
-        result.sort { $0.id > $1.id }
-        return Array(result.prefix(limit))
-    }
-}
-
-/// Which entries the traffic page shows. Nil and empty parts let everything pass.
-struct TrafficFilter: Hashable, Sendable, Encodable {
-    enum Show: String, Hashable, Sendable, CaseIterable, Encodable {
-        case all, open, failed, writes, listens
+        return Self.merged(result, open.entries.filter(passes), limit)
     }
 
-    /// Found in the label, client, method, or what was asked, whatever the case.
-    var text: String?
-    var show = Show.all
-    /// Reads that an entry has at least.
-    var reads = 0
+    /// Does the same in the background of others: it lets them run after each ``slice`` of entries.
+    func newest(_ limit: Int, passing filter: TrafficFilter) async -> [TrafficEntry] {
+        var result: [TrafficEntry] = []
+        for (index, entry) in ended.newestFirst.enumerated() {
+            if index % Self.slice == Self.slice - 1 { await Task.yield() }
+            if filter.passes(entry) { result.append(entry) }
+            if result.count == limit || Task.isCancelled { break }
+        }
+        return Self.merged(result, open.entries.filter(filter.passes), limit)
+    }
 
-    func passes(_ entry: TrafficEntry) -> Bool {
-        if entry.reads < reads { return false }
-        switch show {
-        case .all: break
-        case .open: if entry.outcome != nil { return false }
-        case .failed: if entry.outcome == nil || entry.outcome == "OK" { return false }
-        case .writes: if entry.writes + entry.deletes == 0 { return false }
-        case .listens: if entry.method != "Listen" { return false }
-        }
-        guard let text = text?.lowercased() else { return true }
-        return [entry.label, entry.client, entry.method, entry.asked].contains {
-            $0?.lowercased().contains(text) ?? false
-        }
+    /// How many entries are searched before others have their turn.
+    static let slice = 256
+
+    private static func merged(
+        _ ended: [TrafficEntry], _ open: [TrafficEntry], _ limit: Int
+    ) -> [TrafficEntry] {
+        Array((ended + open).sorted { $0.id > $1.id }.prefix(limit))
     }
 }
 

@@ -61,13 +61,6 @@ struct ChangeLog {
             [.integer(database), .integer(Int64(limit))])
     }
 
-    /// Times at which a document changed, newest first. Costs the index entries of the whole log.
-    func times(of path: DocumentPath, limit: Int) throws(StoreError) -> [Timestamp] {
-        try times(
-            "changeByTime WHERE database = ? AND path = ? ORDER BY commitTime DESC LIMIT ?",
-            [.integer(database), .text(path.text), .integer(Int64(limit))])
-    }
-
     private func times(
         _ conditions: String, _ arguments: [SQLValue]
     ) throws(StoreError) -> [Timestamp] {
@@ -78,23 +71,49 @@ struct ChangeLog {
         }
     }
 
-    /// Paths in the order of their first change within a time.
-    func paths(
-        after start: Timestamp, upTo end: Timestamp, limit: Int
-    ) throws(StoreError) -> [DocumentPath] {
+    /// A change in the log: of a document, by a commit.
+    struct Mark: Sendable {
+        /// The commit's time, in microseconds.
+        var time: Int64
+        var path: String
+
+        /// Before every change of a commit.
+        init(before time: Int64) { (self.time, path) = (time, "") }
+
+        init(_ row: SQLRow) throws(StoreError) {
+            (time, path) = (try row.integer(0), try row.text(1))
+        }
+    }
+
+    /// The changes behind a mark, oldest first. Costs an index entry each.
+    func changes(
+        after mark: Mark, upTo end: Timestamp, limit: Int
+    ) throws(StoreError) -> [Mark] {
         let rows = try transaction.rows(
             """
-            SELECT path, MIN(commitTime) AS first FROM change INDEXED BY changeByTime
-            WHERE database = ? AND commitTime > ? AND commitTime <= ?
-            GROUP BY path ORDER BY first, path LIMIT ?
+            SELECT commitTime, path FROM change INDEXED BY changeByTime
+            WHERE database = ? AND (commitTime, path) > (?, ?) AND commitTime <= ?
+            ORDER BY commitTime, path LIMIT ?
             """,
             [
-                .integer(database), .integer(start.microseconds), .integer(end.microseconds),
-                .integer(Int64(limit)),
+                .integer(database), .integer(mark.time), .text(mark.path),
+                .integer(end.microseconds), .integer(Int64(limit)),
             ])
-        return try rows.map { row throws(StoreError) in
-            try DocumentPath(unchecked: row.text(0))
-        }
+        return try rows.map { row throws(StoreError) in try Mark(row) }
+    }
+
+    /// The changes in front of a mark, newest first. Costs an index entry each.
+    func changes(before mark: Mark, limit: Int) throws(StoreError) -> [Mark] {
+        let rows = try transaction.rows(
+            """
+            SELECT commitTime, path FROM change INDEXED BY changeByTime
+            WHERE database = ? AND (commitTime, path) < (?, ?)
+            ORDER BY commitTime DESC, path DESC LIMIT ?
+            """,
+            [
+                .integer(database), .integer(mark.time), .text(mark.path), .integer(Int64(limit)),
+            ])
+        return try rows.map { row throws(StoreError) in try Mark(row) }
     }
 
     /// Rows that one trim removes at most: a long log goes in slices, a slice a batch of commits.

@@ -18,16 +18,18 @@ final class UsageMeter {
     private(set) var total = Usage()
     /// What calls of the server's own would have cost: part of no other figure.
     private(set) var unbilled = Usage()
-    private var table = Table()
+    /// What was counted since the last reset. A copy is as of its time, and shares what does not change.
+    private(set) var table = Table()
 
-    /// What was counted since the last reset.
-    private struct Table {
-        var labels = NameTable(missing: UsageMeter.unlabelled, overflow: UsageMeter.otherLabels)
-        var clients = NameTable(missing: "unnamed", overflow: "other clients")
-        var targets = NameTable(missing: "none", overflow: "other targets")
-        var rows: [Key: Usage] = [:]
+    /// Usage by label, client, target and RPC.
+    struct Table: Sendable {
+        private var labels = NameTable(
+            missing: UsageMeter.unlabelled, overflow: UsageMeter.otherLabels)
+        private var clients = NameTable(missing: "unnamed", overflow: "other clients")
+        private var targets = NameTable(missing: "none", overflow: "other targets")
+        private var rows: [Key: Usage] = [:]
 
-        mutating func add(
+        fileprivate mutating func add(
             _ usage: Usage, by method: RPCMethod, _ context: CallContext, on target: String
         ) {
             var key = Key(
@@ -41,7 +43,7 @@ final class UsageMeter {
         }
     }
 
-    private struct Key: Hashable {
+    fileprivate struct Key: Hashable {
         var label: Int32
         var client: Int32
         var target: Int32
@@ -71,15 +73,17 @@ final class UsageMeter {
 
     /// Begins again at nothing.
     func reset() { table = Table() }
+}
 
-    // MARK: Reports
+// MARK: - Reports
 
+extension UsageMeter.Table {
     /// By label, in the order of the labels.
     var byLabel: [MeterRow] {
         var result: [Int32: MeterRow] = [:]
-        for (key, usage) in table.rows {
+        for (key, usage) in rows {
             let empty = MeterRow(
-                label: table.labels[key.label], reads: 0, writes: 0, deletes: 0, readsByMethod: [:])
+                label: labels[key.label], reads: 0, writes: 0, deletes: 0, readsByMethod: [:])
             var row = result[key.label] ?? empty
             row.reads += usage.reads
             row.writes += usage.writes
@@ -97,7 +101,7 @@ final class UsageMeter {
             var method: RPCMethod?
         }
         var groups: [Group: Usage] = [:]
-        for (key, usage) in table.rows {
+        for (key, usage) in rows {
             let group = Group(
                 label: dimensions.contains(.label) ? key.label : nil,
                 client: dimensions.contains(.client) ? key.client : nil,
@@ -107,12 +111,14 @@ final class UsageMeter {
         }
         let details = groups.map { group, usage in
             MeterDetail(
-                label: group.label.map { table.labels[$0] },
-                client: group.client.map { table.clients[$0] },
-                target: group.target.map { table.targets[$0] }, method: group.method?.rawValue,
+                label: group.label.map { labels[$0] },
+                client: group.client.map { clients[$0] },
+                target: group.target.map { targets[$0] }, method: group.method?.rawValue,
                 reads: usage.reads, writes: usage.writes, deletes: usage.deletes)
         }
-        return details.sorted { $0.rank > $1.rank || ($0.rank == $1.rank && $0.name < $1.name) }
+        // Names are made once for each row, and not for each comparison.
+        let ranked = details.map { (rank: $0.rank, name: $0.name, detail: $0) }
+        return ranked.sorted { ($1.rank, $0.name) < ($0.rank, $1.name) }.map(\.detail)
     }
 }
 
@@ -124,7 +130,7 @@ extension MeterDetail {
 }
 
 /// Numbers for names, up to a bound: what comes after it has one number together.
-private struct NameTable {
+private struct NameTable: Sendable {
     static let overflowIndex: Int32 = 1
 
     private var names: [String]

@@ -115,8 +115,11 @@ extension FirestoreServer {
     /// - Throws: `unavailable` when the store cannot be read.
     public func flips(under rules: Ruleset) throws(RPCStatus) -> [RulesFlip] {
         do {
-            return try core.withLock { core throws in
-                try core.store.read { core.rules.flips(under: rules, $0) }
+            // One after the other, so that calls go on between them.
+            return try judgedRequests().compactMap { request in
+                try core.withLock { core throws in
+                    try core.store.read { core.rules.flip(of: request, under: rules, $0) }
+                }
             }
         } catch {
             throw RPCStatus(storeFailure: error)

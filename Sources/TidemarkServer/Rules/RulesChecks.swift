@@ -220,19 +220,19 @@ extension RulesChecks {
         return (judgements, judge.reads.count, rules.source)
     }
 
-    /// Which of the last requests other rules decide otherwise; those of projects with rules of their
-    /// own are left out.
-    func flips(under rules: Ruleset, _ transaction: StoreTransaction) -> [RulesFlip] {
-        requests.latest.compactMap { request in
-            guard let judgement = request.judgement,
-                own[ByteString(request.database.project)] == nil
-            else { return nil }
-            let documents = StoredDocuments(transaction.documents(of: request.database))
-            let decision = judgement.again(under: rules, reading: documents)
-            if decision.isAllowed == request.isAllowed { return nil }
-            return RulesFlip(
-                request: request, isAllowed: decision.isAllowed,
-                reason: decision.reason(in: rules.source))
-        }
+    /// Returns the decision of other rules about a request; nil if they decide as it was decided,
+    /// or if the request's project has rules of its own.
+    func flip(
+        of request: JudgedRequest, under rules: Ruleset, _ transaction: StoreTransaction
+    ) -> RulesFlip? {
+        guard let judgement = request.judgement,
+            own[ByteString(request.database.project)] == nil
+        else { return nil }
+        let documents = StoredDocuments(transaction.documents(of: request.database))
+        let decision = judgement.again(under: rules, reading: documents)
+        if decision.isAllowed == request.isAllowed { return nil }
+        return RulesFlip(
+            request: request, isAllowed: decision.isAllowed,
+            reason: decision.reason(in: rules.source))
     }
 }

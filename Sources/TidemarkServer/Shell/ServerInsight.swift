@@ -38,10 +38,26 @@ package struct ServerInsight: Sendable {
     package func changedPaths(
         in database: DatabaseID, after start: Timestamp, upTo end: Timestamp, limit: Int
     ) throws(RPCStatus) -> [DocumentPath] {
-        try withLog(of: database) { log throws(StoreError) in
-            try log.paths(after: start, upTo: end, limit: limit)
-        } ?? []
+        var seen: Set<DocumentPath> = []
+        var result: [DocumentPath] = []
+        var mark = ChangeLog.Mark(before: start.microseconds + 1)
+        while result.count < limit {
+            let from = mark
+            let changes = try withLog(of: database) { log throws(StoreError) in
+                try log.changes(after: from, upTo: end, limit: Self.slice)
+            }
+            for change in changes ?? [] where result.count < limit {
+                let path = DocumentPath(unchecked: change.path)
+                if seen.insert(path).inserted { result.append(path) }
+            }
+            guard let last = changes?.last, changes?.count == Self.slice else { break }
+            mark = last
+        }
+        return result
     }
+
+    /// Changes that are looked at before other calls have their turn.
+    private static let slice = 1_000
 
     /// When a document was changed, newest first.
     ///
@@ -49,9 +65,20 @@ package struct ServerInsight: Sendable {
     package func changeTimes(
         of path: DocumentPath, in database: DatabaseID, limit: Int
     ) throws(RPCStatus) -> [Timestamp] {
-        try withLog(of: database) { log throws(StoreError) in
-            try log.times(of: path, limit: limit)
-        } ?? []
+        var result: [Timestamp] = []
+        var mark = ChangeLog.Mark(before: .max)
+        while result.count < limit {
+            let from = mark
+            let changes = try withLog(of: database) { log throws(StoreError) in
+                try log.changes(before: from, limit: Self.slice)
+            }
+            for change in changes ?? [] where change.path.hasSameBytes(as: path.text) {
+                result.append(Timestamp(microseconds: change.time))
+            }
+            guard let last = changes?.last, changes?.count == Self.slice else { break }
+            mark = last
+        }
+        return Array(result.prefix(limit))
     }
 
     private func withLog<T: Sendable>(

@@ -132,8 +132,8 @@ final class ShowGround: Sendable {
 
     /// Returns the newest 1,000 calls of a phone since a time in microseconds, oldest first.
     func calls(_ label: String, since began: Int64) -> [PhoneState.Call] {
-        let entries = recorded.read { log in
-            log.newest(1_000) { $0.label == label && $0.began >= began }
+        let entries = recorded.snapshot.newest(1_000) {
+            $0.label == label && $0.began >= began
         }
         return entries.reversed().map { entry in
             PhoneState.Call(

@@ -1,0 +1,66 @@
+/// The last calls that ended, in chunks, so that a change after a copy copies one chunk and not all.
+struct EntryRing: Sendable {
+    /// Entries of one chunk.
+    static let chunk = 256
+
+    private let capacity: Int
+    private var chunks: [[TrafficEntry]] = []
+    /// Entries that were ever added.
+    private var added = 0
+
+    init(capacity: Int) {
+        precondition(capacity > 0)
+        self.capacity = capacity
+    }
+
+    var count: Int { min(added, capacity) }
+
+    /// Adds the newest entry. The oldest is forgotten when there are ``capacity`` of them already.
+    mutating func append(_ entry: TrafficEntry) {
+        let place = added % capacity
+        added += 1
+        let (chunk, index) = place.quotientAndRemainder(dividingBy: Self.chunk)
+        if chunk == chunks.count { chunks.append([]) }
+        if index == chunks[chunk].count {
+            chunks[chunk].append(entry)
+        } else {
+            chunks[chunk][index] = entry
+        }
+    }
+
+    var newestFirst: some Sequence<TrafficEntry> {
+        (0..<count).lazy.map { back in
+            let place = (added - 1 - back) % capacity
+            return chunks[place / Self.chunk][place % Self.chunk]
+        }
+    }
+}
+
+/// The calls that go on, in shards by their ids, so that a change after a copy copies one shard.
+struct OpenEntries: Sendable {
+    private static let shards = 64
+
+    private var shards: [[Int: TrafficEntry]] = Array(repeating: [:], count: Self.shards)
+    private(set) var count = 0
+
+    var entries: [TrafficEntry] { shards.flatMap(\.values) }
+
+    subscript(id: Int) -> TrafficEntry? { shards[id % Self.shards][id] }
+
+    mutating func add(_ entry: TrafficEntry) {
+        if shards[entry.id % Self.shards].updateValue(entry, forKey: entry.id) == nil { count += 1 }
+    }
+
+    /// - Returns: What `body` returns; nil where no call with that id goes on.
+    mutating func change<Result>(_ id: Int, _ body: (inout TrafficEntry) -> Result?) -> Result? {
+        let shard = id % Self.shards
+        guard let index = shards[shard].index(forKey: id) else { return nil }
+        return body(&shards[shard].values[index])
+    }
+
+    mutating func remove(_ id: Int) -> TrafficEntry? {
+        let entry = shards[id % Self.shards].removeValue(forKey: id)
+        if entry != nil { count -= 1 }
+        return entry
+    }
+}
