@@ -40,6 +40,7 @@ extension Response {
             .cacheControl: answer.version == nil ? "no-store" : "no-cache",
             .xContentTypeOptions: "nosniff",
         ]
+        if let opener = HTTPFields.openerPolicy { headers[opener] = "same-origin" }
         headers[.location] = answer.location
         headers[.eTag] = answer.version.map { "\"\($0)\"" }
         let body: ResponseBody =

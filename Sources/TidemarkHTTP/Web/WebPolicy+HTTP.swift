@@ -7,6 +7,7 @@ extension WebCall {
         hosts = (request.head.authority.map { [$0] } ?? []) + request.headers.values(named: "host")
         origins = request.headers.values(named: "origin")
         contentType = request.headers[.contentType]
+        fetch = FetchMetadata { request.headers.values(named: $0) }
         hasCredentials =
             request.headers[.authorization] != nil
             || !request.headers.values(named: "x-goog-api-key").isEmpty
@@ -20,10 +21,16 @@ extension HTTPFields {
         filter { $0.name.canonicalName == name }.map(\.value)
     }
 
+    /// The header by which a browser keeps answers from pages that did not ask with their `Origin`.
+    private static let resourcePolicy = HTTPFields.Element.Name("cross-origin-resource-policy")
+    /// The header by which a page shares no window with the page that opened it.
+    static let openerPolicy = HTTPFields.Element.Name("cross-origin-opener-policy")
+
     /// What a browser has to know about an answer.
     static func answer(toPageOf origin: String?) -> HTTPFields {
         var headers: HTTPFields = [.vary: "Origin", .xContentTypeOptions: "nosniff"]
         headers[.accessControlAllowOrigin] = origin
+        if let resources = resourcePolicy { headers[resources] = "same-origin" }
         return headers
     }
 }

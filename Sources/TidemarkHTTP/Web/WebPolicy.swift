@@ -1,10 +1,14 @@
 /// Which calls a port of this machine answers, by what they say about where they come from.
 ///
-/// Any page that a browser shows can send requests to a port of this machine. Three rules keep its
+/// Any page that a browser shows can send requests to a port of this machine. Four rules keep its
 /// requests without effect:
 /// - The `Host` is loopback's or a name that was given. A page can point a name of its own at
 ///   127.0.0.1, but the browser then says that name.
-/// - The `Origin`, where there is one, is a page of this machine or one that was given.
+/// - The `Origin`, where there is one, is a page of this machine, one that was given, or the server itself
+///   by the name in `Host`.
+/// - A request that a browser sends for another site's page, and that has no `Origin`, is a person who
+///   follows a link: pictures, scripts, frames and prefetches are refused. Browsers say so by
+///   `Sec-Fetch-Site` on loopback and over TLS.
 /// - A `POST` says `content-type: application/json`, or who calls. A page cannot send either to another
 ///   origin without asking first, and the question is refused by the second rule. The methods `PUT`,
 ///   `PATCH` and `DELETE` are always asked for first.
@@ -12,6 +16,8 @@ public struct WebPolicy: Sendable, Hashable {
     private var hosts: Set<String> = []
     private var origins: Set<String> = []
     private var takesAnyAddress = false
+    /// The name that links to this server have; nil for the address of the caller's connection.
+    private var ownName: String?
 
     /// Loopback's names and pages, and the name of `host`. A server on every address of the machine
     /// (`0.0.0.0`, `::`) is called by any address; a page cannot choose what an address leads to.
@@ -19,8 +25,25 @@ public struct WebPolicy: Sendable, Hashable {
     /// - Parameter host: What the server listens on.
     public init(listeningOn host: String) {
         takesAnyAddress = ["0.0.0.0", "::"].contains(host)
-        let isIPv6 = host.utf8.contains(UInt8(ascii: ":"))
-        hosts.insert((isIPv6 ? "[\(host)]" : host).lowercased())
+        let name = Self.name(ofAddress: host)
+        hosts.insert(name)
+        if !takesAnyAddress { ownName = name }
+    }
+
+    private static func name(ofAddress address: String) -> String {
+        let isIPv6 = address.utf8.contains(UInt8(ascii: ":"))
+        return (isIPv6 ? "[\(address)]" : address).lowercased()
+    }
+
+    /// The origin of links to this server: the host that it listens on, or a name that was given, or else
+    /// the address that the caller's connection came to. What the caller says in `Host` is not in it.
+    ///
+    /// - Parameters:
+    ///   - address: The connection's own end; nil where it is not known.
+    ///   - port: The server's.
+    func ownOrigin(address: String?, port: Int) -> String {
+        let name = ownName ?? address.map { Self.name(ofAddress: $0) } ?? "127.0.0.1"
+        return "http://\(name):\(port)"
     }
 
     /// - Parameters:
@@ -37,6 +60,7 @@ public struct WebPolicy: Sendable, Hashable {
                 throw WebPolicyError("\(name) is no name of a host: a name or address, no port.")
             }
             hosts.insert(plain.name)
+            ownName = ownName ?? plain.name
         }
         for page in pages {
             guard let origin = WebOrigin(page) else {
@@ -55,13 +79,16 @@ public struct WebPolicy: Sendable, Hashable {
             return .refused(.forbidden("The request says more than one Origin."))
         }
         let origin = call.origins.first
-        if let origin, !allows(origin) {
+        if let origin, !allows(origin), !isOwnPage(origin, of: call) {
             return .refused(
                 .forbidden(
                     """
                     Pages of \(origin.prefix(200)) may not call this server; the option \
                     --allow-origin names pages that may.
                     """))
+        }
+        if origin == nil, call.fetch.isOfOtherSite {
+            return .refused(.forbidden("Pages of other sites may link here, and load nothing."))
         }
         if call.method == "OPTIONS", let origin { return .preflight(origin: origin) }
         if call.method == "POST", !call.isAnyContentExpected, !call.hasCredentials,
@@ -94,6 +121,15 @@ public struct WebPolicy: Sendable, Hashable {
         return origin.isLoopback || origins.contains(origin.text)
     }
 
+    /// True for a page that came from this server: its origin is the `Host` of the request, which is one
+    /// of the server's names.
+    private func isOwnPage(_ text: String, of call: WebCall) -> Bool {
+        guard call.hosts.count == 1, let origin = WebOrigin(text) else { return false }
+        return ["http", "https"].contains {
+            origin.text == WebOrigin("\($0)://\(call.hosts[0])")?.text
+        }
+    }
+
     private func hasSafeContent(_ call: WebCall) -> Bool {
         switch call.mediaType {
         case "application/json": true
@@ -117,6 +153,7 @@ struct WebCall: Hashable, Sendable {
     var hosts: [String] = []
     var origins: [String] = []
     var contentType: String?
+    var fetch = FetchMetadata()
     /// Whether it has a header that says who calls.
     var hasCredentials = false
     /// Whether Google's own clients send this call as a form.

@@ -98,6 +98,60 @@ struct WebPolicyTests {
         }
     }
 
+    @Test(arguments: ["no-cors", "cors", "websocket", "navigate"])
+    func `what a page of another site loads is refused, and a link to here is not`(mode: String) {
+        var asked = call()
+        asked.fetch.site = "cross-site"
+        asked.fetch.mode = mode
+        for destination in [nil, "document", "iframe", "image", "script", "empty"] {
+            asked.fetch.destination = destination
+            let isVisit = mode == "navigate" && [nil, "document"].contains(destination)
+            #expect(status(asked) == (isVisit ? 200 : 403), "\(destination ?? "none")")
+            asked.fetch.purpose = "prefetch"
+            #expect(status(asked) == 403)
+            asked.fetch.purpose = nil
+        }
+    }
+
+    @Test(arguments: ["same-origin", "same-site", "none", nil])
+    func `what a browser does not send for another site is let through`(site: String?) {
+        var asked = call()
+        asked.fetch.site = site
+        asked.fetch.mode = "no-cors"
+        #expect(status(asked) == 200)
+    }
+
+    @Test func `a page of this machine that says its origin may be another site's`() {
+        var asked = call(origin: "http://localhost:3000")
+        asked.fetch.site = "cross-site"
+        asked.fetch.mode = "cors"
+        #expect(status(asked) == 200)
+    }
+
+    @Test func `a server's own page may call, by whatever name it was found`() throws {
+        let anywhere = WebPolicy(listeningOn: "0.0.0.0")
+        let named = try WebPolicy(listeningOn: "127.0.0.1", names: ["tidemark.test"], pages: [])
+        for (host, origin, policy) in [
+            ("192.168.7.7:4000", "http://192.168.7.7:4000", anywhere),
+            ("[fe80::1]:4000", "http://[fe80::1]:4000", anywhere),
+            ("192.168.7.7", "http://192.168.7.7:80", anywhere),
+            ("tidemark.test:4000", "http://Tidemark.test:4000", named),
+            ("tidemark.test", "https://tidemark.test", named),
+        ] {
+            let asked = call("POST", host: host, origin: origin, type: "application/json")
+            #expect(policy.verdict(on: asked) == .allowed(origin: origin), "\(origin)")
+        }
+        for (host, origin) in [
+            ("192.168.7.7:4000", "http://192.168.7.8:4000"),
+            ("192.168.7.7:4000", "http://192.168.7.7:4001"),
+            ("192.168.7.7:4000", "file://192.168.7.7:4000"), ("192.168.7.7:4000", "null"),
+            ("evil.example:4000", "http://evil.example:4000"),
+        ] {
+            let asked = call("POST", host: host, origin: origin, type: "application/json")
+            #expect(status(asked, anywhere) == 403, "\(origin)")
+        }
+    }
+
     @Test func `two origins are refused`() {
         var asked = call("POST", origin: "http://localhost", type: "application/json")
         asked.origins.append("http://localhost")
