@@ -164,10 +164,9 @@ let package = Package(
             "TidemarkHTTP",
             [
                 "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkServer", "TidemarkREST",
-                "TidemarkSystem", hummingbird, hummingbirdCore, hummingbirdHTTP2, log, nioCore,
-                nioHTTP1, nioPosix, nioSSL, nioTLS, nioWebSocket, jwtKit, crypto, cryptoExtras,
-                x509,
-                asn1,
+                "TidemarkSystem", "TidemarkWire", hummingbird, hummingbirdCore, hummingbirdHTTP2, log,
+                nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS, nioWebSocket, jwtKit, crypto,
+                cryptoExtras, x509, asn1,
             ]),
         // The official form of exports, read and written.
         library("TidemarkExport", ["TidemarkModel", "TidemarkREST", "TidemarkSystem"]),

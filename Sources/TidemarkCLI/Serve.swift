@@ -1,9 +1,11 @@
 import ArgumentParser
 import Foundation
+import Synchronization
 import TidemarkHTTP
 import TidemarkModel
 import TidemarkServer
 import TidemarkStore
+import TidemarkSystem
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -104,6 +106,7 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         AccessOptions.takeOffCommandLine()
         ProcessMemory.settleHeap()
+        let shares = PortShares(descriptors: DescriptorLimit.raise())
         if untilInputEnds { EndOfInput.endsThisProcess() }
         let directory = memory ? nil : data ?? ".tidemark"
         let firebase = try firebaseFile()
@@ -127,7 +130,7 @@ struct ServeCommand: AsyncParsableCommand {
             hasToken: try access() != nil, mode: accounts?.settings.mode)
         if rules != nil, let remark { FileHandle.standardError.write(Data("\(remark)\n".utf8)) }
         let whole = WholeExport(server: server, accounts: accounts)
-        try await exportOptions.begin(whole)
+        try await exportOptions.begin(whole, in: directory)
         let port = port ?? firebase?.firestorePort ?? 8_080
         let isAnywhere = port == 0 || controlPort == 0
         let process = ServingProcess(
@@ -142,14 +145,25 @@ struct ServeCommand: AsyncParsableCommand {
                 in: directory ?? ".tidemark", for: webOptions.names(listeningOn: host)),
             faults: try faultOptions.rules(),
             network: try faultOptions.profile(),
-            rules: ServingRules(watch: rules, settings: rulesSettings))
-        do { try await process.run() } catch is CancellationError {}
-        // What was served is over, whether or not it can be exported.
-        let exported = await Result { try await exportOptions.end(whole) }
-        server.close()
-        accounts?.close()
+            rules: ServingRules(watch: rules, settings: rulesSettings), shares: shares)
+        try await serve(process, thenExport: whole)
         report(server.meter())
         indexOptions.report(server)
+    }
+
+    /// Serves, and exports at the end whatever ended it: a signal, or the failure of a port. Where no port
+    /// was ever ready nothing was written, and an export that is there stays.
+    private func serve(_ process: ServingProcess, thenExport whole: WholeExport) async throws {
+        let ready = ReadyMark()
+        let served = await Result { try await process.run { ready.raise() } }
+        // What was served is over, whether or not it can be exported.
+        var exported = Result<Void, any Error>.success(())
+        if ready.isRaised {
+            exported = await Result { try await exportOptions.end(whole) }
+        }
+        process.server.close()
+        process.accounts?.close()
+        if case .failure(let error) = served, !(error is CancellationError) { throw error }
         try exported.get()
     }
 
@@ -179,6 +193,14 @@ struct ServeCommand: AsyncParsableCommand {
         }
         if !rows.isEmpty { write("total", total) }
     }
+}
+
+/// Something that has happened, or has not yet.
+private final class ReadyMark: Sendable {
+    private let value = Atomic(false)
+
+    var isRaised: Bool { value.load(ordering: .sequentiallyConsistent) }
+    func raise() { value.store(true, ordering: .sequentiallyConsistent) }
 }
 
 extension String {

@@ -31,8 +31,18 @@ struct AccessOptions: ParsableArguments {
             throw ValidationError(
                 "A token is 1 to \(AccessToken.maxBytes) visible ASCII characters, without spaces.")
         }
+        if !Self.isLoopback(host), text.utf8.count < Self.leastBytes {
+            throw ValidationError(
+                """
+                Others can reach \(host), and a token of fewer than \(Self.leastBytes) characters can \
+                be guessed: take one as openssl rand -hex 16 makes it.
+                """)
+        }
         return access
     }
+
+    /// The shortest token where others reach the server, in bytes.
+    private static let leastBytes = 16
 
     /// Writes over the token on this process's command line, which others on the machine can see.
     static func takeOffCommandLine() {

@@ -32,8 +32,12 @@ struct ServingProcess {
     /// Nil where there is to be no gate.
     let network: NetworkProfile?
     let rules: ServingRules
+    let shares: PortShares
 
-    func run() async throws {
+    /// Serves until a signal comes, or a port fails.
+    ///
+    /// - Parameter ready: Called once all ports are open.
+    func run(ready: @escaping @Sendable () -> Void) async throws {
         let faulty = FaultyTransport(server)
         try faulty.order(faults)
         // In front of the faults, so that a call that a fault refused is seen too.
@@ -50,7 +54,7 @@ struct ServingProcess {
             endpoints: [EmulatorEndpoints(server), exports, endpoint], tls: tls)
         let grpc = GRPCServer(
             recorded, host: gate == nil ? host : "127.0.0.1", port: gate == nil ? port : 0,
-            access: callers,
+            access: callers, maxConnections: shares.firestore,
             plain: { $1 ? http.acceptEncrypted($0) : http.accept($0) })
         let hub = EmulatorHub(host: host, version: "tidemark")
         let board = FaultBoard(faulty, gate: gate, network: network ?? .healthy)
@@ -62,9 +66,10 @@ struct ServingProcess {
                 Console(
                     server, traffic: recorded, faults: board, accounts: accounts,
                     rules: rules.watch),
-            ]))
+            ]), maxConnections: shares.control)
         let feed = RequestsFeed(
-            server, host: host, port: requestsPort, access: access, web: web)
+            server, host: host, port: requestsPort, access: access, web: web,
+            maxConnections: shares.requests)
         let (ports, opened) = AsyncStream.makeStream(of: Opened.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await grpc.run { opened.yield(.grpc($0)) } }
@@ -73,16 +78,19 @@ struct ServingProcess {
             group.addTask { try await feed.run { opened.yield(.requests($0)) } }
             if let accounts {
                 group.addTask {
-                    try await accounts.run(host: host, port: accountsPort, web: web) {
-                        opened.yield(.accounts($0))
-                    }
+                    try await accounts.run(
+                        host: host, port: accountsPort, web: web, maxConnections: shares.accounts
+                    ) { opened.yield(.accounts($0)) }
                 }
             }
             group.addTask {
                 for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { return }
             }
             if let watch = rules.watch { group.addTask { await watch.run() } }
-            group.addTask { try await announce(ports, gate, hub) }
+            group.addTask {
+                try await announce(ports, gate, hub)
+                ready()
+            }
             // Announcing ends by itself; the first of the others to end, ends all.
             try await group.next()
             try await group.next()

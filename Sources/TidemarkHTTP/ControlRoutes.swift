@@ -1,7 +1,9 @@
 import Foundation
 import Hummingbird
+import NIOCore
 import TidemarkModel
 import TidemarkServer
+import TidemarkWire
 
 /// What the control endpoint answers.
 struct ControlRoutes: Sendable {
@@ -14,6 +16,8 @@ struct ControlRoutes: Sendable {
     private let pages: (any WebPages)?
     private var emulator: EmulatorEndpoints { EmulatorEndpoints(server) }
     private let sessions = PageSessions()
+    private let thread = PageThread()
+    private let guesses = GuessLimit()
 
     init(
         _ server: FirestoreServer, _ faults: FaultBoard?, _ access: AccessToken?,
@@ -27,7 +31,7 @@ struct ControlRoutes: Sendable {
         self.pages = pages
     }
 
-    func respond(to request: Request) async -> Response {
+    func respond(to request: Request, _ context: ConnectionContext) async -> Response {
         switch web.verdict(on: WebCall(request, isFormExpected: Self.isLogin(request))) {
         case .refused(let refusal):
             var refused = response(.init(code: refusal.status), ["error": refusal.message])
@@ -35,23 +39,27 @@ struct ControlRoutes: Sendable {
             return refused
         case .preflight(let origin): return .preflight(request, origin: origin)
         case .allowed(let origin):
-            var answered = await answerOrError(request)
+            var answered = await withTaskExecutorPreference(thread) {
+                await answerOrError(request, context)
+            }
             answered.headers.append(contentsOf: HTTPFields.answer(toPageOf: origin))
             return answered
         }
     }
 
-    private func answerOrError(_ request: Request) async -> Response {
-        do throws(Refusal) { return try await answer(request) } catch {
+    private func answerOrError(_ request: Request, _ context: ConnectionContext) async -> Response {
+        do throws(Refusal) { return try await answer(request, context) } catch {
             return response(error.status, ["error": error.message])
         }
     }
 
-    private func answer(_ request: Request) async throws(Refusal) -> Response {
-        if let access, !access.matches(authorization: request.headers[.authorization]),
-            !sessions.knows(request.headers.values(named: "cookie"))
+    private func answer(
+        _ request: Request, _ context: ConnectionContext
+    ) async throws(Refusal) -> Response {
+        if let access, !sessions.knows(request.headers.values(named: "cookie")),
+            !(try matches(request, access, context))
         {
-            if let answer = try await login(request, access) { return answer }
+            if let answer = try await login(request, access, context) { return answer }
             throw Refusal(
                 .unauthorized, "The server asks for its token: \"authorization: Bearer TOKEN\".")
         }
@@ -64,9 +72,9 @@ struct ControlRoutes: Sendable {
             server.resetMeter()
             return response(.ok, ["status": "reset"])
         case (.get, "/tidemark/v1/indexes"): return response(.ok, server.indexReport())
-        case (.post, "/tidemark/v1/clock"): return try await setClock(request)
+        case (.post, "/tidemark/v1/clock"): return try await setClock(request, context)
         case (.get, "/tidemark/v1/faults"): return response(.ok, try board().state)
-        case (.put, "/tidemark/v1/faults"): return try await orderFaults(request)
+        case (.put, "/tidemark/v1/faults"): return try await orderFaults(request, context)
         case (.delete, "/tidemark/v1/faults"):
             try await board().order(network: .healthy, rules: [])
             return response(.ok, try board().state)
@@ -74,10 +82,11 @@ struct ControlRoutes: Sendable {
             if let answer = await emulator.answer(PageRequest(request, body: [])) {
                 return Response(answer)
             }
-            if RulesEndpoint.isPath(path), let answer = try await page(request, of: rules) {
+            if RulesEndpoint.isPath(path), let answer = try await page(request, of: rules, context)
+            {
                 return answer
             }
-            if let page = try await page(request, of: pages) { return page }
+            if let page = try await page(request, of: pages, context) { return page }
             let known = [
                 "/", "/tidemark/v1/meter", "/tidemark/v1/indexes", "/tidemark/v1/clock",
                 "/tidemark/v1/faults",
@@ -98,23 +107,42 @@ struct ControlRoutes: Sendable {
     ///
     /// - Returns: Nil for a request that needs the token itself.
     private func login(
-        _ request: Request, _ access: AccessToken
+        _ request: Request, _ access: AccessToken, _ context: ConnectionContext
     ) async throws(Refusal) -> Response? {
         if pages == nil { return nil }
         if request.method == .post, Self.isLogin(request) {
-            let data = try await body(of: request, upTo: 2 * AccessToken.maxBytes)
+            let data = try await body(of: request, context, upTo: 2 * AccessToken.maxBytes)
             let form = AccountsJSON.form(String(decoding: data, as: UTF8.self)) ?? [:]
+            guard guesses.take(context.address) else { throw Self.tooManyGuesses }
             guard access.matches(form["token"]) else { return Self.redirect("/login?wrong=1") }
+            guesses.giveBack(context.address)
             var answer = Self.redirect("/")
             answer.headers[.setCookie] = sessions.begin()
             return answer
         }
         guard request.method == .get else { return nil }
         if Self.isLogin(request) || request.uri.path.hasPrefix("/assets/") {
-            return try await page(request, of: pages)
+            return try await page(request, of: pages, context)
         }
         return request.isOfBrowser ? Self.redirect("/login") : nil
     }
+
+    /// True if a request has the token as its bearer.
+    ///
+    /// - Throws: Where the address has shown too many wrong ones.
+    private func matches(
+        _ request: Request, _ access: AccessToken, _ context: ConnectionContext
+    ) throws(Refusal) -> Bool {
+        guard let header = request.headers[.authorization] else { return false }
+        if GuessLimit.isLoopback(context.address) { return access.matches(authorization: header) }
+        guard guesses.take(context.address) else { throw Self.tooManyGuesses }
+        guard access.matches(authorization: header) else { return false }
+        guesses.giveBack(context.address)
+        return true
+    }
+
+    private static let tooManyGuesses = Refusal(
+        .tooManyRequests, "Too many wrong tokens came from this address. Wait a minute.")
 
     private static func redirect(_ address: String) -> Response {
         Response(status: .seeOther, headers: [.location: address, .cacheControl: "no-store"])
@@ -122,12 +150,12 @@ struct ControlRoutes: Sendable {
 
     /// - Returns: Nil where there are no pages, or none there.
     private func page(
-        _ request: Request, of pages: (any WebPages)?
+        _ request: Request, of pages: (any WebPages)?, _ context: ConnectionContext
     ) async throws(Refusal) -> Response? {
         guard let pages else { return nil }
         var bytes: [UInt8] = []
         if request.method != .get {
-            bytes = Array(try await body(of: request, upTo: PageRequest.maxBodyBytes))
+            bytes = Array(try await body(of: request, context, upTo: PageRequest.maxBodyBytes))
         }
         guard let answer = await pages.answer(PageRequest(request, body: bytes)) else {
             return nil
@@ -142,16 +170,26 @@ struct ControlRoutes: Sendable {
         // Texts and numbers: there is nothing in them that JSON cannot say.
         let data = (try? JSONEncoder().encode(body)) ?? Data()
         return Response(
-            status: status, headers: [.contentType: "application/json"],
+            status: status,
+            headers: [.contentType: "application/json", .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: data)))
     }
 
-    private func body(of request: Request, upTo limit: Int) async throws(Refusal) -> Data {
-        do {
-            let body = try await request.body.collect(upTo: limit)
-            return body.withUnsafeReadableBytes { Data($0) }
+    private func body(
+        of request: Request, _ context: ConnectionContext, upTo limit: Int
+    ) async throws(Refusal) -> Data {
+        do throws(BodyRefusal) {
+            let share = BodyBudget.process.share()
+            let body = try await request.body.collected(
+                upTo: limit, share, on: context.channel, within: RequestPatience().body)
+            return Data(body)
         } catch {
-            throw Refusal(.contentTooLarge, "The body is larger than \(limit) bytes.")
+            switch error {
+            case .tooLarge:
+                throw Refusal(.contentTooLarge, "The body is larger than \(limit) bytes.")
+            case .cutOff: throw Refusal(.badRequest, "The body ends early.")
+            case .noRoom: throw Refusal(.serviceUnavailable, RPCStatus.bodiesHeld.message)
+            }
         }
     }
 }
@@ -176,8 +214,10 @@ extension ControlRoutes {
         return response(.ok, server.meter(by: dimensions))
     }
 
-    private func setClock(_ request: Request) async throws(Refusal) -> Response {
-        let data = try await body(of: request, upTo: ControlServer.maxBodyBytes)
+    private func setClock(
+        _ request: Request, _ context: ConnectionContext
+    ) async throws(Refusal) -> Response {
+        let data = try await body(of: request, context, upTo: ControlServer.maxBodyBytes)
         let time = try ClockRequest.time(in: data)
         do throws(RPCStatus) { try server.setClock(time) } catch {
             throw Refusal(.conflict, error.message)
@@ -190,8 +230,10 @@ extension ControlRoutes {
         return faults
     }
 
-    private func orderFaults(_ request: Request) async throws(Refusal) -> Response {
-        let data = try await body(of: request, upTo: ControlServer.maxFaultBytes)
+    private func orderFaults(
+        _ request: Request, _ context: ConnectionContext
+    ) async throws(Refusal) -> Response {
+        let data = try await body(of: request, context, upTo: ControlServer.maxFaultBytes)
         guard let order = try? JSONDecoder().decode(FaultOrder.self, from: data) else {
             throw Refusal(
                 .badRequest,

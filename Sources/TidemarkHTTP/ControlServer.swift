@@ -3,6 +3,7 @@ import Hummingbird
 import Logging
 public import TidemarkModel
 public import TidemarkServer
+import TidemarkWire
 
 /// The server's control endpoint over HTTP: what it billed, what time it has, what goes wrong.
 ///
@@ -24,6 +25,9 @@ public import TidemarkServer
 /// server's token, 403 for a host or a page that ``WebPolicy`` does not know, 404 and 405 for what is not
 /// there, 409 for what cannot be done now, 413 for a body that is too large, 415 for a `POST` that is not
 /// said to be JSON, 503 when the store cannot be written to.
+///
+/// A request's head arrives in 30 s and its body in 60 s, or the connection is closed; so is one that asks
+/// for nothing in 2 minutes.
 public final class ControlServer: Sendable {
     /// A body's greatest size, in bytes.
     static let maxBodyBytes = 4_096
@@ -40,6 +44,10 @@ public final class ControlServer: Sendable {
     private let web: WebPolicy
     private let rules: (any WebPages)?
     private let pages: (any WebPages)?
+    private let connections: ConnectionLimit
+
+    /// Connections where nothing else is said.
+    public static let maxConnections = 1_000
 
     /// - Parameters:
     ///   - host: Without a token nothing here asks who calls: keep it on loopback then.
@@ -49,10 +57,11 @@ public final class ControlServer: Sendable {
     ///   - web: Which names and pages may call; nil for loopback's and `host`.
     ///   - rules: What is asked of security rules; nil for what the server itself knows of them.
     ///   - pages: What a browser is shown at the other paths; nil for nothing.
+    ///   - maxConnections: How many may be open; one more is closed as it comes.
     public init(
         _ server: FirestoreServer, host: String, port: Int, faults: FaultBoard? = nil,
         access: AccessToken? = nil, web: WebPolicy? = nil, rules: (any WebPages)? = nil,
-        pages: (any WebPages)? = nil
+        pages: (any WebPages)? = nil, maxConnections: Int = ControlServer.maxConnections
     ) {
         self.server = server
         self.faults = faults
@@ -62,6 +71,7 @@ public final class ControlServer: Sendable {
         self.pages = pages
         self.host = host
         self.port = port
+        connections = ConnectionLimit(most: maxConnections)
     }
 
     /// Serves until the task is cancelled. `ready` is told the port once requests are accepted.
@@ -89,11 +99,15 @@ public final class ControlServer: Sendable {
         var logger = Logger(label: "tidemark.control")
         logger.logLevel = .critical
         let application = Application(
-            responder: CallbackResponder<BasicRequestContext> { request, _ in
-                await routes.respond(to: request)
+            responder: CallbackResponder<ConnectionContext> { request, context in
+                await routes.respond(to: request, context)
             },
+            server: PatientConnections.server(RequestPatience()),
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
-            onServerRunning: { _ in ready(port) }, logger: logger)
+            onServerRunning: { [connections] listener in
+                try? await ListenerGuard.add(to: listener, connections).get()
+                ready(port)
+            }, logger: logger)
         try await application.run()
     }
 }

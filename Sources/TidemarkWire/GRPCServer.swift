@@ -23,6 +23,10 @@ public final class GRPCServer: Sendable {
     private let limits: CallLimits
     private let plain: PlainConnections?
     private let executor: (any TaskExecutor)?
+    private let connectionLimit: ConnectionLimit
+
+    /// Connections of one port, where nothing else is said.
+    package static let maxConnections = 10_000
 
     /// - Parameters:
     ///   - host: An address of this machine, or `localhost`.
@@ -38,18 +42,22 @@ public final class GRPCServer: Sendable {
             transport, host: host, port: port, access: access, CallLimits(), executor: executor)
     }
 
-    /// - Parameter plain: Handles connections that do not speak HTTP/2.
+    /// - Parameters:
+    ///   - maxConnections: How many may be open; one more is closed as it comes.
+    ///   - plain: Handles connections that do not speak HTTP/2.
     package convenience init(
         _ transport: any Transport, host: String, port: Int, access: (any CallerGate)?,
-        plain: @escaping PlainConnections
+        maxConnections: Int = GRPCServer.maxConnections, plain: @escaping PlainConnections
     ) {
-        self.init(transport, host: host, port: port, access: access, CallLimits(), plain)
+        self.init(
+            transport, host: host, port: port, access: access, CallLimits(), plain,
+            maxConnections: maxConnections)
     }
 
     init(
         _ transport: any Transport, host: String, port: Int, access: (any CallerGate)?,
         _ limits: CallLimits, _ plain: PlainConnections? = nil,
-        executor: (any TaskExecutor)? = nil
+        maxConnections: Int = GRPCServer.maxConnections, executor: (any TaskExecutor)? = nil
     ) {
         self.transport = transport
         self.host = host
@@ -58,6 +66,7 @@ public final class GRPCServer: Sendable {
         self.limits = limits
         self.plain = plain
         self.executor = executor
+        connectionLimit = ConnectionLimit(most: maxConnections)
     }
 
     /// Serves until the task is cancelled. Then streams end with `UNAVAILABLE`, and calls have 2 s
@@ -67,7 +76,8 @@ public final class GRPCServer: Sendable {
     /// - Throws: ``RPCStatus`` if the server cannot listen at that address.
     public func run(ready: @escaping @Sendable (_ port: Int) -> Void) async throws {
         let connections = OpenConnections()
-        let listener = try Self.transport(host: host, port: port, connections, plain)
+        let listener = try Self.transport(
+            host: host, port: port, connections, connectionLimit, plain)
         let streams = OpenStreams()
         let desk = CallDesk(access, limits)
         let calls = ServerCalls(transport, streams, desk, executor)

@@ -103,9 +103,9 @@ enum ImportRules {
         "TidemarkServer": ["TidemarkModel", "TidemarkRules", "TidemarkStore"],
         "TidemarkHTTP": [
             "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkServer", "TidemarkREST",
-            "TidemarkSystem", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2", "HTTPTypes",
-            "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS", "NIOWebSocket", "Logging",
-            "JWTKit", "Crypto", "CryptoExtras", "SwiftASN1", "X509",
+            "TidemarkSystem", "TidemarkWire", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2",
+            "HTTPTypes", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS", "NIOWebSocket",
+            "Logging", "JWTKit", "Crypto", "CryptoExtras", "SwiftASN1", "X509",
         ],
         "TidemarkExport": ["TidemarkModel", "TidemarkREST", "TidemarkSystem"],
         "TidemarkConsole": [

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TidemarkExport
+import TidemarkSystem
 
 /// What a server begins with, and what it leaves at its end.
 struct ExportOptions: ParsableArguments {
@@ -25,12 +26,28 @@ struct ExportOptions: ParsableArguments {
             valueName: "folder"))
     var exportOnExit: String?
 
-    /// Imports what was asked for, before anybody is served.
-    func begin(_ whole: WholeExport) async throws {
+    /// Imports what was asked for, before anybody is served. Says where an import before was killed.
+    ///
+    /// - Parameter directory: The folder of the data; nil for memory.
+    func begin(_ whole: WholeExport, in directory: String?) async throws {
+        let mark = directory.map { ImportMark(directory: $0) }
+        if let place = mark?.place {
+            Self.say(
+                """
+                an import of \(place) was ended before it was whole, and a part of it is here. Run it \
+                again, or begin with another folder than \(directory ?? "")
+                """)
+        }
         guard let seed else { return }
+        mark?.set(seed)
         do throws(ExportError) {
             try await whole.bringIn(seed, project: importProject, say: Self.say)
-        } catch { throw CleanExit.message("tidemark serve: \(error.message)").asFailure }
+        } catch {
+            // Only then has something been written.
+            if case .refused = error {} else { mark?.remove() }
+            throw CleanExit.message("tidemark serve: \(error.message)").asFailure
+        }
+        mark?.remove()
     }
 
     /// Exports what was asked for, when nobody is served any more.
@@ -49,6 +66,23 @@ struct ExportOptions: ParsableArguments {
     private static func say(_ line: String) {
         FileHandle.standardError.write(Data("\(line)\n".utf8))
     }
+}
+
+/// A file beside the data that is there while an import writes to it. What a killed import leaves looks
+/// like data of its own otherwise.
+struct ImportMark {
+    private let file: DurableFile
+
+    init(directory: String) { file = DurableFile(path: directory + "/import-unfinished") }
+
+    /// What was being imported; nil where no import was ended early.
+    var place: String? {
+        ((try? file.read()) ?? nil).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Without a file the import goes on all the same.
+    func set(_ place: String) { try? file.write(Array(place.utf8)) }
+    func remove() { try? file.write(nil) }
 }
 
 extension Result where Failure == any Error, Success: Sendable {

@@ -12,6 +12,7 @@ struct AccountsRequest: Sendable {
     var authorization: String?
     var apiKey: String?
     var address = ""
+    /// Of links to this server. It is never what the caller says.
     var origin = ""
 }
 

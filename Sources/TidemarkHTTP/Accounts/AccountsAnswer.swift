@@ -59,6 +59,8 @@ extension AccountsServer {
             ])
         case .call(let method, let project, let extra):
             let isAdmin = try isAdministrator(request, route)
+            // Before the body is read: an import's is large.
+            if method.isForAdmins, !isAdmin { throw .insufficientPermission }
             guard let data = await body(Self.maxBodyBytes(route)) else {
                 throw AccountRefusal("PAYLOAD_TOO_LARGE", status: 413)
             }
@@ -108,9 +110,17 @@ extension AccountsServer {
         _ request: AccountsRequest, _ route: AccountsRoute
     ) throws(AccountRefusal) -> Bool {
         if let header = request.authorization {
-            if let access, access.matches(authorization: header) { return true }
+            let isCounted = !GuessLimit.isLoopback(request.address)
+            if isCounted, !guesses.take(request.address) {
+                throw AccountRefusal("TOO_MANY_ATTEMPTS_TRY_LATER", status: 429)
+            }
             let isOwner = header == "Bearer owner" || header.hasPrefix("Bearer ya29.")
-            if settings.mode == .emulator, isOwner { return true }
+            if access?.matches(authorization: header) == true
+                || (settings.mode == .emulator && isOwner)
+            {
+                if isCounted { guesses.giveBack(request.address) }
+                return true
+            }
             throw AccountRefusal("UNAUTHENTICATED : The bearer token is not known.", status: 401)
         }
         if route.isTools, settings.mode == .emulator { return true }

@@ -5,6 +5,8 @@ import TidemarkServer
 enum AccountsJSON {
     /// Objects and lists inside each other: none of ours has more than six.
     static let maxDepth = 16
+    /// Values of a body of at most 128 KiB, and of a larger one, which brings a thousand accounts in.
+    static let maxValues = (small: 4_000, large: 200_000)
 
     /// - Returns: Nil for what is no JSON object, or one that is too deep.
     static func object(_ data: Data) -> [String: JSONTree]? {
@@ -40,8 +42,11 @@ enum AccountsJSON {
         try JSONDecoder().decode(JSONTree.self, from: data)
     }
 
-    /// Looked at before it is decoded, because decoding goes as deep as the text does.
+    /// Looked at before it is decoded, because decoding goes as deep as the text does, and makes an object
+    /// of each value.
     static func isShallow(_ data: Data) -> Bool {
+        let most = data.count <= 128 << 10 ? maxValues.small : maxValues.large
+        var values = 0
         var depth = 0
         var isInText = false
         var isEscaped = false
@@ -60,8 +65,12 @@ enum AccountsJSON {
             case UInt8(ascii: "\""): isInText = true
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 depth += 1
-                if depth > maxDepth { return false }
+                values += 1
+                if depth > maxDepth || values > most { return false }
             case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            case UInt8(ascii: ","):
+                values += 1
+                if values > most { return false }
             default: break
             }
         }

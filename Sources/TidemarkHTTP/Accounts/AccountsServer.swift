@@ -5,6 +5,7 @@ import Synchronization
 public import TidemarkModel
 public import TidemarkServer
 import TidemarkStore
+import TidemarkWire
 
 /// Accounts, as Firebase Authentication's clients and administrators ask for them.
 ///
@@ -23,6 +24,9 @@ public final class AccountsServer: Sendable {
     let hasher = PasswordHasher()
     let desk: TokenDesk
     private let watches = Mutex(CallerWatches())
+    /// Bounds the bodies that are on their way at once.
+    let bodies = BodyBudget(limit: 64 << 20)
+    let guesses = GuessLimit()
 
     /// - Parameters:
     ///   - dataDirectory: The folder of its file, beside the documents'; nil for memory.

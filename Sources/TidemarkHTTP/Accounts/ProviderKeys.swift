@@ -169,7 +169,7 @@ extension TokenDesk {
         guard let issuer = Self.text(claims["iss"]), known.issuers.contains(issuer),
             !known.audiences.isDisjoint(with: audiences),
             let expiry = claims["exp"].integer, expiry > seconds,
-            claims["iat"].integer ?? 0 <= seconds + 300
+            claims["iat"].integer ?? 0 <= seconds + 300, Self.hasBegun(claims, at: seconds)
         else { throw AccountRefusal.invalidIDToken }
         // Apple's token has the digest of what the app made up; Google's has it as it is.
         if let expected = Self.text(claims["nonce"]) {
@@ -180,6 +180,11 @@ extension TokenDesk {
             }
         }
         return claims
+    }
+
+    /// False for a token that is good only later, by more than clocks differ.
+    static func hasBegun(_ claims: [String: JSONTree], at seconds: Int64) -> Bool {
+        claims["nbf"].integer ?? 0 <= seconds + 300
     }
 
     private static func text(_ value: JSONTree?) -> String? {

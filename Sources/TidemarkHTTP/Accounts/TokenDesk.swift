@@ -117,7 +117,9 @@ struct TokenDesk: Sendable {
                     throw AccountRefusal("OPERATION_NOT_ALLOWED")
                 }
                 claims = try await verified(text, keys, algorithms: ProviderKeys.algorithms)
-                guard let expiry = claims["exp"].integer, expiry > now() / 1_000 else {
+                guard let expiry = claims["exp"].integer, expiry > now() / 1_000,
+                    Self.hasBegun(claims, at: now() / 1_000)
+                else {
                     throw invalid
                 }
             } else if text.hasPrefix("{") {

@@ -19,6 +19,7 @@ final class HeadPatience: ChannelInboundHandler, Sendable {
     private struct State {
         var timer: Scheduled<Void>?
         var isInRequest = false
+        var requests = 0
         /// How many bytes of a head's end have just come.
         var matched = 0
 
@@ -46,9 +47,26 @@ final class HeadPatience: ChannelInboundHandler, Sendable {
     private static let end = Array("\r\n\r\n".utf8)
 
     private let patience: TimeAmount
+    private let isFromStart: Bool
     private let state = Mutex(State())
 
-    init(_ patience: TimeAmount) { self.patience = patience }
+    /// - Parameter isFromStart: True if the time of the first head counts from the connection's beginning,
+    ///   where nothing else closes a connection that says nothing.
+    init(_ patience: TimeAmount, fromStart isFromStart: Bool = false) {
+        self.patience = patience
+        self.isFromStart = isFromStart
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        if isFromStart { state.withLock { start(in: &$0, context.channel) } }
+        context.fireChannelActive()
+    }
+
+    private func start(in state: inout State, _ channel: any NIOCore.Channel) {
+        state.timer = channel.eventLoop.scheduleTask(in: patience) {
+            channel.close(mode: .all, promise: nil)
+        }
+    }
 
     /// In front of the decoder. What happens to a whole head is no matter of the client's.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -60,9 +78,7 @@ final class HeadPatience: ChannelInboundHandler, Sendable {
                 state.isInRequest = true
                 state.timer.take()?.cancel()
             } else if state.timer == nil {
-                state.timer = channel.eventLoop.scheduleTask(in: patience) {
-                    channel.close(mode: .all, promise: nil)
-                }
+                start(in: &state, channel)
             }
         }
         context.fireChannelRead(data)
@@ -73,8 +89,20 @@ final class HeadPatience: ChannelInboundHandler, Sendable {
         context.fireChannelInactive()
     }
 
+    /// Requests whose heads were whole.
+    var requests: Int { state.withLock { $0.requests } }
+
     /// The head is whole.
-    func requestBegan() { stop(isInRequest: true) }
+    ///
+    /// - Returns: The request's number on its connection.
+    @discardableResult
+    func requestBegan() -> Int {
+        stop(isInRequest: true)
+        return state.withLock { state in
+            state.requests += 1
+            return state.requests
+        }
+    }
 
     func requestEnded() { stop(isInRequest: false) }
 

@@ -2,6 +2,7 @@ import NIOCore
 import NIOPosix
 public import TidemarkServer
 import TidemarkSystem
+import TidemarkWire
 
 /// A TCP gate in front of the gRPC port, at which a network can be played: slow, refusing, silent, or a
 /// captive portal. A change of the network concerns the connections that are open too.
@@ -63,6 +64,7 @@ private final class GateTable: @unchecked Sendable {  // Only used on `loop`.
     let loop: any EventLoop
     private let host: String
     private var port: Int
+    private let limit = ConnectionLimit(most: 2 * NetworkGate.maxConnections)
     private var upstream = 0
     private var network = NetworkProfile.healthy
     private var listener: (any Channel)?
@@ -89,6 +91,11 @@ private final class GateTable: @unchecked Sendable {  // Only used on `loop`.
         return ServerBootstrap(group: loop)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.backlog, value: 256)
+            .serverChannelInitializer { [limit] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(ListenerGuard(limit))
+                }
+            }
             .childChannelOption(.autoRead, value: false)
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { [self] channel in

@@ -6,6 +6,7 @@ import NIOWebSocket
 import Synchronization
 public import TidemarkModel
 public import TidemarkServer
+import TidemarkWire
 
 /// The requests that security rules judge, as they come, over a WebSocket: what the emulator serves at
 /// `ws://HOST:PORT/requests`, and Google's emulator pages show.
@@ -20,6 +21,8 @@ public import TidemarkServer
 public final class RequestsFeed: Sendable {
     /// How many may read at a time; others are refused.
     static let maxReaders = 32
+    /// Connections where nothing else is said; most of them are readers that are let in or refused at once.
+    public static let maxConnections = 200
     /// What a reader may send: control frames, and nothing else that is looked at.
     private static let maxFrameBytes = 16_384
 
@@ -29,6 +32,7 @@ public final class RequestsFeed: Sendable {
     private let access: AccessToken?
     private let web: WebPolicy
     private let readers = Mutex(0)
+    private let connections: ConnectionLimit
 
     /// - Parameters:
     ///   - server: Whose requests are told.
@@ -36,15 +40,17 @@ public final class RequestsFeed: Sendable {
     ///   - port: 0 for a free one.
     ///   - access: What a reader must show as a bearer token; nil asks for nothing.
     ///   - web: Which names and pages may read; nil for loopback's and `host`.
+    ///   - maxConnections: How many may be open; one more is closed as it comes.
     public init(
         _ server: FirestoreServer, host: String, port: Int, access: AccessToken? = nil,
-        web: WebPolicy? = nil
+        web: WebPolicy? = nil, maxConnections: Int = RequestsFeed.maxConnections
     ) {
         self.server = server
         self.host = host
         self.port = port
         self.access = access
         self.web = web ?? WebPolicy(listeningOn: host)
+        connections = ConnectionLimit(most: maxConnections)
     }
 
     private typealias Frames = NIOAsyncChannel<WebSocketFrame, WebSocketFrame>
@@ -62,8 +68,17 @@ public final class RequestsFeed: Sendable {
         do {
             listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .serverChannelInitializer { [connections] channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(ListenerGuard(connections))
+                    }
+                }
                 .bind(host: host == "localhost" ? "127.0.0.1" : host, port: port) { channel in
-                    channel.eventLoop.makeCompletedFuture { try self.upgrade(channel) }
+                    channel.eventLoop.makeCompletedFuture {
+                        let head = HeadPatience(RequestPatience().head, fromStart: true)
+                        try channel.pipeline.syncOperations.addHandler(head)
+                        return try self.upgrade(channel)
+                    }
                 }
         } catch {
             throw ControlServerError(message: "Cannot listen on \(host):\(port): \(error)")
@@ -115,6 +130,7 @@ public final class RequestsFeed: Sendable {
         call.method = head.method.rawValue
         call.hosts = head.headers["host"]
         call.origins = head.headers["origin"]
+        call.fetch = FetchMetadata { head.headers[$0] }
         if case .refused(let refusal) = web.verdict(on: call) {
             return (HTTPResponseStatus(statusCode: refusal.status), refusal.message)
         }

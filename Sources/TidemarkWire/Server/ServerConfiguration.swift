@@ -26,7 +26,8 @@ extension GRPCServer {
     static let leaving = Duration.milliseconds(500)
 
     static func transport(
-        host: String, port: Int, _ connections: OpenConnections, _ plain: PlainConnections?
+        host: String, port: Int, _ connections: OpenConnections, _ limit: ConnectionLimit,
+        _ plain: PlainConnections?
     ) throws(RPCStatus) -> HTTP2ServerTransport.Custom<SharedPort> {
         guard (0...65_535).contains(port) else {
             throw .invalidArgument("\(port) is no port: 0 to 65535.")
@@ -49,7 +50,7 @@ extension GRPCServer {
         config.channelDebuggingCallbacks.onAcceptTCPConnection = { connections.add($0) }
         config.channelDebuggingCallbacks.onAcceptHTTP2Stream = { PackedRequests.add(to: $0) }
         let listener = SharedPort(
-            host: host == "localhost" ? "127.0.0.1" : host, port: port, plain: plain)
+            host: host == "localhost" ? "127.0.0.1" : host, port: port, plain: plain, limit: limit)
         let transport = HTTP2ServerTransport.Custom(listenerFactory: listener, config: config)
         var context = GRPCServerContext()
         context.methods = RPCMethod.allCases.map(\.descriptor)

@@ -1,6 +1,6 @@
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
-import TidemarkModel
+package import TidemarkModel
 
 /// A message of a stream. Its names can be decoded only when the stream's database is known.
 struct IncomingMessage<Message> {
@@ -10,6 +10,7 @@ struct IncomingMessage<Message> {
 
 extension IncomingMessage<ListenRequest> {
     static func listen(_ bytes: [UInt8]) throws(RPCStatus) -> Self {
+        try RequestParts.check(.listen, bytes)
         let wire = try PBListenRequest(wire: bytes)
         return Self(database: wire.database) { names throws(RPCStatus) in
             try ListenCoder(names).request(wire)
@@ -19,6 +20,7 @@ extension IncomingMessage<ListenRequest> {
 
 extension IncomingMessage<WriteRequest> {
     static func write(_ bytes: [UInt8]) throws(RPCStatus) -> Self {
+        try RequestParts.check(.write, bytes)
         let wire = try PBWriteRequest(wire: bytes)
         return Self(database: wire.database) { names throws(RPCStatus) in
             try WriteCoder(names).request(wire)
@@ -105,6 +107,9 @@ extension RPCStatus {
         .resourceExhausted, "The client reads too slowly for what it asked for.")
     static let stopping = RPCStatus(.unavailable, "The server is shutting down.")
     static let clientGone = RPCStatus(.cancelled, "The client ended the call.")
+    /// The server holds as much of requests as it may.
+    package static let bodiesHeld = RPCStatus(
+        .unavailable, "The server holds as many requests as it may. Try again.")
     static let noRequest = RPCStatus.invalidArgument("The call ended without a request.")
 
     static let notGzip = RPCStatus.invalidArgument(

@@ -28,6 +28,7 @@ struct SharedPort: HTTP2ServerTransport.ListenerFactory {
     let port: Int
     /// The handler for other connections; nil rejects them with HTTP/2's own error.
     let plain: PlainConnections?
+    let limit: ConnectionLimit
     let eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
 
     func makeListeningChannel(
@@ -39,7 +40,11 @@ struct SharedPort: HTTP2ServerTransport.ListenerFactory {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             // No connection is accepted before the handlers below are installed.
             .serverChannelOption(.autoRead, value: false)
-            .serverChannelInitializer { listenerConfigurator.configure(channel: $0) }
+            .serverChannelInitializer { [limit] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(ListenerGuard(limit))
+                }.flatMap { listenerConfigurator.configure(channel: channel) }
+            }
             .childChannelInitializer { child in
                 child.eventLoop.makeCompletedFuture {
                     let handler = ProtocolDetection { channel, start in

@@ -36,7 +36,7 @@ package enum AccountMethod: String, Hashable, Sendable, CaseIterable {
     case createProvider, getProvider, listProviders, updateProvider, deleteProvider
 
     /// Whether only an administrator may ask it.
-    var isForAdmins: Bool {
+    package var isForAdmins: Bool {
         switch self {
         case .create, .batchGet, .batchCreate, .batchDelete, .query, .createSessionCookie,
             .clearAccounts, .getConfig, .updateConfig, .listOobCodes, .listVerificationCodes,

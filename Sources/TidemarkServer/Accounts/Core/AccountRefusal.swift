@@ -19,7 +19,8 @@ package struct AccountRefusal: Error, Hashable, Sendable {
     static let emailExists = AccountRefusal("EMAIL_EXISTS")
     static let emailNotFound = AccountRefusal("EMAIL_NOT_FOUND")
     static let federatedIDLinked = AccountRefusal("FEDERATED_USER_ID_ALREADY_LINKED")
-    static let insufficientPermission = AccountRefusal("INSUFFICIENT_PERMISSION", status: 403)
+    package static let insufficientPermission = AccountRefusal(
+        "INSUFFICIENT_PERMISSION", status: 403)
     static let invalidEmail = AccountRefusal("INVALID_EMAIL")
     package static let invalidIDToken = AccountRefusal("INVALID_ID_TOKEN")
     static let invalidLocalID = AccountRefusal(

@@ -1,0 +1,102 @@
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import TidemarkWire
+
+/// HTTP/1.1 on a port of its own, whose requests arrive in time and whose connections have a bound.
+struct PatientConnections: ServerChildChannel {
+    struct Value: ServerChildChannelValue {
+        let http: HTTP1Channel
+        let connection: HTTP1Channel.Value
+        var channel: any NIOCore.Channel { connection.channel }
+    }
+
+    let patience: RequestPatience
+    let responder: HTTPChannelHandler.Responder
+
+    /// Serves connections that send a request's head in 30 s and ask for something in 2 minutes.
+    static func server(_ patience: RequestPatience) -> HTTPServerBuilder {
+        HTTPServerBuilder { PatientConnections(patience: patience, responder: $0) }
+    }
+
+    func setup(channel: any NIOCore.Channel, logger: Logger) -> EventLoopFuture<Value> {
+        let head = HeadPatience(patience.head)
+        let http = HTTP1Channel(
+            responder: { [responder, patience] request, writer, channel in
+                let number = head.requestBegan()
+                defer { head.requestEnded() }
+                try await responder(request, writer, channel)
+                guard request.hasBody else { return }
+                // What was refused is not read, and the library waits for its end.
+                channel.eventLoop.scheduleTask(in: patience.body) {
+                    if head.requests == number { channel.close(mode: .all, promise: nil) }
+                }
+            }, configuration: .init(idleTimeout: patience.idle))
+        return channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(head)
+        }.flatMap {
+            http.setup(channel: channel, logger: logger)
+        }.map { Value(http: http, connection: $0) }
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        await value.http.handle(value: value.connection, logger: logger)
+    }
+}
+
+extension Request {
+    var hasBody: Bool {
+        headers[.contentLength].map { $0 != "0" } ?? (headers[.transferEncoding] != nil)
+    }
+}
+
+extension RequestBody {
+    /// Waits for the whole body.
+    ///
+    /// - Parameters:
+    ///   - limit: In bytes.
+    ///   - share: Grows by what has come.
+    ///   - channel: Closed when the body takes longer than `patience`.
+    func collected(
+        upTo limit: Int, _ share: BodyBudget.Share, on channel: any NIOCore.Channel,
+        within patience: TimeAmount
+    ) async throws(BodyRefusal) -> [UInt8] {
+        let timer = channel.eventLoop.scheduleTask(in: patience) {
+            channel.close(mode: .all, promise: nil)
+        }
+        defer { timer.cancel() }
+        var bytes: [UInt8] = []
+        do {
+            for try await part in self {
+                guard bytes.count + part.readableBytes <= limit else { throw BodyRefusal.tooLarge }
+                guard share.grow(by: part.readableBytes) else { throw BodyRefusal.noRoom }
+                bytes.append(contentsOf: part.readableBytesView)
+            }
+        } catch { throw error as? BodyRefusal ?? .cutOff }
+        return bytes
+    }
+}
+
+/// Why a body is not read to its end.
+enum BodyRefusal: Error {
+    case tooLarge
+    /// Its sender is gone, or took too long.
+    case cutOff
+    /// All requests together hold as much as they may.
+    case noRoom
+}
+
+/// A request's context that knows its connection.
+struct ConnectionContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any NIOCore.Channel
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
+    }
+
+    /// The caller's address without the port: all connections of one machine count together.
+    var address: String { channel.remoteAddress?.ipAddress ?? "" }
+}

@@ -1,0 +1,112 @@
+import TidemarkModel
+
+/// Counts the parts of a request in its bytes, before objects are made of them.
+///
+/// An empty write takes two bytes and its object hundreds. A request may have so many messages and names as
+/// any that means something: a write names a document, which takes 36 bytes at least.
+struct RequestParts {
+    /// A message whose fields are looked at.
+    private enum Kind {
+        case writes(field: UInt64), names(field: UInt64), masked(field: UInt64)
+        case query(field: UInt64), aggregated, target
+        case write, transform, mask, structured, filter, composite, queryTarget, documents
+        case projection
+    }
+
+    /// What a field is.
+    private enum Part { case other, name, message, group(Kind) }
+
+    /// Shorter requests are not looked at: they cannot hold enough.
+    private static let least = 1 << 14
+    /// Messages and names that any request may have, whatever its length.
+    private static let free = 20_000
+    /// Filters, orders and aggregations of one query. The server's own limits are lower.
+    private static let maxFilters = 1_000
+
+    private var messages = 0
+    private var names = 0
+    private var filters = 0
+
+    /// - Throws: `INVALID_ARGUMENT` for a request with more parts than its length allows. Bytes that are
+    ///   no message are let through: their decoder says what is wrong.
+    static func check(_ method: RPCMethod, _ bytes: [UInt8]) throws(RPCStatus) {
+        guard bytes.count >= least, let kind = kind(of: method) else { return }
+        var parts = RequestParts()
+        let isTooMuch = bytes.withUnsafeBufferPointer { bytes in
+            parts.isTooMuch(bytes, kind)
+        }
+        if isTooMuch {
+            throw .invalidArgument("The request has more parts than one of its length may have.")
+        }
+    }
+
+    private static func kind(of method: RPCMethod) -> Kind? {
+        switch method {
+        case .commit, .batchWrite: .writes(field: 2)
+        case .write: .writes(field: 3)
+        case .batchGetDocuments: .names(field: 2)
+        case .updateDocument: .masked(field: 2)
+        case .runQuery, .partitionQuery: .query(field: 2)
+        case .runAggregationQuery: .aggregated
+        case .listen: .target
+        default: nil
+        }
+    }
+
+    private mutating func isTooMuch(_ whole: UnsafeBufferPointer<UInt8>, _ kind: Kind) -> Bool {
+        var rest = [(whole, kind)]
+        while let (bytes, kind) = rest.popLast() {
+            var reader = WireReader(bytes)
+            while !reader.isAtEnd, let tag = try? reader.tag() {
+                guard tag & 7 == 2 else {
+                    guard (try? reader.skip(tag)) != nil else { return false }
+                    continue
+                }
+                guard let content = try? reader.lengthDelimited() else { return false }
+                switch Self.part(tag >> 3, of: kind) {
+                case .other: continue
+                case .name: names += 1
+                case .message: messages += 1
+                case .group(let inner):
+                    messages += 1
+                    if case .filter = inner { filters += 1 }
+                    rest.append((content, inner))
+                }
+                if isOver(whole.count) { return true }
+            }
+        }
+        return false
+    }
+
+    private func isOver(_ length: Int) -> Bool {
+        messages > Self.free + length / 16 || names > Self.free + length / 8
+            || filters > Self.maxFilters
+    }
+
+    private static func part(_ field: UInt64, of kind: Kind) -> Part {
+        switch (kind, field) {
+        case (.writes(let writes), _): field == writes ? .group(.write) : .other
+        case (.names(let documents), _): field == documents ? .name : .other
+        case (.masked(let mask), _): field == mask ? .group(.mask) : .other
+        case (.query(let query), _): field == query ? .group(.structured) : .other
+        case (.write, 3): .group(.mask)
+        case (.write, 6): .group(.transform)
+        case (.write, 7): .message
+        case (.transform, 2): .message
+        case (.mask, 1): .name
+        case (.aggregated, 2): .group(.query(field: 1))
+        case (.target, 2): .group(.queryTarget)
+        // A target is a message inside the request: its query and its documents have numbers of their own.
+        case (.queryTarget, 2): .group(.query(field: 2))
+        case (.queryTarget, 3): .group(.documents)
+        case (.documents, 2): .name
+        case (.structured, 1): .group(.projection)
+        case (.structured, 2), (.structured, 4): .message
+        case (.structured, 3): .group(.filter)
+        case (.projection, 2): .message
+        case (.filter, 1): .group(.composite)
+        case (.composite, 2): .group(.filter)
+        default: .other
+        }
+    }
+}
