@@ -7,6 +7,7 @@ package import NIOCore
 import Synchronization
 public import TidemarkModel
 import TidemarkREST
+package import TidemarkWire
 
 /// Firestore over HTTP, on connections that something else has accepted: REST, WebChannel, and the
 /// endpoints of Firebase's emulator. Without encryption it is HTTP/1.1, with it HTTP/2 too.
@@ -20,6 +21,9 @@ public final class FirestoreHTTP: Sendable {
     private let patience: RequestPatience
     private let access: (any CallerGate)?
     private let service: HTTPService
+    private let bodies: BodyBudget
+    /// Of those whose caller is not known before the body is read, so that they take no room from others.
+    private let handshakes = BodyBudget(limit: 32 << 20)
     private let channels: ChannelHub
     private let web: WebPolicy
     private let endpoints: [any WebPages]
@@ -53,12 +57,14 @@ public final class FirestoreHTTP: Sendable {
     package init(
         _ transport: any Transport, access: (any CallerGate)?, web: WebPolicy,
         endpoints: [any WebPages], tls: ServerTLS? = nil, patience: RequestPatience,
+        bodies: BodyBudget = .process,
         executor: any TaskExecutor = globalConcurrentExecutor
     ) {
         self.patience = patience
         self.tls = tls
         self.access = access
-        service = HTTPService(transport, access: access, executor: executor)
+        self.bodies = bodies
+        service = HTTPService(transport, access: access, bodies: bodies, executor: executor)
         channels = ChannelHub(service)
         self.web = web
         self.endpoints = endpoints
@@ -161,52 +167,93 @@ public final class FirestoreHTTP: Sendable {
         call.isAnyContentExpected = true
         switch web.verdict(on: call) {
         case .refused(let refusal):
-            return Response(
-                .error(RPCStatus(.permissionDenied, refusal.message)), toPageOf: nil,
-                partsOn: service.executor)
+            let answer = HTTPAnswer.error(RPCStatus(.permissionDenied, refusal.message))
+            return request.hasBody
+                ? unread(answer, nil, channel, isMultiplexed)
+                : Response(answer, toPageOf: nil, partsOn: service.executor)
         case .preflight(let origin): return .firestorePreflight(request, origin: origin)
         case .allowed(let origin):
             if request.method == .options { return Response(status: .ok) }
-            guard let body = await body(of: request, channel, isMultiplexed) else {
-                var refused = Response(
-                    .error(.bodyTooLarge), toPageOf: origin, partsOn: service.executor)
-                // The rest of the body is not read. HTTP/2 has no such field.
-                if !isMultiplexed { refused.headers[.connection] = "close" }
-                return refused
-            }
-            let rest = RESTRequest(request, body: body, isMultiplexed: isMultiplexed)
-            let answer = await answer(rest, request, channel)
+            let head = RESTRequest(request, body: [], isMultiplexed: isMultiplexed)
+            // A body over HTTP/2 need not state its length.
+            let hasBody =
+                request.hasBody || isMultiplexed && [.post, .put, .patch].contains(request.method)
+            // Who calls is asked before anything is kept of what they send.
+            let admission = hasBody ? await self.admission(of: head, request) : RESTAdmission()
+            let share = (ChannelHub.isHandshake(head) ? handshakes : bodies).share()
+            var body: [UInt8] = []
+            do throws(RPCStatus) {
+                if let refusal = admission.refusal {
+                    return unread(refusal, origin, channel, isMultiplexed)
+                }
+                if hasBody { body = try await self.body(of: request, head, share, channel) }
+            } catch { return unread(.error(error), origin, channel, isMultiplexed) }
+            defer { withExtendedLifetime(share) {} }
+            let answer = await answer(
+                RESTRequest(request, body: body, isMultiplexed: isMultiplexed), request, admission,
+                channel)
             var response = Response(answer, toPageOf: origin, partsOn: service.executor)
             if request.method == .head { response.body = ResponseBody() }
             return response
         }
     }
 
-    /// Nil for one that is too large.
+    /// Finds out by a request's head whether its body is to be read.
+    private func admission(
+        of head: RESTRequest, _ request: Hummingbird.Request
+    ) async -> RESTAdmission {
+        if RESTRoute.isCall(head.path) { return await service.admission(of: head) }
+        var admission = RESTAdmission()
+        if ChannelHub.isChannel(head) {
+            admission.refusal = channels.refusal(of: head)
+        } else if Self.isForAdministrators(PageRequest(request, body: [])) {
+            do throws(RPCStatus) { try await checkAdministrator(head) } catch {
+                admission.refusal = .error(error)
+            }
+        }
+        return admission
+    }
+
+    /// The answer to a request whose body is not read. The connection is closed a second later, so that
+    /// the answer arrives before, and nobody has to read the rest.
+    private func unread(
+        _ answer: HTTPAnswer, _ origin: String?, _ channel: any NIOCore.Channel,
+        _ isMultiplexed: Bool
+    ) -> Response {
+        var response = Response(answer, toPageOf: origin, partsOn: service.executor)
+        // HTTP/2 has no such field: the channel is a stream's.
+        if !isMultiplexed { response.headers[.connection] = "close" }
+        channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(mode: .all, promise: nil) }
+        return response
+    }
+
+    /// - Throws: For a body that is too large, ends early, or finds no room beside those of others.
     private func body(
-        of request: Hummingbird.Request, _ channel: any NIOCore.Channel, _ isMultiplexed: Bool
-    ) async -> [UInt8]? {
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }),
-            length > RESTRequest.maxBodyBytes
-        {
-            return nil
+        of request: Hummingbird.Request, _ head: RESTRequest, _ share: BodyBudget.Share,
+        _ channel: any NIOCore.Channel
+    ) async throws(RPCStatus) -> [UInt8] {
+        let limit =
+            ChannelHub.isHandshake(head) ? ChannelHub.maxHandshakeBytes : RESTRequest.maxBodyBytes
+        let length = request.headers[.contentLength].flatMap { Int($0) }
+        if let length, length > limit { throw .bodyTooLarge(limit) }
+        do throws(BodyRefusal) {
+            return try await request.body.collected(
+                upTo: limit, share, on: channel, within: patience.body)
+        } catch {
+            switch error {
+            case .tooLarge: throw .bodyTooLarge(limit)
+            case .cutOff: throw .invalidArgument("The body ends early.")
+            case .noRoom: throw .bodiesHeld
+            }
         }
-        // A body over HTTP/2 need not say its length.
-        let saysNothing =
-            request.headers[.contentLength] == nil && request.headers[.transferEncoding] == nil
-        if saysNothing, !isMultiplexed { return [] }
-        let timer = channel.eventLoop.scheduleTask(in: patience.body) {
-            channel.close(mode: .all, promise: nil)
-        }
-        defer { timer.cancel() }
-        guard let bytes = try? await request.body.collect(upTo: RESTRequest.maxBodyBytes) else {
-            return nil
-        }
-        return Array(buffer: bytes)
     }
 
     /// How paths begin that are for tools, and not for an app's users.
     private static let administrators: Set<String> = ["emulator", "tidemark", "_admin"]
+
+    private static func isForAdministrators(_ page: PageRequest) -> Bool {
+        page.path.first.map(administrators.contains) ?? false
+    }
 
     /// What tools do to a whole server is an administrator's, where callers show who they are.
     private func checkAdministrator(_ request: RESTRequest) async throws(RPCStatus) {
@@ -223,22 +270,25 @@ public final class FirestoreHTTP: Sendable {
         _ request: RESTRequest, _ original: Hummingbird.Request
     ) async -> HTTPAnswer? {
         let page = PageRequest(original, body: request.body)
-        if let first = page.path.first, Self.administrators.contains(first) {
+        if Self.isForAdministrators(page) {
             do throws(RPCStatus) { try await checkAdministrator(request) } catch {
                 return .error(error)
             }
         }
         for endpoint in endpoints {
             if let answer = await endpoint.answer(page), case .bytes(let bytes) = answer.body {
-                return HTTPAnswer(
+                var found = HTTPAnswer(
                     status: answer.status, contentType: answer.type, body: .data(Data(bytes)))
+                // A page is held to the same as on the control port.
+                found.headers["content-security-policy"] = Response.contentSecurityPolicy
+                return found
             }
         }
         return nil
     }
 
     private func answer(
-        _ request: RESTRequest, _ original: Hummingbird.Request
+        _ request: RESTRequest, _ original: Hummingbird.Request, _ admission: RESTAdmission
     ) async -> HTTPAnswer {
         let isREST = RESTRoute.isCall(request.path)
         // What has no body is read at once, and the service knows what takes longer. A body may be large,
@@ -247,17 +297,18 @@ public final class FirestoreHTTP: Sendable {
         return await withTaskExecutorPreference(service.executor) {
             if !isREST, let answer = await endpoint(request, original) { return answer }
             if let answer = await channels.answer(request) { return answer }
-            return await service.answer(request)
+            return await service.answer(request, admission)
         }
     }
 
     private func answer(
-        _ request: RESTRequest, _ original: Hummingbird.Request, _ channel: any NIOCore.Channel
+        _ request: RESTRequest, _ original: Hummingbird.Request, _ admission: RESTAdmission,
+        _ channel: any NIOCore.Channel
     ) async -> HTTPAnswer {
         if ["GET", "HEAD"].contains(request.method), request.path == "/" {
             return HTTPAnswer(contentType: "text/plain", body: .data(Data("Ok\n".utf8)))
         }
-        let answer = await answer(request, original)
+        let answer = await answer(request, original, admission)
         var parts: (any HTTPParts)?
         if case .parts(let reading) = answer.body { parts = reading }
         let isOpen = connections.withLock { connections in

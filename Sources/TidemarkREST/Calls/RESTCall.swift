@@ -11,17 +11,18 @@ struct RESTCall: Sendable {
     var isStreaming: Bool { method.streamsReplies }
     private let isPretty: Bool
 
-    /// - Throws: What is wrong with the request, in production's words where they are known.
-    init(_ request: RESTRequest) throws(RESTRefusal) {
+    /// What a request asks for, as its head says.
+    ///
+    /// - Throws: Where there is nothing.
+    static func route(of request: RESTRequest) throws(RESTRefusal) -> RESTRoute {
         guard let segments = URLText.segments(of: request.path),
             let route = RESTRoute(request.method, segments)
         else { throw RESTRefusal(.nothing(at: request.path), isList: false) }
-        do throws(RPCStatus) { try self.init(request, route) } catch {
-            throw RESTRefusal(error, isList: route.rpc.streamsReplies)
-        }
+        return route
     }
 
-    private init(_ request: RESTRequest, _ route: RESTRoute) throws(RPCStatus) {
+    /// - Throws: What is wrong with the request, in production's words where they are known.
+    init(_ request: RESTRequest, _ route: RESTRoute) throws(RPCStatus) {
         if route.rpc == .listen || route.rpc == .write {
             throw RPCStatus(
                 .unimplemented, "\(route.rpc.rawValue) is a stream: it needs gRPC or WebChannel.")

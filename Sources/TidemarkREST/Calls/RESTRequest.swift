@@ -30,6 +30,7 @@ package struct RESTRequest: Hashable, Sendable {
 }
 
 extension RPCStatus {
-    package static let bodyTooLarge = RPCStatus.invalidArgument(
-        "Request payload size exceeds the limit: \(RESTRequest.maxBodyBytes) bytes.")
+    package static func bodyTooLarge(_ limit: Int) -> RPCStatus {
+        .invalidArgument("Request payload size exceeds the limit: \(limit) bytes.")
+    }
 }

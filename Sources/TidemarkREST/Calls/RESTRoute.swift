@@ -3,8 +3,8 @@ import TidemarkModel
 
 /// Which RPC a method and a path mean, and which of its fields the path sets. Source: the HTTP rules of
 /// `google.firestore.v1`, as webchannel-rest 2 lists them.
-package struct RESTRoute {
-    enum Body {
+package struct RESTRoute: Sendable {
+    enum Body: Sendable {
         /// It has none; the URL's query sets fields.
         case none
         /// It is the whole request.

@@ -1,7 +1,7 @@
 package import Foundation
 import Synchronization
 package import TidemarkModel
-import TidemarkWire
+package import TidemarkWire
 
 /// What calls over HTTP need of a server: the transport, who may call, and what may be under way.
 package struct HTTPService: Sendable {
@@ -11,17 +11,21 @@ package struct HTTPService: Sendable {
     let budget: SendBudget
     /// Runs what takes longer than a document's read.
     package let executor: any TaskExecutor
+    /// Bounds what requests hold before they are performed.
+    package let bodies: BodyBudget
 
     /// How much may wait to be sent on all answers and channels.
     private static let maxUnsentBytes = 64 << 20
 
     /// - Parameters:
     ///   - access: Who may call; nil for anybody.
+    ///   - bodies: Bounds what requests hold, together with those of other ports.
     ///   - executor: Runs every call that is not a short read, and the pumps of channels.
     package init(
-        _ transport: any Transport, access: (any CallerGate)?,
+        _ transport: any Transport, access: (any CallerGate)?, bodies: BodyBudget = .process,
         executor: any TaskExecutor = globalConcurrentExecutor
     ) {
+        self.bodies = bodies
         self.transport = transport
         self.executor = executor
         desk = CallDesk(access)
@@ -80,17 +84,61 @@ extension HTTPService {
     private static let window = 1 << 20
     private static let maxQueuedBytes = 64 << 20
 
+    /// Finds out who calls, and for what, by a request's head alone.
+    ///
+    /// - Returns: The answer to a caller who is refused, for whom the body need not be read.
+    package func admission(of head: RESTRequest) async -> RESTAdmission {
+        do throws(RESTRefusal) {
+            let route = try RESTCall.route(of: head)
+            return RESTAdmission(route: route, caller: try await caller(head, route))
+        } catch { return RESTAdmission(refusal: .error(error.status, isList: error.isList)) }
+    }
+
+    private func caller(
+        _ request: RESTRequest, _ route: RESTRoute
+    ) async throws(RESTRefusal) -> Caller {
+        do throws(RPCStatus) {
+            return try await desk.caller(Self.token(request.headers), route.rpc)
+        } catch { throw RESTRefusal(error, isList: route.rpc.streamsReplies) }
+    }
+
+    private func known(
+        of request: RESTRequest, _ admission: RESTAdmission?
+    ) async throws(RESTRefusal) -> (RESTRoute, Caller) {
+        if let route = admission?.route, let caller = admission?.caller { return (route, caller) }
+        let route = try RESTCall.route(of: request)
+        return (route, try await caller(request, route))
+    }
+
+    /// Reads a body, while the budget has room for what is made of it.
+    private func call(
+        _ request: RESTRequest, _ route: RESTRoute
+    ) throws(RESTRefusal) -> RESTCall {
+        let share = bodies.share()
+        do throws(RPCStatus) {
+            guard share.grow(by: Self.treeBytes * request.body.count) else { throw .bodiesHeld }
+            return try RESTCall(request, route)
+        } catch { throw RESTRefusal(error, isList: route.rpc.streamsReplies) }
+    }
+
+    /// What reading makes of each byte of a body, in bytes.
+    private static let treeBytes = 4
+
     /// Performs a call. Cancelling the task cancels it.
     ///
     /// A document's read runs on the executor that the task prefers, such as its connection's event loop;
     /// other calls, which may take longer, run on ``executor``.
-    package func answer(_ request: RESTRequest) async -> HTTPAnswer {
+    ///
+    /// - Parameter admission: What was found out of the request's head; nil finds it out.
+    package func answer(
+        _ request: RESTRequest, _ admission: RESTAdmission? = nil
+    ) async -> HTTPAnswer {
         do throws(RESTRefusal) {
-            let call = try RESTCall(request)
-            do throws(RPCStatus) {
-                let caller = try await desk.caller(Self.token(request.headers), call.method)
-                try caller.checkReach(of: call.database)
-            } catch { throw RESTRefusal(error, isList: call.isStreaming) }
+            let (route, caller) = try await known(of: request, admission)
+            let call = try self.call(request, route)
+            do throws(RPCStatus) { try caller.checkReach(of: call.database) } catch {
+                throw RESTRefusal(error, isList: call.isStreaming)
+            }
             var context = Self.context(call.database, request.headers)
             if call.request.isShortRead {
                 context.mayAnswerAtOnce = true
@@ -139,6 +187,24 @@ extension HTTPService {
             handle.cancel()
         }
     }
+}
+
+/// What a request's head says of a call: its RPC and its caller, or why it is refused.
+package struct RESTAdmission: Sendable {
+    var route: RESTRoute?
+    var caller: Caller?
+    /// Nil for a caller who is let in.
+    package var refusal: HTTPAnswer?
+
+    /// Nothing is known yet.
+    package init() {}
+
+    init(route: RESTRoute, caller: Caller) {
+        self.route = route
+        self.caller = caller
+    }
+
+    init(refusal: HTTPAnswer) { self.refusal = refusal }
 }
 
 /// A body whose parts come one after the other.

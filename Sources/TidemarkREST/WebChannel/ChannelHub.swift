@@ -9,8 +9,10 @@ import TidemarkWire
 /// one. So a stream of writes that asks for nothing is ended after ``ChannelMachine/quietLimit``; clients
 /// open another for their next write. Where requests share a connection it stays open.
 package final class ChannelHub: Sendable {
-    /// Sessions at once; more are refused.
+    /// Sessions at once; more are refused. Those of refused callers are not among them.
     package static let maxSessions = 10_000
+    /// A handshake's largest body. It is read before anybody knows who calls: browsers say that in it.
+    package static let maxHandshakeBytes = 1 << 20
     /// How often it is looked for what is due.
     private static let tickInterval = Duration.seconds(1)
     /// What the browser is told of how long a back channel may be silent, in ms.
@@ -18,6 +20,7 @@ package final class ChannelHub: Sendable {
 
     private let service: HTTPService
     private let sessions = Mutex<[String: ChannelSession]>([:])
+    private let refused = Mutex(RefusedChannels())
     private let clock: @Sendable () -> Duration
     private let makeID: @Sendable () -> String
 
@@ -46,6 +49,16 @@ package final class ChannelHub: Sendable {
         }.joined()
     }
 
+    package static func isChannel(_ head: RESTRequest) -> Bool {
+        ChannelRequest.isChannel(head.path)
+    }
+
+    /// True for a request without a session.
+    package static func isHandshake(_ head: RESTRequest) -> Bool {
+        guard isChannel(head), let request = try? ChannelRequest(head) else { return false }
+        return request.kind == .handshake
+    }
+
     package var count: Int { sessions.withLock { $0.count } }
 
     /// Looks for what is due until the task is cancelled, and then closes all sessions.
@@ -61,6 +74,8 @@ package final class ChannelHub: Sendable {
     /// Sends what keeps answers alive, drops sessions that nobody asks for, ends calls that are overdue.
     package func tick() {
         service.desk.sweep()
+        let now = clock()
+        refused.withLock { $0.drop(before: now) }
         let open = sessions.withLock { $0 }
         for (sid, session) in open where session.tick() { drop(sid) }
     }
@@ -75,60 +90,83 @@ package final class ChannelHub: Sendable {
         } catch { return .error(error) }
     }
 
+    /// The answer to a request whose body need not be read: one of a session that is not there, or of a
+    /// caller who was refused.
+    ///
+    /// - Parameter head: A request without its body.
+    /// - Returns: Nil for a request that is to be read.
+    package func refusal(of head: RESTRequest) -> HTTPAnswer? {
+        do throws(RPCStatus) {
+            let request = try ChannelRequest(head)
+            guard case .forward(let sid) = request.kind else { return nil }
+            if refused.withLock({ $0[sid] }) != nil { return Self.text(RefusedChannels.status) }
+            return session(sid, request) == nil ? Self.unknownSID : nil
+        } catch { return .error(error) }
+    }
+
     private func answer(_ request: ChannelRequest) async throws(RPCStatus) -> HTTPAnswer {
         switch request.kind {
         case .handshake: return try await handshake(request)
         case .forward(let sid):
             guard let session = session(sid, request) else { return Self.unknownSID }
-            guard
-                let text = session.forward(
-                    request.maps, first: request.firstMap, acknowledged: request.acknowledged)
-            else {
+            do throws(RPCStatus) {
+                return Self.text(
+                    try session.forward(
+                        request.maps, first: request.firstMap, acknowledged: request.acknowledged))
+            } catch {
                 // What came too late for it was not taken: the browser sends it in another session.
                 if session.isEnded { return Self.unknownSID }
-                throw RPCStatus(
-                    .resourceExhausted, "Too much came before what should have come first.")
+                throw error
             }
-            return Self.text(text)
         case .back(let sid):
+            if let error = refused.withLock({ $0.take(sid) }) { return Self.text(error) }
             guard let session = session(sid, request) else { return Self.unknownSID }
             let back = session.openBack(
                 acknowledged: request.acknowledged ?? 0, isPolling: request.isPolling,
                 wait: request.wait)
             return HTTPAnswer(contentType: Self.plainText, body: .parts(back))
         case .terminate(let sid):
+            _ = refused.withLock { $0.take(sid) }
             if session(sid, request) != nil { drop(sid) }
             return Self.text("")
         }
     }
 
-    private func handshake(_ request: ChannelRequest) async throws(RPCStatus) -> HTTPAnswer {
-        // What opened many sessions and left them has to wait until they are dropped.
-        guard count < Self.maxSessions else {
-            throw RPCStatus(
-                .resourceExhausted, "The server has \(Self.maxSessions) channels open already.")
-        }
-        let stream = await stream(request)
-        let session = ChannelSession(
-            request.rpc, origin: request.origin, stream,
-            endsWhenQuiet: request.rpc == .write && !request.isMultiplexed, clock: clock)
-        let sid = makeID()
-        sessions.withLock { $0[sid] = session }
-        Task(executorPreference: service.executor) { await session.pump() }
-        _ = session.forward(request.maps, first: request.firstMap, acknowledged: nil)
-        return Self.text(
-            ChannelMachine.frame("[[0,[\"c\",\"\(sid)\",\"\",8,12,\(Self.keepalive)]]]"))
-    }
-
     /// A caller who is refused gets a session that says so: a browser takes any other answer to a
-    /// handshake for a network that does not work.
-    private func stream(_ request: ChannelRequest) async -> any ChannelStream {
+    /// handshake for a network that does not work. It takes nothing, and keeps nothing but its error.
+    private func handshake(_ request: ChannelRequest) async throws(RPCStatus) -> HTTPAnswer {
         let caller: Caller
         let lease = StreamLease()
         do throws(RPCStatus) {
             caller = try await service.desk.streamCaller(
                 HTTPService.token(request.headers), request.rpc, lease)
-        } catch { return RefusedStream(error) }
+        } catch {
+            let (sid, now) = (makeID(), clock())
+            refused.withLock { $0.add(sid, error, at: now) }
+            return Self.greeting(sid)
+        }
+        // What opened many sessions and left them has to wait until they are dropped.
+        guard count < Self.maxSessions else {
+            throw RPCStatus(
+                .resourceExhausted, "The server has \(Self.maxSessions) channels open already.")
+        }
+        let session = ChannelSession(
+            request.rpc, origin: request.origin, stream(request, caller, lease), service.bodies.share(),
+            endsWhenQuiet: request.rpc == .write && !request.isMultiplexed, clock: clock)
+        let sid = makeID()
+        sessions.withLock { $0[sid] = session }
+        Task(executorPreference: service.executor) { await session.pump() }
+        _ = try session.forward(request.maps, first: request.firstMap, acknowledged: nil)
+        return Self.greeting(sid)
+    }
+
+    private static func greeting(_ sid: String) -> HTTPAnswer {
+        text(ChannelMachine.frame("[[0,[\"c\",\"\(sid)\",\"\",8,12,\(keepalive)]]]"))
+    }
+
+    private func stream(
+        _ request: ChannelRequest, _ caller: Caller, _ lease: StreamLease
+    ) -> any ChannelStream {
         switch request.rpc {
         case .listen:
             return RPCStreamChannel(
@@ -156,22 +194,4 @@ package final class ChannelHub: Sendable {
     private static func text(_ text: String) -> HTTPAnswer {
         HTTPAnswer(contentType: plainText, body: .data(Data(text.utf8)))
     }
-}
-
-/// The stream of a caller who may not have one.
-private final class RefusedStream: ChannelStream {
-    private let status: Mutex<RPCStatus?>
-
-    init(_ status: RPCStatus) { self.status = Mutex(status) }
-
-    func receive(_ json: String) {}
-
-    func next() async -> [String]? {
-        status.withLock { $0.take() }.map { status in
-            let error = JSONOutput.list([ErrorJSON.output(of: status)])
-            return [String(decoding: error.data(), as: UTF8.self)]
-        }
-    }
-
-    func cancel() {}
 }

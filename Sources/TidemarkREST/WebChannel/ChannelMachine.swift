@@ -79,7 +79,8 @@ struct ChannelMachine: Equatable, Sendable {
     private var back: Back?
     private var nextMap = 0
     private var early: [Int: String] = [:]
-    private var earlyBytes = 0
+    /// UTF-8 bytes of the maps that came before their turn.
+    private(set) var earlyBytes = 0
     private var lastSeen: Duration
     private var isFinished = false
     private let endsWhenQuiet: Bool

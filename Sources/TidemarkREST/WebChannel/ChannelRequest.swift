@@ -67,8 +67,11 @@ struct ChannelRequest: Equatable {
 
     private static func form(_ request: RESTRequest) throws(RPCStatus) -> [String: String] {
         guard request.method == "POST" else { return [:] }
+        // Counted before anything is made of them.
+        let marks = request.body.lazy.filter { $0 == UInt8(ascii: "&") }.prefix(4 * maxMaps).count
+        guard marks < 4 * maxMaps else { throw malformed }
         let text = String(decoding: request.body, as: UTF8.self)
-        guard let pairs = URLText.pairs(text), pairs.count <= 4 * maxMaps else { throw malformed }
+        guard let pairs = URLText.pairs(text) else { throw malformed }
         return Dictionary(pairs.map { ($0.name, $0.value) }) { _, last in last }
     }
 

@@ -1,6 +1,7 @@
 package import Foundation
 import Synchronization
 import TidemarkModel
+import TidemarkWire
 
 /// A session: its machine, the stream behind it, and the answer that waits for arrays.
 final class ChannelSession: Sendable {
@@ -20,14 +21,17 @@ final class ChannelSession: Sendable {
     let rpc: RPCMethod
     let origin: String?
     private let stream: any ChannelStream
+    /// What maps hold that came before their turn.
+    private let early: BodyBudget.Share
     private let clock: @Sendable () -> Duration
     private let state: Mutex<State>
 
     init(
-        _ rpc: RPCMethod, origin: String?, _ stream: any ChannelStream,
+        _ rpc: RPCMethod, origin: String?, _ stream: any ChannelStream, _ early: BodyBudget.Share,
         endsWhenQuiet: Bool = false, clock: @escaping @Sendable () -> Duration
     ) {
         self.rpc = rpc
+        self.early = early
         self.origin = origin
         self.stream = stream
         self.clock = clock
@@ -61,12 +65,22 @@ final class ChannelSession: Sendable {
         }
     }
 
-    /// - Returns: The answer's text; nil where the maps are refused.
-    func forward(_ maps: [String], first: Int, acknowledged: Int?) -> String? {
+    /// - Returns: The answer's text.
+    /// - Throws: Where maps that came before their turn find no room.
+    func forward(
+        _ maps: [String], first: Int, acknowledged: Int?
+    ) throws(RPCStatus) -> String {
+        let bytes = maps.reduce(0) { $0 + $1.utf8.count }
+        guard early.grow(by: bytes) else { throw .bodiesHeld }
         let effects = perform { machine, now in
-            machine.step(.maps(maps, first: first, acknowledged: acknowledged), now: now)
+            let before = machine.earlyBytes
+            defer { early.shrink(by: bytes - (machine.earlyBytes - before)) }
+            return machine.step(.maps(maps, first: first, acknowledged: acknowledged), now: now)
         }
-        if effects.contains(.refuse) { return nil }
+        if effects.contains(.refuse) {
+            throw RPCStatus(
+                .resourceExhausted, "Too much came before what should have come first.")
+        }
         return ChannelMachine.frame(state.withLock { $0.machine.status })
     }
 

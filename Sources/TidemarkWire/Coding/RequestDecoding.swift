@@ -10,6 +10,7 @@ struct DecodedRequest {
     /// - Throws: `INVALID_ARGUMENT`, or `UNIMPLEMENTED` for requests that the model does not
     ///   support; never `INTERNAL`, which clients would retry.
     init(_ method: RPCMethod, _ bytes: [UInt8]) throws(RPCStatus) {
+        try RequestParts.check(method, bytes)
         let parsed: (DatabaseID, Request) =
             switch method {
             case .getDocument: try PBGetDocumentRequest(wire: bytes).decoded()

@@ -3,28 +3,45 @@ import NIOPosix
 import Synchronization
 import Testing
 import TidemarkModel
+import TidemarkServer
 
 @testable import TidemarkHTTP
 
 /// What may take long is not done where connections are served.
 @Suite(.timeLimit(.minutes(2))) struct EventLoopTests {
     /// Notes which calls have come to it on an event loop. They have been read by then.
-    private final class Gate: CallerGate {
-        private let seen = Mutex<[String: Bool]>([:])
-        var isOnEventLoop: [String: Bool] { seen.withLock(\.self) }
+    private final class Noted: Transport {
+        private let server: FirestoreServer
+        private let seen = Mutex<[RPCMethod: Bool]>([:])
+        var isOnEventLoop: [RPCMethod: Bool] { seen.withLock(\.self) }
 
-        func caller(_ token: String?, method: String) async throws(RPCStatus) -> Caller {
+        init() throws { server = try FirestoreServer(FirestoreServer.Configuration()) }
+
+        func call(
+            _ request: Request, _ context: CallContext,
+            receive: @escaping @Sendable (StreamEvent<Reply>) -> Void
+        ) -> any CancellableCall {
             let isHere = MultiThreadedEventLoopGroup.currentEventLoop != nil
-            seen.withLock { $0[method] = isHere }
-            return Caller()
+            seen.withLock { $0[request.method] = isHere }
+            return server.call(request, context, receive: receive)
         }
+
+        func listen(
+            _ context: CallContext,
+            receive: @escaping @Sendable (StreamEvent<ListenResponse>) -> Void
+        ) -> any RequestStream<ListenRequest> { server.listen(context, receive: receive) }
+
+        func write(
+            _ context: CallContext,
+            receive: @escaping @Sendable (StreamEvent<WriteResponse>) -> Void
+        ) -> any RequestStream<WriteRequest> { server.write(context, receive: receive) }
     }
 
     @Test func `a document is asked for on the event loop, and a body is read elsewhere`()
         async throws
     {
-        let gate = Gate()
-        let port = try await Port(access: gate)
+        let transport = try Noted()
+        let port = try await Port(transport: transport)
         let client = try await port.connect()
         let documents = "/v1/projects/p/databases/(default)/documents"
         let end = " HTTP/1.1\r\nHost: 127.0.0.1\r\n"
@@ -37,7 +54,7 @@ import TidemarkModel
                 string: "POST \(documents):commit\(end)Content-Length: \(body.utf8.count)\r\n\r\n"
                     + body))
         try await port.received("commitTime", times: 1)
-        #expect(gate.isOnEventLoop == ["GetDocument": true, "Commit": false])
+        #expect(transport.isOnEventLoop == [.getDocument: true, .commit: false])
         try await client.close()
         try await port.close()
     }

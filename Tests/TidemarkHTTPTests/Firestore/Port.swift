@@ -18,14 +18,16 @@ final class Port: Sendable {
     /// - Parameters:
     ///   - access: Who may call; nil for anybody.
     ///   - tls: Encrypts all connections; nil for none.
+    ///   - transport: What performs the calls; nil for a server of its own.
     init(
         _ patience: RequestPatience = RequestPatience(), access: (any CallerGate)? = nil,
-        tls: ServerTLS? = nil
+        tls: ServerTLS? = nil, transport: (any Transport)? = nil
     ) async throws {
         let server = try FirestoreServer(FirestoreServer.Configuration())
         let http = FirestoreHTTP(
-            server, access: access, web: WebPolicy(listeningOn: "127.0.0.1"), endpoints: [],
-            tls: tls, patience: patience, executor: OneThread("tidemark.test-server"))
+            transport ?? server, access: access, web: WebPolicy(listeningOn: "127.0.0.1"),
+            endpoints: [], tls: tls, patience: patience,
+            executor: OneThread("tidemark.test-server"))
         self.http = http
         listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer {

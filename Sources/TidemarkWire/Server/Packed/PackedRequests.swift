@@ -18,7 +18,8 @@ final class PackedRequests: ChannelInboundHandler {
     /// - Returns: A completed future, because accepting a stream waits for it.
     static func add(to stream: any NIOCore.Channel) -> EventLoopFuture<Void> {
         stream.eventLoop.makeCompletedFuture {
-            try stream.pipeline.syncOperations.addHandler(PackedRequests(), position: .first)
+            try stream.pipeline.syncOperations.addHandlers(
+                [UnfinishedMessages(.process), PackedRequests()], position: .first)
         }
     }
 

@@ -9,22 +9,33 @@ import TidemarkModel
 final class Unpacking: Sendable {
     private let perRequest: Int
     private let limit: Int
+    private let budget: BodyBudget
     private let held = Atomic(0)
+    /// Shorter requests are not counted against the budget of all requests: most are, and each costs.
+    private static let leastCounted = 1 << 16
 
-    init(perRequest: Int = GRPCServer.maxRequestBytes, limit: Int = GRPCServer.maxUnpackedBytes) {
+    init(
+        perRequest: Int = GRPCServer.maxRequestBytes, limit: Int = GRPCServer.maxUnpackedBytes,
+        budget: BodyBudget = .process
+    ) {
         precondition(perRequest > 0 && perRequest <= limit)
         self.perRequest = perRequest
         self.limit = limit
+        self.budget = budget
     }
 
     /// The bytes of a request. They count against the bound until the object is released.
     final class Request: Sendable {
         let bytes: [UInt8]
         private let unpacking: Unpacking?
+        private let share: BodyBudget.Share?
 
-        fileprivate init(_ bytes: [UInt8], _ unpacking: Unpacking?) {
+        fileprivate init(
+            _ bytes: [UInt8], _ unpacking: Unpacking?, _ share: BodyBudget.Share? = nil
+        ) {
             self.bytes = bytes
             self.unpacking = unpacking
+            self.share = share
         }
 
         deinit { unpacking?.release(bytes.count) }
@@ -39,8 +50,16 @@ final class Unpacking: Sendable {
         _ bytes: GRPCNIOTransportBytes, isPacked: Bool
     ) throws(RPCStatus) -> Request {
         if bytes.count > perRequest { throw .requestTooLarge }
+        var share: BodyBudget.Share?
+        if bytes.count >= Self.leastCounted {
+            // Twice: the bytes, and what is made of them.
+            share = budget.share()
+            guard share?.grow(by: 2 * bytes.count) ?? true else { throw .bodiesHeld }
+        }
         let received = bytes.withUnsafeBytes { [UInt8]($0) }
-        guard isPacked, received.starts(with: [0x1F, 0x8B]) else { return Request(received, nil) }
+        guard isPacked, received.starts(with: [0x1F, 0x8B]) else {
+            return Request(received, nil, share)
+        }
         return try unpack(received)
     }
 
