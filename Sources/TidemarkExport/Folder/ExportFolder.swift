@@ -5,20 +5,17 @@ import TidemarkSystem
 /// only when it is whole.
 package struct ExportFolder {
     private let place: String
-    /// Where to write until ``commit()``.
-    package let draft: String
+    private let mark: ExportDraft
+    /// Where to write until ``commit()``. Nobody else may read it, nor what becomes of it.
+    package var draft: String { mark.path }
 
     /// - Parameter place: Where the export is to be. It may be missing, empty, or an export.
     /// - Throws: ``ExportError`` when something else is there, or the folder cannot be made.
     package init(at place: String) throws(ExportError) {
         let url = URL(fileURLWithPath: place).standardizedFileURL
         self.place = url.path
-        draft = url.path + ".unfinished-\(UUID().uuidString.prefix(8))"
         try Self.checkMayReplace(self.place)
-        do {
-            try FileManager.default.createDirectory(
-                atPath: draft, withIntermediateDirectories: true)
-        } catch { throw .file(path: draft, reason: error.localizedDescription) }
+        mark = try ExportDraft.folder(beside: self.place)
     }
 
     private static func checkMayReplace(_ place: String) throws(ExportError) {
@@ -35,7 +32,17 @@ package struct ExportFolder {
 
     /// Puts what was written in its place. An export that was there is there until then, and is removed
     /// after: at no moment is there none.
+    ///
+    /// - Throws: Where that cannot be done; what was written is removed then.
     package func commit() throws(ExportError) {
+        defer { mark.letGo() }
+        do throws(ExportError) { try replace() } catch {
+            try? FileManager.default.removeItem(atPath: draft)
+            throw error
+        }
+    }
+
+    private func replace() throws(ExportError) {
         do {
             let files = FileManager.default
             guard files.fileExists(atPath: place) else {
@@ -51,7 +58,10 @@ package struct ExportFolder {
     }
 
     /// Removes what was written. What was in its place stays.
-    package func abandon() { try? FileManager.default.removeItem(atPath: draft) }
+    package func abandon() {
+        try? FileManager.default.removeItem(atPath: draft)
+        mark.letGo()
+    }
 
     /// The two names change their folders, in one step where the file system can.
     private static func exchange(_ one: String, _ other: String) throws(ExportError) {

@@ -17,12 +17,10 @@ struct LinesWriter {
     init(_ database: DatabaseID, to place: String) throws(ExportError) {
         self.database = database
         self.place = place
-        draft = place + ".unfinished-\(UUID().uuidString.prefix(8))"
         try Self.checkMayReplace(place)
-        guard FileManager.default.createFile(atPath: draft, contents: nil),
-            let file = FileHandle(forWritingAtPath: draft)
-        else { throw .file(path: draft, reason: "it cannot be written") }
-        self.file = file
+        let mark = try ExportDraft.file(beside: place)
+        draft = mark.path
+        file = FileHandle(fileDescriptor: mark.descriptor, closeOnDealloc: true)
         waiting = Self.line(["database": database.name])
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import TidemarkModel
+import TidemarkSystem
 
 /// Writes a LevelDB log. What is not finished is no log.
 struct LogWriter {
@@ -16,10 +17,9 @@ struct LogWriter {
 
     init(_ path: String) throws(ExportError) {
         self.path = path
-        guard FileManager.default.createFile(atPath: path, contents: nil),
-            let file = FileHandle(forWritingAtPath: path)
-        else { throw .file(path: path, reason: "the file cannot be made") }
-        self.file = file
+        let descriptor = PrivateFiles.create(path)
+        guard descriptor >= 0 else { throw .file(path: path, reason: "the file cannot be made") }
+        file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         buffer.reserveCapacity(Self.bufferSize + LogFormat.blockSize)
     }
 

@@ -40,14 +40,18 @@ package struct ExportSource: Sendable {
             accounts = []
             return
         }
+        let root = URL(fileURLWithPath: place)
         let listing = place + "/" + ExportListing.fileName
         if FileManager.default.fileExists(atPath: listing) {
-            (databases, accounts) = try Self.parts(of: listing, in: place)
+            // It may be a link, and then lead out of the folder.
+            let file = try Self.regular(root, ExportListing.fileName, namedBy: listing)
+            (databases, accounts) = try Self.parts(of: file.path, in: place)
         } else {
             let files = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []
             let found = files.filter { $0.hasSuffix(ExportListing.overallSuffix) }
             guard found.count == 1 else { throw .notAnExport(folder: place) }
-            databases = [Database(metadataFile: place + "/" + found[0])]
+            let file = try Self.regular(root, found[0], namedBy: place + "/" + found[0])
+            databases = [Database(metadataFile: file.path)]
             accounts = []
         }
     }
@@ -111,6 +115,21 @@ package struct ExportSource: Sendable {
         }
         return files
     }
+
+    /// The same, of a file: a device or a pipe has no end.
+    private static func regular(
+        _ folder: URL, _ name: String, namedBy file: String
+    ) throws(ExportError) -> URL {
+        let url = try inside(folder, name, namedBy: file)
+        let values = try? url.resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
+        guard values?.isRegularFile == true, (values?.fileSize ?? 0) <= maxListingBytes else {
+            throw .damaged(path: file, problem: "It is no file, or too large.")
+        }
+        return url
+    }
+
+    /// The largest listing that is read, in bytes: of some 100,000 databases.
+    private static let maxListingBytes = 16 << 20
 
     /// The file of that name, with links followed, which has to lie below the folder.
     static func inside(

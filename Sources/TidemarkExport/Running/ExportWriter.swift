@@ -26,10 +26,7 @@ package struct ExportWriter {
         self.folder = folder
         self.name = name
         entities = EntityWriter(database)
-        do {
-            try FileManager.default.createDirectory(
-                atPath: self.folder, withIntermediateDirectories: true)
-        } catch { throw .file(path: self.folder, reason: error.localizedDescription) }
+        try ExportFiles.makeFolder(folder)
     }
 
     /// The file that says what the export holds, from the folder it was made in.
@@ -40,10 +37,7 @@ package struct ExportWriter {
     package mutating func add(_ document: Document) throws(ExportError) {
         if log == nil {
             let kindFolder = folder + "/" + Self.kindFolder
-            do {
-                try FileManager.default.createDirectory(
-                    atPath: kindFolder, withIntermediateDirectories: true)
-            } catch { throw .file(path: kindFolder, reason: error.localizedDescription) }
+            try ExportFiles.makeFolder(kindFolder)
             log = try LogWriter(kindFolder + "/" + Self.output)
         }
         try log?.append(entities.entity(document))
@@ -61,9 +55,7 @@ package struct ExportWriter {
             let file = "\(Self.kindFolder)/\(Self.kind).export_metadata"
             let kind = ExportMetadata.Kind(name: name, time: newest, outputs: [Self.output])
             let path = folder + "/" + file
-            do {
-                try Data(ExportMetadata.bytes(kind)).write(to: URL(fileURLWithPath: path))
-            } catch { throw .file(path: path, reason: error.localizedDescription) }
+            try ExportFiles.write(Data(ExportMetadata.bytes(kind)), to: path)
             overall = ExportMetadata.Overall(
                 kindFile: file, documents: documents, bytes: log.size)
         }

@@ -46,14 +46,15 @@ package struct Exporter: Sendable {
         _ databases: [DatabaseID], to place: String, accounts: [Accounts] = []
     ) async throws(ExportError) -> [Result] {
         let folder = try ExportFolder(at: place)
+        let results: [Result]
         do throws(ExportError) {
-            let results = try await write(databases, to: folder.draft, accounts)
-            try folder.commit()
-            return results
+            results = try await write(databases, to: folder.draft, accounts)
         } catch {
             folder.abandon()
             throw error
         }
+        try folder.commit()
+        return results
     }
 
     private func write(
@@ -103,11 +104,8 @@ package struct Exporter: Sendable {
     private static func write(
         _ data: Data, to folder: String, _ name: String
     ) throws(ExportError) {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true)
-            try data.write(to: URL(fileURLWithPath: folder + "/" + name))
-        } catch { throw .file(path: folder + "/" + name, reason: error.localizedDescription) }
+        try ExportFiles.makeFolder(folder)
+        try ExportFiles.write(data, to: folder + "/" + name)
     }
 
     /// Writes one database's own folder, without a listing around it, as the official emulator does
@@ -120,16 +118,17 @@ package struct Exporter: Sendable {
         _ database: DatabaseID, to place: String, name: String
     ) async throws(ExportError) -> Result {
         let folder = try ExportFolder(at: place)
+        let documents: Int
         do throws(ExportError) {
             var writer = try ExportWriter(database, at: folder.draft, name: name)
             try await fill(&writer, database)
-            let documents = try writer.finish()
-            try folder.commit()
-            return Result(database: database, documents: documents)
+            documents = try writer.finish()
         } catch {
             folder.abandon()
             throw error
         }
+        try folder.commit()
+        return Result(database: database, documents: documents)
     }
 
     /// Writes one database as JSON lines: see ``LinesForm``.
