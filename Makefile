@@ -58,7 +58,7 @@ docs: setup
 	@Scripts/docs
 
 # For an hour what the tests do for seconds: 200 kills under load, five stories on three networks, an export of
-# a million documents, a million damaged messages, 10,000 seeds of the listen checker, 20,000 of the World, as
+# a million documents, attacks that last, a million damaged messages, 10,000 seeds of the listen checker, 20,000 of the World, as
 # many of feeds and of processes that share a cache, 3,000 of backfills, 100,000 random queries on the cache, 500 of pages from disk, a loss of
 # power at each write of a schema step, and the soak alone in its process; then what works on real threads,
 # under ThreadSanitizer. What fails says its seed.
@@ -68,6 +68,7 @@ long: setup
 	TIDEMARK_SHOW_STORIES=all TIDEMARK_SHOW_SECONDS=600 Scripts/interop -s -k test_show.py
 	TIDEMARK_CHANNEL_DROPS=1000 TIDEMARK_CHANNEL_DOCUMENTS=100000 Scripts/interop -s -k test_webchannel.py
 	TIDEMARK_EXPORT_DOCUMENTS=1000000 Scripts/interop -s -k test_export_memory
+	TIDEMARK_ATTACKS=long Scripts/interop -s -k test_attacks.py
 	TIDEMARK_FUZZ_MESSAGES=1000000 $(SWIFT) test --skip-build --filter FuzzTests
 	TIDEMARK_FUZZ_EXPORTS=100000 $(SWIFT) test --skip-build --filter ScannerFuzzTests
 	TIDEMARK_FUZZ_PICTURES=1000000 $(SWIFT) test --skip-build --filter PictureFuzzTests

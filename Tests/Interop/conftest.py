@@ -29,14 +29,15 @@ PART = "only a part of the tests was asked for"
 class Server:
     """A server process. It is told a free port and says when it is ready."""
 
-    def __init__(self, data, port=0, *flags, stderr=subprocess.DEVNULL, environment=None):
+    def __init__(self, data, port=0, *flags, stderr=subprocess.DEVNULL, environment=None,
+                 preexec=None):
         self.data = pathlib.Path(data)
         ports = self.data / "ports.json"
         self.process = subprocess.Popen(
             [BINARY, "serve", "--port", str(port), "--control-port", "0",
              "--data", self.data, "--ports-file", ports, *map(str, flags)],
             stdout=subprocess.PIPE, stderr=stderr, text=True,
-            env=dict(os.environ, **(environment or {})))
+            env=dict(os.environ, **(environment or {})), preexec_fn=preexec)
         readable, _, _ = select.select([self.process.stdout], [], [], 30)
         line = self.process.stdout.readline() if readable else ""
         assert line.startswith("ready "), f"the server said {line!r}"

@@ -146,7 +146,7 @@ def started(tmp_path, image):
         for word in words[1:]]
     process = subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd="/",
-        env={"TIDEMARK_TOKEN": "secret", "PATH": os.environ["PATH"]})
+        env={"TIDEMARK_TOKEN": "secret-of-a-whole-team", "PATH": os.environ["PATH"]})
     line = process.stdout.readline()
     assert line == f"ready 0.0.0.0:{ports['8080']}\n", line + process.stderr.read()
     yield process, ports, data
@@ -159,7 +159,7 @@ def test_the_command_serves_and_is_healthy_and_ends(started):
     process, ports, data = started
     url = f"http://127.0.0.1:{ports['8080']}/v1/projects/p/databases/(default)/documents/a/b"
     assert requests.get(url, timeout=10).status_code == 401
-    token = {"authorization": "Bearer secret"}
+    token = {"authorization": "Bearer secret-of-a-whole-team"}
     assert requests.patch(url, json={}, headers=token, timeout=10).status_code == 200
     assert requests.get(f"http://127.0.0.1:{ports['4000']}/", headers=token, timeout=10).ok
     assert requests.get(f"http://127.0.0.1:{ports['9099']}/", timeout=10).status_code < 500
@@ -177,12 +177,12 @@ def test_the_command_serves_and_is_healthy_and_ends(started):
             words, env={"PATH": "/usr/bin", **environment}, capture_output=True, text=True,
             timeout=30, cwd="/")
 
-    healthy = check(TIDEMARK_TOKEN="secret")
+    healthy = check(TIDEMARK_TOKEN="secret-of-a-whole-team")
     assert healthy.returncode == 0, healthy.stdout + healthy.stderr
     # Docker ends a container with SIGTERM.
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=20) == 0
-    assert check(TIDEMARK_TOKEN="secret").returncode == 1
+    assert check(TIDEMARK_TOKEN="secret-of-a-whole-team").returncode == 1
 
 
 def test_without_a_token_it_does_not_begin(tmp_path):

@@ -315,7 +315,7 @@ def commit_request(*names, project="faults"):
 def test_a_token_is_asked_of_every_call_and_request(tmp_path):
     from google.rpc import error_details_pb2, status_pb2
 
-    token = "s3cret-token"
+    token = "s3cret-token-of-a-team"
     with Served(tmp_path, "--host", "0.0.0.0", token=token) as server:
         server.host = f"127.0.0.1:{server.port}"
         for metadata in [[], [("authorization", "Bearer owner")]]:

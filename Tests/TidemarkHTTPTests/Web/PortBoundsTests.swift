@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import NIOPosix
+import TestSupport
 import Testing
 import TidemarkServer
 import TidemarkWire
@@ -63,14 +64,14 @@ import TidemarkWire
         let listener = try await Self.listener(limit)
         var clients: [any Channel] = []
         for _ in 0..<3 { clients.append(try await Self.connect(listener)) }
-        while limit.count < 3 { await Task.yield() }
+        try await until { limit.count == 3 }
         let late = try await Self.connect(listener)
         try await late.closeFuture.get()
         #expect(limit.count == 3 && clients.allSatisfy(\.isActive))
         try await clients.removeLast().close()
-        while limit.count > 2 { await Task.yield() }
+        try await until { limit.count == 2 }
         clients.append(try await Self.connect(listener))
-        while limit.count < 3 { await Task.yield() }
+        try await until { limit.count == 3 }
         for client in clients { try await client.close() }
         try await listener.close()
     }

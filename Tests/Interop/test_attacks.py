@@ -1,0 +1,521 @@
+"""What an attacker on each port gets: a refusal, or nothing that others notice.
+
+Each test is an attack that once worked. The long forms run with TIDEMARK_ATTACKS=long.
+"""
+
+import concurrent.futures
+import contextlib
+import fcntl
+import http.client
+import json
+import os
+import re
+import resource
+import socket
+import stat
+import subprocess
+import threading
+import time
+
+import pytest
+import requests
+
+from conftest import BINARY, JUDGES_TIMES, Server
+
+LONG = os.environ.get("TIDEMARK_ATTACKS") == "long"
+TOKEN = "attackers-do-not-know-this-token"
+DOCUMENTS = "/v1/projects/demo/databases/%28default%29/documents"
+
+
+@contextlib.contextmanager
+def serving(folder, *flags, **options):
+    folder.mkdir(exist_ok=True)
+    server = Server(folder, 0, *flags, **options)
+    try:
+        yield server
+    finally:
+        if server.process.poll() is None:
+            server.stop()
+
+
+def team(folder, *flags):
+    """A server that others reach: its token is asked for, and accounts are signed."""
+    return serving(folder, "--accounts", "secure", *flags, environment={"TIDEMARK_TOKEN": TOKEN})
+
+
+def ports(server):
+    return {"firestore": server.port, "control": server.control_port,
+            "accounts": server.accounts_port, "requests": server.requests_port}
+
+
+def admin(**headers):
+    return {"authorization": f"Bearer {TOKEN}", **headers}
+
+
+def memory(server, name="VmRSS"):
+    """Bytes that the process holds now, or has held at most (VmHWM)."""
+    status = open(f"/proc/{server.process.pid}/status").read()
+    return int(re.search(name + r":\s+(\d+)", status).group(1)) * 1024
+
+
+def write(server, path, fields, **headers):
+    answer = requests.patch(f"http://{server.host}{DOCUMENTS}/{path}", json={"fields": fields},
+                            headers=headers, timeout=10)
+    assert answer.status_code == 200, answer.text
+
+
+def raw(port, data, patience=10):
+    """All that a port answers to bytes, until it closes or says nothing for so long."""
+    with socket.create_connection(("127.0.0.1", port), timeout=patience) as plain:
+        plain.sendall(data)
+        answer = b""
+        with contextlib.suppress(TimeoutError, ConnectionResetError):
+            while part := plain.recv(65_536):
+                answer += part
+        return answer
+
+
+def head(method, path, length, *headers):
+    lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json",
+             f"Content-Length: {length}", *headers]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+
+# Pages of the console, and of other sites
+
+PAGES = ["/traffic", "/traffic?filter={}", "/cost", "/cost?by=client", "/data", "/query", "/history",
+         "/indexes", "/rules", "/accounts", "/places", "/tidemark/v1/meter?by=label,client,target"]
+
+
+def test_a_long_filter_is_refused(tmp_path):
+    with serving(tmp_path) as server:
+        url = f"http://127.0.0.1:{server.control_port}/traffic"
+        answer = requests.get(url, params={"filter": "a" * 7_000}, timeout=10)
+        assert answer.status_code == 400 and "200 bytes" in answer.text
+        assert requests.get(url, params={"filter": "a" * 200}, timeout=10).status_code == 200
+
+
+@pytest.mark.bound(600)
+def test_pages_that_are_hammered_keep_no_call_waiting(tmp_path):
+    """The bar is 50 ms, of a release build on a machine that does nothing else: the long form."""
+    seconds, calls = (30, 20_000) if LONG else (3, 1_000)
+    with serving(tmp_path) as server:
+        write(server, "pub/x", {"n": {"integerValue": "1"}})
+        good = http.client.HTTPConnection("127.0.0.1", server.port)
+
+        def call():
+            began = time.monotonic()
+            good.request("GET", DOCUMENTS + "/pub/x")
+            assert good.getresponse().read()
+            return time.monotonic() - began
+
+        for _ in range(calls):
+            call()
+        over = threading.Event()
+
+        def hammer(number):
+            connection = http.client.HTTPConnection("127.0.0.1", server.control_port)
+            done = 0
+            while not over.is_set():
+                path = PAGES[(number + done) % len(PAGES)].format("pub/" * 49)
+                connection.request("GET", path, headers={"accept": "text/html"})
+                assert connection.getresponse().read() is not None
+                done += 1
+            return done
+
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            attackers = [pool.submit(hammer, number) for number in range(6)]
+            worst, end = 0.0, time.monotonic() + seconds
+            while time.monotonic() < end:
+                worst = max(worst, call())
+                time.sleep(0.005)
+            over.set()
+            pages = sum(attacker.result() for attacker in attackers)
+        print(f"{pages} pages; the longest wait of a call was {worst * 1000:.0f} ms")
+        assert pages > 20
+        if JUDGES_TIMES or LONG:
+            assert worst < 0.05
+
+
+def test_pages_of_other_sites_load_nothing(tmp_path):
+    with serving(tmp_path) as server:
+        for port in ports(server).values():
+            def status(mode, destination, site="cross-site", **more):
+                headers = {"sec-fetch-site": site, "sec-fetch-mode": mode,
+                           "sec-fetch-dest": destination, **more}
+                return requests.get(f"http://127.0.0.1:{port}/", headers=headers, timeout=10,
+                                    allow_redirects=False).status_code
+            assert status("no-cors", "image") == 403, port
+            assert status("no-cors", "script") == 403, port
+            assert status("navigate", "iframe") == 403, port
+            assert status("navigate", "document", **{"sec-purpose": "prefetch"}) == 403, port
+            # A person may follow a link; the server's own pages and a person's own address are let in.
+            assert status("navigate", "document") != 403, port
+            assert status("no-cors", "image", site="same-origin") != 403, port
+            assert status("navigate", "document", site="none") != 403, port
+            # A page of this machine says its origin.
+            assert status("cors", "empty", origin="http://localhost:3000") != 403, port
+
+
+# Descriptors
+
+@pytest.mark.bound(120)
+def test_a_server_without_descriptors_goes_on_and_exports(tmp_path):
+    def few():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (160, 160))
+
+    out = tmp_path / "out"
+    with serving(tmp_path, "--export-on-exit", out, preexec=few) as server:
+        write(server, "pub/x", {"n": {"integerValue": "1"}})
+        for name, port in ports(server).items():
+            held = []
+            for _ in range(220):
+                with contextlib.suppress(OSError):
+                    plain = socket.create_connection(("127.0.0.1", port), timeout=2)
+                    with contextlib.suppress(OSError):
+                        plain.sendall(b"GET / HTTP/1.1\r\nHost: 127")
+                    held.append(plain)
+            assert server.process.poll() is None, f"{name} ended the server"
+            # The ports beside it have a part of their own.
+            for other, place in ports(server).items():
+                if other != name and other != "requests":
+                    url = f"http://127.0.0.1:{place}/"
+                    assert requests.get(url, timeout=10).status_code < 500, (name, other)
+            for plain in held:
+                plain.close()
+            deadline = time.monotonic() + 10
+            while True:
+                with contextlib.suppress(requests.ConnectionError):
+                    requests.get(f"http://127.0.0.1:{port}/", timeout=10)
+                    break
+                assert time.monotonic() < deadline, f"{name} does not come back"
+                time.sleep(0.1)
+        assert server.process.poll() is None
+        server.stop()
+        assert server.process.returncode == 0
+    assert (out / "firebase-export-metadata.json").exists()
+
+
+def test_the_soft_limit_of_descriptors_is_raised(tmp_path):
+    def low():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, 4_096))
+
+    with serving(tmp_path, preexec=low) as server:
+        limits = open(f"/proc/{server.process.pid}/limits").read()
+        assert re.search(r"Max open files\s+4096\s+4096", limits), limits
+
+
+# Bodies
+
+@pytest.mark.parametrize("path", [
+    f"{DOCUMENTS}:commit", f"{DOCUMENTS}:runQuery", f"{DOCUMENTS}/a/b", "/v1/projects/x",
+    "/emulator/v1/projects/demo:securityRules", "/emulator/v1/projects/demo:import",
+    "/google.firestore.v1.Firestore/Listen/channel?VER=8&SID=unknown&RID=5",
+    "accounts/v1/projects/demo/accounts:batchCreate?key=k", "accounts/v1/projects/demo/accounts",
+    "control/_admin/export", "control/import/demo/x",
+])
+def test_who_calls_is_asked_before_the_body_is_read(tmp_path, path):
+    """The answer comes while all of the body is still to come."""
+    with team(tmp_path) as server:
+        port = server.port
+        if not path.startswith("/"):
+            name, path = path.split("/", 1)
+            port, path = ports(server)[name], "/" + path
+            if name == "accounts":
+                path = "/identitytoolkit.googleapis.com" + path
+        method = "PATCH" if path.endswith("/a/b") else "PUT" if "Rules" in path else "POST"
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as plain:
+            plain.sendall(head(method, path, 900_000))
+            answer = plain.recv(65_536)
+        assert re.match(rb"HTTP/1.1 (400|401|403|404) ", answer), answer
+
+
+@pytest.mark.bound(120)
+def test_bodies_of_all_callers_have_one_bound(tmp_path):
+    """Many bodies, each of which may be: what is held stays below the budget, and a call goes on."""
+    size, count = 10_500_000, 80 if LONG else 45
+    with serving(tmp_path) as server:
+        write(server, "pub/x", {})
+        before, held = memory(server), []
+        try:
+            for _ in range(count):
+                plain = socket.create_connection(("127.0.0.1", server.port), timeout=5)
+                plain.sendall(head("POST", f"{DOCUMENTS}:commit", 11_500_000))
+                with contextlib.suppress(TimeoutError, ConnectionError):
+                    plain.sendall(b" " * size)
+                held.append(plain)
+            assert memory(server) - before < 330 << 20
+            url = f"http://{server.host}{DOCUMENTS}/pub/x"
+            assert requests.get(url, timeout=10).status_code == 200
+        finally:
+            for plain in held:
+                plain.close()
+
+
+# WebChannel
+
+def handshake(server, session, **headers):
+    database = "projects/demo/databases/(default)"
+    return session.post(
+        f"http://{server.host}/google.firestore.v1.Firestore/Listen/channel",
+        params={"VER": 8, "database": database, "RID": 1, "CVER": 22, "X-HTTP-Session-Id": "g"},
+        data={"count": 1, "ofs": 0, "req0___data__": json.dumps({"database": database})},
+        headers=headers, timeout=10)
+
+
+@pytest.mark.bound(120)
+def test_refused_handshakes_keep_nobody_out(tmp_path):
+    count = 10_500 if LONG else 300
+    with team(tmp_path) as server:
+        session = requests.Session()
+        for _ in range(count):
+            assert handshake(server, session).status_code == 200
+        good = handshake(server, session, **admin())
+        assert good.status_code == 200
+        sid = re.search(r'"c","(\w+)"', good.text).group(1)
+        # The same as a caller who was refused a moment ago hears it.
+        refused = re.search(r'"c","(\w+)"', handshake(server, session).text).group(1)
+        channel = f"http://{server.host}/google.firestore.v1.Firestore/Listen/channel"
+        answer = session.get(channel, timeout=10, params={
+            "VER": 8, "RID": "rpc", "SID": refused, "AID": 0, "TYPE": "xmlhttp", "CI": 0})
+        assert "UNAUTHENTICATED" in answer.text
+        # What a refused caller sends is not kept.
+        before = memory(server)
+        early = {"count": 1, "ofs": 7, "req0___data__": "x" * 5_000_000}
+        for _ in range(20):
+            one = re.search(r'"c","(\w+)"', handshake(server, session).text).group(1)
+            session.post(channel, params={"VER": 8, "RID": 2, "SID": one}, data=early, timeout=10)
+        assert memory(server) - before < 40 << 20
+        assert session.post(channel, params={"VER": 8, "RID": 2, "SID": sid}, timeout=10,
+                            data={"count": 0}).status_code == 200
+
+
+# Accounts
+
+def test_links_lead_to_the_server_whatever_the_caller_says(tmp_path):
+    with team(tmp_path, "--host", "0.0.0.0") as server:
+        url = f"http://127.0.0.1:{server.accounts_port}"
+        base = url + "/identitytoolkit.googleapis.com/v1"
+        requests.post(f"{base}/accounts:signUp?key=k", timeout=10,
+                      json={"email": "victim@x.io", "password": "secret-1"})
+        for host in ["6.6.6.6", f"6.6.6.6:{server.accounts_port}", "127.0.0.1:1"]:
+            answer = requests.post(f"{base}/accounts:sendOobCode?key=k", timeout=10,
+                                   headers={"host": host}, json={
+                                       "requestType": "PASSWORD_RESET", "email": "victim@x.io"})
+            assert answer.status_code == 200, answer.text
+            keys = requests.get(url + "/.well-known/openid-configuration", timeout=10,
+                                headers={"host": host}).json()
+            assert keys["jwks_uri"].startswith(url + "/"), host
+        codes = requests.get(f"{url}/emulator/v1/projects/demo/oobCodes", timeout=10,
+                             headers=admin()).json()["oobCodes"]
+        assert len(codes) >= 1
+        for code in codes:
+            assert code["oobLink"].startswith(url + "/emulator/action?"), code["oobLink"]
+
+
+def test_links_have_the_name_that_was_given(tmp_path):
+    with team(tmp_path, "--host", "0.0.0.0", "--allow-host", "tidemark.test") as server:
+        url = f"http://127.0.0.1:{server.accounts_port}/.well-known/openid-configuration"
+        found = requests.get(url, headers={"host": "6.6.6.6"}, timeout=10).json()["jwks_uri"]
+        assert found.startswith(f"http://tidemark.test:{server.accounts_port}/")
+
+
+# Tokens
+
+def test_a_short_token_is_refused_where_others_reach_the_server(tmp_path):
+    def start(token):
+        return subprocess.run(
+            [BINARY, "serve", "--host", "0.0.0.0", "--port", "0", "--memory"], timeout=20,
+            capture_output=True, text=True, env=dict(os.environ, TIDEMARK_TOKEN=token))
+
+    for token in ["a", "fifteen-letters"]:
+        refused = start(token)
+        assert refused.returncode != 0 and "16 characters" in refused.stderr, refused.stderr
+
+
+def test_tokens_are_not_guessed_by_the_hundred(tmp_path):
+    with team(tmp_path) as server:
+        url = f"http://127.0.0.1:{server.control_port}/login"
+        session = requests.Session()
+
+        def login(token):
+            return session.post(url, data={"token": token}, timeout=10, allow_redirects=False)
+
+        answers = [login(f"wrong-{number}").status_code for number in range(100)]
+        assert answers[0] == 303 and answers.count(429) > 70
+        assert login(TOKEN).status_code == 429, "the answer would tell a right guess"
+        # Nobody who shows the token as its bearer on this machine notices.
+        alive = requests.get(f"http://127.0.0.1:{server.control_port}/", headers=admin(), timeout=10)
+        assert alive.status_code == 200
+
+
+def test_the_console_is_used_at_an_address_of_the_network(tmp_path):
+    with team(tmp_path, "--host", "0.0.0.0") as server:
+        url = f"http://127.0.0.1:{server.control_port}/login"
+        host = f"192.168.7.7:{server.control_port}"
+
+        def login(origin):
+            return requests.post(url, data={"token": TOKEN}, timeout=10, allow_redirects=False,
+                                 headers={"host": host, "origin": origin})
+
+        answer = login(f"http://{host}")
+        assert answer.status_code == 303 and "tidemark-session" in answer.headers["set-cookie"]
+        for origin in ["http://192.168.7.7", "http://192.168.7.8:80", "null", f"http://evil.{host}"]:
+            assert login(origin).status_code == 403, origin
+
+
+# Files
+
+def modes(folder):
+    found = {folder: stat.S_IMODE(folder.stat().st_mode)}
+    for path in folder.rglob("*"):
+        found[path] = stat.S_IMODE(path.stat().st_mode)
+    return found
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o000])
+def test_exports_are_for_nobody_else(tmp_path, mask):
+    out = tmp_path / "out"
+    with serving(tmp_path / "data", "--export-on-exit", out, "--accounts", "secure",
+                 environment={"TIDEMARK_TOKEN": TOKEN}, preexec=lambda: os.umask(mask)) as server:
+        write(server, "pub/x", {"n": {"integerValue": "1"}}, **admin())
+        base = f"http://127.0.0.1:{server.accounts_port}/identitytoolkit.googleapis.com/v1"
+        requests.post(f"{base}/accounts:signUp?key=k", timeout=10,
+                      json={"email": "a@x.io", "password": "secret-1"})
+        server.stop()
+    found = modes(out)
+    assert any(path.name == "accounts.json" for path in found) and len(found) > 6
+    for path, mode in found.items():
+        assert mode == (0o700 if path.is_dir() else 0o600), (path, oct(mode))
+
+
+def test_links_out_of_an_export_are_not_followed(tmp_path):
+    out, secret = tmp_path / "out", tmp_path / "secret"
+    with serving(tmp_path / "data", "--export-on-exit", out) as server:
+        write(server, "pub/x", {})
+        server.stop()
+    listing = out / "firebase-export-metadata.json"
+    secret.write_bytes(listing.read_bytes())
+    evil = tmp_path / "evil"
+    evil.mkdir()
+    for target in [secret, "/dev/zero"]:
+        listing.unlink()
+        listing.symlink_to(target)
+        (evil / "x.overall_export_metadata").unlink(missing_ok=True)
+        (evil / "x.overall_export_metadata").symlink_to(target)
+        for folder in [out, evil]:
+            started = subprocess.run(
+                [BINARY, "serve", "--port", "0", "--memory", "--import", folder], timeout=20,
+                capture_output=True, text=True)
+            assert started.returncode != 0 and "ready" not in started.stdout, (folder, target)
+
+
+def test_what_a_killed_export_left_is_removed_by_the_next(tmp_path):
+    out = tmp_path / "out"
+    left = tmp_path / "out.unfinished-0BADCAFE"
+    (left / "firestore_export").mkdir(parents=True)
+    busy = tmp_path / "out.unfinished-00000001"
+    busy.mkdir()
+    for folder in (left, busy):
+        os.utime(folder, (time.time() - 600, time.time() - 600))
+    mark = os.open(busy, os.O_RDONLY)
+    fcntl.flock(mark, fcntl.LOCK_EX)
+    with serving(tmp_path / "data", "--export-on-exit", out) as server:
+        write(server, "pub/x", {})
+        server.stop()
+    assert not left.exists(), "all data lies in a folder that nobody knows of"
+    assert busy.exists(), "somebody writes it"
+    assert (out / "firebase-export-metadata.json").exists()
+    os.close(mark)
+
+
+def test_a_start_says_what_a_killed_import_left(tmp_path):
+    out, data = tmp_path / "out", tmp_path / "data"
+    with serving(tmp_path / "first", "--export-on-exit", out) as server:
+        for start in range(0, 3_000, 500):
+            writes = [{"update": {"name": f"projects/demo/databases/(default)/documents/pub/{n}"}}
+                      for n in range(start, start + 500)]
+            assert requests.post(f"http://{server.host}{DOCUMENTS}:commit", timeout=30,
+                                 json={"writes": writes}).status_code == 200
+        server.stop()
+    data.mkdir()
+    importing = subprocess.Popen(
+        [BINARY, "serve", "--port", "0", "--data", data, "--import", out],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 30
+    while not (data / "import-unfinished").exists() and time.monotonic() < deadline:
+        time.sleep(0.001)
+    importing.kill()
+    importing.wait()
+
+    def says(*flags):
+        with open(tmp_path / "said", "w+") as said:
+            with serving(data, *flags, stderr=said):
+                pass
+            said.seek(0)
+            return said.read()
+
+    assert f"an import of {out} was ended before it was whole" in says()
+    assert "imported 3000 documents" in says("--import", out)
+    assert "was ended before" not in says()
+
+
+# Pages
+
+def test_a_paste_stops_where_it_is_too_long(tmp_path):
+    with serving(tmp_path) as server:
+        url = f"http://127.0.0.1:{server.control_port}/import/demo/(default)/pub"
+        for text in ["a\n" + "x\n" * 1_000_000, '{"a":1}\n' * 200_000]:
+            answer = requests.post(url, json={"text": text}, timeout=20)
+            assert answer.status_code == 400 and "10000" in answer.text
+
+
+def test_pages_are_held_to_the_same_on_each_port(tmp_path):
+    rules = tmp_path / "firestore.rules"
+    rules.write_text("service cloud.firestore { match /databases/{d}/documents { } }")
+    with serving(tmp_path / "data", "--rules", rules) as server:
+        path = "/emulator/v1/projects/demo:ruleCoverage.html"
+        for port in (server.port, server.control_port):
+            answer = requests.get(f"http://127.0.0.1:{port}{path}", timeout=10)
+            assert answer.status_code == 200
+            assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+            assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+        control = f"http://127.0.0.1:{server.control_port}"
+        for path in ["/tidemark/v1/meter", "/nothing-here"]:
+            assert requests.get(control + path, timeout=10).headers["cache-control"] == "no-store"
+        page = requests.get(control + "/data", headers={"accept": "text/html"}, timeout=10)
+        assert page.headers["cross-origin-opener-policy"] == "same-origin"
+
+
+# Slow connections
+
+@pytest.mark.bound(300)
+@pytest.mark.skipif(not LONG, reason="waits for the bounds themselves: TIDEMARK_ATTACKS=long")
+def test_every_port_closes_what_says_nothing(tmp_path):
+    """Bytes that drip do not help: a head has 30 s, a body 60 s, a connection that asks nothing 120 s."""
+    with serving(tmp_path) as server:
+        held = []
+        for name, port in ports(server).items():
+            for kind, data in [("silent", b""), ("half a head", b"GET / HTTP/1.1\r\nHost: 127"),
+                               ("half a body", head("POST", "/login", 1_000) + b"x")]:
+                if name == "requests" and kind == "half a body":
+                    continue
+                plain = socket.create_connection(("127.0.0.1", port), timeout=5)
+                plain.sendall(data)
+                held.append((name, kind, plain))
+        deadline = time.monotonic() + 135
+        while held and time.monotonic() < deadline:
+            for entry in list(held):
+                name, kind, plain = entry
+                plain.settimeout(0.01)
+                try:
+                    if kind != "silent":
+                        plain.sendall(b"x")
+                    if not plain.recv(65_536):
+                        held.remove(entry)
+                except TimeoutError:
+                    pass
+                except OSError:
+                    held.remove(entry)
+            time.sleep(1)
+        assert not held, [(name, kind) for name, kind, _ in held]
