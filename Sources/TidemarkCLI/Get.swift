@@ -17,8 +17,7 @@ struct GetCommand: AsyncParsableCommand {
         guard let fields = snapshot.fields, let update = snapshot.updateTime,
             let create = snapshot.createTime
         else { throw ValidationError("There is no document \(path).") }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let encoder = JSONValueEncoder(isPretty: true, isSorted: true)
         let document = DocumentJSON(
             name: path, fields: FieldsJSON(fields), createTime: create.rfc3339,
             updateTime: update.rfc3339)

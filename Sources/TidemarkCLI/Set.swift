@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import Tidemark
 
 struct SetCommand: AsyncParsableCommand {
@@ -17,7 +16,7 @@ struct SetCommand: AsyncParsableCommand {
     func run() async throws {
         let fields: FieldsJSON
         do {
-            fields = try JSONDecoder().decode(FieldsJSON.self, from: Data(json.utf8))
+            fields = try JSONValueDecoder().decode(FieldsJSON.self, from: json.utf8)
         } catch { throw ValidationError("This is no document in REST form: \(error)") }
         let firestore = try database.firestore(label: "set")
         let mutation = Mutation(path: try DocumentPath(path), .set(fields.fields))

@@ -101,7 +101,7 @@ extension Console {
     ) throws(PageRefusal) -> Mutation.Operation {
         if request.method == "DELETE" { return .delete }
         do {
-            let json = try JSONDecoder().decode(FieldsJSON.self, from: Data(request.body))
+            let json = try JSONValueDecoder().decode(FieldsJSON.self, from: request.body)
             return .set(json.fields)
         } catch { throw PageRefusal(400, "This is no document: \(PageRefusal.sentence(error))") }
     }

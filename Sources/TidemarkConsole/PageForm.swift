@@ -42,11 +42,9 @@ extension PageAnswer {
     }
 
     package static func json(_ value: some Encodable, status: Int = 200) -> PageAnswer {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Texts and numbers: there is nothing in them that JSON cannot say.
-        let data = (try? encoder.encode(value)) ?? Data()
-        return PageAnswer(status: status, type: "application/json", body: .bytes(Array(data)))
+        let bytes = (try? JSONValueEncoder(isSorted: true).encode(value)) ?? []
+        return PageAnswer(status: status, type: "application/json", body: .bytes(bytes))
     }
 
     package static func events(_ events: AsyncStream<ServerEvent>) -> PageAnswer {

@@ -7,6 +7,9 @@ import TidemarkServer
 
 @testable import TidemarkConsole
 
+/// Two names that are one key of a Swift dictionary.
+private let spelled = MapValue([("\u{E9}", .integer(1)), ("e\u{301}", .integer(2))])
+
 /// What pages send to be changed, over a server in process.
 @Suite(.timeLimit(.minutes(2))) struct ChangesTests {
     private let server: FirestoreServer
@@ -82,6 +85,30 @@ import TidemarkServer
         let answer = try await send("POST", "batch", body)
         #expect(answer.status == 400 && answer.text.contains("\"error\""))
         #expect(try await all() == [])
+    }
+
+    @Test func `names that differ only in how an accent is composed are shown and saved as two`()
+        async throws
+    {
+        try await set("rooms/a", spelled)
+        let shown = try await send("GET", "data.json/rooms/a")
+        let saved = try await send("PUT", "data/rooms/copy", shown.text)
+        #expect(saved.status == 200, "\(saved.text)")
+        #expect(try await document("rooms/copy")?.fields == spelled)
+        let page = try await send("GET", "data/rooms/a").text
+        for name in ["\u{E9}", "e\u{301}"] {
+            let bytes = Array("<bdi>\(name)</bdi>".utf8)
+            #expect(Array(page.utf8).firstRange(of: bytes) != nil)
+            let json = Array("\"\(name)\"".utf8)
+            #expect(Array(shown.text.utf8).firstRange(of: json) != nil)
+        }
+        let table = DocumentTable([(try DocumentPath("rooms/a"), try await document("rooms/a"))])
+        #expect(table.columns.count == 2)
+        let typed = "{\"\u{E9}\":{\"integerValue\":1},\"e\u{301}\":{\"integerValue\":2}}"
+        let batch = try await send(
+            "POST", "batch", "{\"writes\":[{\"path\":\"rooms/b\",\"fields\":\(typed)}]}")
+        #expect(batch.status == 200, "\(batch.text)")
+        #expect(try await document("rooms/b")?.fields == spelled)
     }
 
     @Test func `a copy is exact, a rename leaves nothing behind`() async throws {
@@ -172,6 +199,20 @@ import TidemarkServer
 @Suite struct DocumentImportTests {
     private func read(_ text: String) throws(PageRefusal) -> [DocumentImport.Entry] {
         try DocumentImport { "made" }.entries(of: text)
+    }
+
+    @Test func `names that differ only in how an accent is composed are taken in as two`() throws {
+        let entries = DocumentImport { "id" }
+        let plain = "{\"\u{E9}\":1,\"e\u{301}\":2}"
+        let typed =
+            "{\"fields\":{\"\u{E9}\":{\"integerValue\":1},\"e\u{301}\":{\"integerValue\":2}}}"
+        for text in [plain, typed, "[\(plain)]", "\(plain)\r\n\(typed)", "\u{E9},e\u{301}\n1,2"] {
+            for entry in try entries.entries(of: text) {
+                #expect(entry.fields == spelled, "\(text)")
+            }
+        }
+        let marked = try entries.entries(of: "a,b\n1,\u{301}x")
+        #expect(marked.first?.fields == ["a": .integer(1), "b": .string("\u{301}x")])
     }
 
     @Test func `JSON keeps integers and doubles apart`() throws {

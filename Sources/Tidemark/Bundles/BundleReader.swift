@@ -1,5 +1,3 @@
-import Foundation
-
 /// Reads a bundle as its bytes come: JSON objects, each after the number of its bytes, the first one
 /// saying of what and when the bundle is. Keeps no more than one element and what came with it.
 ///
@@ -52,7 +50,7 @@ struct BundleReader {
 
     private mutating func event(of source: [UInt8]) throws(FirestoreError) -> Event? {
         let json: BundleElementJSON
-        do { json = try JSONDecoder().decode(BundleElementJSON.self, from: Data(source)) } catch {
+        do { json = try JSONValueDecoder().decode(BundleElementJSON.self, from: source) } catch {
             throw fault("has an element that cannot be read: \(error)")
         }
         guard hasBegun else { return try begin(json) }

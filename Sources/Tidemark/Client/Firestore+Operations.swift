@@ -180,7 +180,7 @@ extension Firestore {
         let source: [UInt8]? = try await answer { engine.namedQuery(name, completion: $0) }
         guard let source else { return nil }
         do {
-            let element = try JSONDecoder().decode(BundleElementJSON.self, from: Data(source))
+            let element = try JSONValueDecoder().decode(BundleElementJSON.self, from: source)
             guard let named = element.namedQuery else { return nil }
             return Query(self, try named.bundledQuery.query(of: databaseID))
         } catch {

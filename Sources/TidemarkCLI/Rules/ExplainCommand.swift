@@ -3,6 +3,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import TidemarkModel
 import TidemarkRules
 import TidemarkServer
 
@@ -77,35 +78,35 @@ extension RulesCommand {
 
         /// As a case of a file writes it.
         private func question() throws -> Data {
-            func json(_ text: String, _ option: String) throws -> Any {
-                let parsed = try? JSONSerialization.jsonObject(
-                    with: Data(text.utf8), options: .fragmentsAllowed)
-                guard let parsed else {
+            func json(_ text: String, _ option: String) throws -> JSONValue {
+                guard let parsed = try? JSONValue(Array(text.utf8)) else {
                     throw ValidationError("\(option) is no JSON: \(text)")
                 }
                 return parsed
             }
-            var fields: [String: Any] = [operation: path]
+            var fields: JSONObject = [operation: .text(path)]
             if let uid {
                 if let token {
-                    fields["as"] = ["uid": uid, "token": try json(token, "--token")]
+                    fields["as"] = .object(
+                        ["uid": .text(uid), "token": try json(token, "--token")])
                 } else {
-                    fields["as"] = uid
+                    fields["as"] = .text(uid)
                 }
             }
             if let data { fields["data"] = try json(data, "--data") }
             if !conditions.isEmpty {
-                fields["where"] = try conditions.map { try json($0, "--where") }
+                fields["where"] = .list(JSONList(try conditions.map { try json($0, "--where") }))
             }
-            if let limit { fields["limit"] = limit }
-            return try JSONSerialization.data(withJSONObject: fields)
+            if let limit { fields["limit"] = .integer(Int64(limit)) }
+            return Data(JSONWriter.bytes(of: .object(fields)))
         }
 
         private func judge(_ question: Data, on cases: String) throws -> Answer {
             let file = try RulesFiles.cases(cases, command: "explain")
             let ruleset = try RulesFiles.rules(rules, beside: cases, file, command: "explain")
             let test: RulesCase
-            do { test = try JSONDecoder().decode(RulesCase.self, from: question) } catch let error
+            do { test = try JSONValueDecoder().decode(RulesCase.self, from: question) } catch let
+                error
                 as RulesCaseError
             {
                 throw RulesFiles.failure(error.message, "explain")

@@ -1,4 +1,3 @@
-import Foundation
 import Tidemark
 import TidemarkHTTP
 import TidemarkModel
@@ -44,7 +43,7 @@ struct BatchOrder: Decodable {
     /// - Throws: A sentence for what is no batch.
     static func mutations(in body: [UInt8]) throws(PageRefusal) -> [Mutation] {
         let order: BatchOrder
-        do { order = try JSONDecoder().decode(BatchOrder.self, from: Data(body)) } catch {
+        do { order = try JSONValueDecoder().decode(BatchOrder.self, from: body) } catch {
             throw PageRefusal(400, "This is no batch: \(PageRefusal.sentence(error))")
         }
         guard (1...maxWrites).contains(order.writes.count) else {

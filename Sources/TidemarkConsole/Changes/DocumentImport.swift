@@ -47,44 +47,47 @@ struct DocumentImport {
     private static let tooMany = PageRefusal(400, "More than \(maxDocuments) documents at once.")
 
     private func entries(ofJSON text: String) throws(PageRefusal) -> [Entry] {
-        if let whole = try? JSONSerialization.jsonObject(with: Data(text.utf8)) {
-            if let list = whole as? [Any] {
-                if list.count > Self.maxDocuments { throw Self.tooMany }
-                var entries: [Entry] = []
-                for (index, element) in list.enumerated() {
-                    entries.append(try entry(element, at: "Document \(index + 1)"))
-                }
-                return entries
+        if let whole = try? JSONValue(Array(text.utf8)) {
+            guard case .list(let list) = whole else {
+                return [try entry(whole, at: "The document")]
             }
-            return [try entry(whole, at: "The document")]
+            var entries: [Entry] = []
+            for (index, element) in list.enumerated() {
+                if index >= Self.maxDocuments { throw Self.tooMany }
+                entries.append(try entry(element, at: "Document \(index + 1)"))
+            }
+            return entries
         }
         var entries: [Entry] = []
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
-            .enumerated()
-        where !line.allSatisfy(\.isWhitespace) {
-            guard let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) else {
+        let lines = text.utf8.split(
+            separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() where !line.allSatisfy({ $0 <= 0x20 }) {
+            guard let value = try? JSONValue(Array(line)) else {
                 throw PageRefusal(400, "Line \(index + 1) is no JSON.")
             }
-            entries.append(try entry(object, at: "Line \(index + 1)"))
+            entries.append(try entry(value, at: "Line \(index + 1)"))
             if entries.count > Self.maxDocuments { break }
         }
         return entries
     }
 
-    private func entry(_ object: Any, at place: String) throws(PageRefusal) -> Entry {
-        guard var members = object as? [String: Any] else {
+    private func entry(_ value: JSONValue, at place: String) throws(PageRefusal) -> Entry {
+        guard case .object(var members) = value else {
             throw PageRefusal(400, "\(place) is no JSON object.")
         }
-        var id = members.removeValue(forKey: "__id__").map { "\($0)" }
-        if members["fields"] is [String: Any], members.count == 1 || members["name"] is String {
-            if let name = members["name"] as? String {
-                id = id ?? name.split(separator: "/").last.map(String.init)
-            }
+        var id = members["__id__"].map(Self.text)
+        if id != nil { members["__id__"] = nil }
+        let name = members["name"]?.text
+        if case .object? = members["fields"], Array(members).count == 1 || name != nil {
+            id = id ?? name?.split(separator: "/").last.map(String.init)
             return Entry(id: try checked(id, place), fields: try Self.typed(members, place))
         }
-        var fields = MapValue()
-        for (key, member) in members { fields[key] = try Self.value(member, place) }
-        return Entry(id: try checked(id, place), fields: fields)
+        return Entry(id: try checked(id, place), fields: try Self.map(members, place))
+    }
+
+    /// A text as it is, and any other value as JSON writes it.
+    private static func text(of value: JSONValue) -> String {
+        value.text ?? String(decoding: JSONWriter.bytes(of: value), as: UTF8.self)
     }
 
     private func entry(_ cells: MapValue, at place: String) throws(PageRefusal) -> Entry {
@@ -108,40 +111,38 @@ struct DocumentImport {
 
     /// Fields in the REST form.
     private static func typed(
-        _ members: [String: Any], _ place: String
+        _ members: JSONObject, _ place: String
     ) throws(PageRefusal) -> MapValue {
         do {
-            let data = try JSONSerialization.data(withJSONObject: [
-                "fields": members["fields"] ?? [:]
-            ])
-            return try JSONDecoder().decode(FieldsJSON.self, from: data).fields
+            let fields: JSONValue = .object(["fields": members["fields"] ?? .object([:])])
+            return try JSONValueDecoder().decode(FieldsJSON.self, from: fields).fields
         } catch { throw PageRefusal(400, "\(place): \(PageRefusal.sentence(error))") }
     }
 
-    private static func value(_ json: Any, _ place: String) throws(PageRefusal) -> Value {
+    private static func map(
+        _ members: JSONObject, _ place: String
+    ) throws(PageRefusal) -> MapValue {
+        var fields: [(String, Value)] = []
+        for (name, member) in members { fields.append((name, try value(member, place))) }
+        return MapValue(fields)
+    }
+
+    private static func value(_ json: JSONValue, _ place: String) throws(PageRefusal) -> Value {
         switch json {
-        case is NSNull: return .null
-        case let text as String: return .string(text)
-        case let list as [Any]:
+        case .null: return .null
+        case .bool(let flag): return .boolean(flag)
+        case .integer(let number): return .integer(number)
+        case .number(let number):
+            guard number.isFinite else {
+                throw PageRefusal(400, "\(place) has a number that no double holds.")
+            }
+            return .double(number)
+        case .text(let text): return .string(text)
+        case .list(let list):
             var values: [Value] = []
             for element in list { values.append(try value(element, place)) }
             return .array(values)
-        case let members as [String: Any]:
-            var fields = MapValue()
-            for (key, member) in members { fields[key] = try value(member, place) }
-            return .map(fields)
-        case let number as NSNumber: return value(number)
-        default: throw PageRefusal(400, "\(place) has a value of no known kind.")
-        }
-    }
-
-    private static func value(_ number: NSNumber) -> Value {
-        switch String(cString: number.objCType) {
-        case "c", "B": .boolean(number.boolValue)
-        case "d", "f": .double(number.doubleValue)
-        // Beyond 64 bits with a sign there is only the double.
-        case "Q" where number.uint64Value > UInt64(Int64.max): .double(number.doubleValue)
-        default: .integer(number.int64Value)
+        case .object(let members): return .map(try map(members, place))
         }
     }
 }
@@ -163,7 +164,7 @@ enum CSVText {
         var lines = try cells(of: text, atMost: most + 2)
         guard !lines.isEmpty else { return [] }
         let names = lines.removeFirst().cells.map(\.text)
-        guard Set(names).count == names.count, !names.contains("") else {
+        guard Set(names.map(ByteString.init)).count == names.count, !names.contains("") else {
             throw PageRefusal(400, "Line 1 names the fields, each once.")
         }
         var rows: [Row] = []
@@ -212,16 +213,17 @@ enum CSVText {
             }
             (row, cell, firstLine) = ([], Cell(), line)
         }
-        var rest = text.replacing("\r\n", with: "\n")[...]
+        // Scalar by scalar: a mark that follows a comma would make one character of both.
+        var rest = text.replacing("\r\n", with: "\n").unicodeScalars[...]
         while let next = rest.popFirst() {
             if next == "\n" { line += 1 }
             if isOpen {
                 guard next == "\"" else {
-                    cell.text.append(next)
+                    cell.text.unicodeScalars.append(next)
                     continue
                 }
                 if rest.first == "\"" {
-                    cell.text.append(rest.removeFirst())
+                    cell.text.unicodeScalars.append(rest.removeFirst())
                 } else {
                     isOpen = false
                 }
@@ -234,7 +236,7 @@ enum CSVText {
                 endRow()
                 if lines.count >= most { return lines }
             } else {
-                cell.text.append(next)
+                cell.text.unicodeScalars.append(next)
             }
         }
         if isOpen { throw PageRefusal(400, "Line \(firstLine): a quoted value is not closed.") }

@@ -242,11 +242,16 @@ struct DocumentTable: Encodable {
         rows = documents.map { path, document in
             Row(path: path.text, fields: document.map { FieldsJSON($0.fields) })
         }
-        var counts: [String: Int] = [:]
+        var counts: [ByteString: Int] = [:]
         for row in rows {
-            for entry in row.fields?.fields.entries ?? [] { counts[entry.key, default: 0] += 1 }
+            for entry in row.fields?.fields.entries ?? [] {
+                counts[ByteString(entry.key), default: 0] += 1
+            }
         }
-        let names = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
+        let names = counts.sorted { left, right in
+            left.value == right.value
+                ? left.key.text.precedesInBytes(right.key.text) : left.value > right.value
+        }.map(\.key.text)
         columns = Array(names.prefix(Self.maxColumns))
         hasMoreColumns = names.count > Self.maxColumns
     }

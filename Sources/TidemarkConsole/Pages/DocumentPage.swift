@@ -109,10 +109,9 @@ struct DocumentPage: Page {
 
     /// The document in Firestore's REST form, which keeps every type apart. Saving needs the script.
     private var editor: HTML {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        let data = try? encoder.encode(FieldsJSON(document?.fields ?? MapValue()))
-        let text = String(decoding: data ?? Data(), as: UTF8.self)
+        let encoder = JSONValueEncoder(isPretty: true, isSorted: true)
+        let bytes = try? encoder.encode(FieldsJSON(document?.fields ?? MapValue()))
+        let text = String(decoding: bytes ?? [], as: UTF8.self)
         let lines = text.utf8.count { $0 == UInt8(ascii: "\n") } + 2
         return Tag.form(
             .class("editor"), .data(.part, "editor"),

@@ -33,7 +33,7 @@ struct RulesQuestionForm {
 
     private func ask(_ server: FirestoreServer) throws(RulesQuestionError) -> RulesAnswer {
         do {
-            let test = try JSONDecoder().decode(RulesCase.self, from: try json())
+            let test = try JSONValueDecoder().decode(RulesCase.self, from: .object(try json()))
             return try server.judge(
                 try test.operation.question(), as: test.person.caller,
                 in: try DatabaseID(project: project, database: database))
@@ -51,30 +51,32 @@ struct RulesQuestionForm {
     }
 
     /// As a case of `tidemark rules test` has it.
-    private func json() throws -> Data {
-        func parsed(_ text: String, _ name: String) throws -> Any {
-            guard let value = try? JSONSerialization.jsonObject(with: Data(text.utf8)) else {
+    private func json() throws -> JSONObject {
+        func parsed(_ text: String, _ name: String) throws -> JSONValue {
+            guard let value = try? JSONValue(Array(text.utf8)) else {
                 throw RulesQuestionError(message: "\(name) must be JSON, as in {\"open\": true}.")
             }
             return value
         }
         // Of a query of all collections of a name the path begins with stars.
         let isGroup = operation == "list" && path.hasPrefix("**/")
-        var fields: [String: Any] = [operation: isGroup ? String(path.dropFirst(3)) : path]
-        if isGroup { fields["group"] = true }
+        var fields: JSONObject = [operation: .text(isGroup ? String(path.dropFirst(3)) : path)]
+        if isGroup { fields["group"] = .bool(true) }
         if !uid.isEmpty {
             fields["as"] =
-                token.isEmpty ? uid : ["uid": uid, "token": try parsed(token, "The token")]
+                token.isEmpty
+                ? .text(uid)
+                : .object(["uid": .text(uid), "token": try parsed(token, "The token")])
         }
         if ["create", "update", "set"].contains(operation) {
             fields["data"] = try parsed(data.isEmpty ? "{}" : data, "The fields")
         } else if operation == "list", !data.isEmpty {
-            guard let rest = try parsed(data, "The query") as? [String: Any] else {
+            guard case .object(let rest) = try parsed(data, "The query") else {
                 throw RulesQuestionError(message: "The query is {\"where\": […], \"limit\": …}.")
             }
-            fields.merge(rest) { old, _ in old }
+            for (name, value) in rest where fields[name] == nil { fields[name] = value }
         }
-        return try JSONSerialization.data(withJSONObject: fields)
+        return fields
     }
 
     @HTMLBuilder var form: HTML {

@@ -11,7 +11,7 @@ struct LinesReader: DocumentReader {
     init(_ path: String) throws(ExportError) {
         self.path = path
         var lines = try Lines(path)
-        guard let first = try lines.next(), let name = first["database"] as? String,
+        guard let first = try lines.next(), let name = first["database"]?.text,
             let database = try? DatabaseID(name: name)
         else {
             throw .damaged(
@@ -60,8 +60,9 @@ private struct Documents {
         if lines.number == 0 { _ = try lines.next() }
         guard let line = try lines.next() else { throw lines.damaged("its end is missing.") }
         if let expected = line["documents"] {
-            guard expected as? Int == count else {
-                throw lines.damaged("\(count) documents are there of \(expected).")
+            guard case .integer(Int64(count)) = expected else {
+                let text = String(decoding: JSONWriter.bytes(of: expected), as: UTF8.self)
+                throw lines.damaged("\(count) documents are there of \(text.prefix(100)).")
             }
             if try lines.next() != nil { throw lines.damaged("something follows the last line.") }
             return nil
@@ -91,12 +92,13 @@ private struct Lines {
         self.file = file
     }
 
-    mutating func next() throws(ExportError) -> [String: Any]? {
+    mutating func next() throws(ExportError) -> JSONObject? {
         while let data = try nextLine() {
             number += 1
             if data.allSatisfy({ $0 <= 0x20 }) { continue }
-            guard let object = (try? JSONSerialization.jsonObject(with: data)) as? [String: Any]
-            else { throw damaged("line \(number) is no JSON object.") }
+            guard case .object(let object)? = try? JSONValue(Array(data)) else {
+                throw damaged("line \(number) is no JSON object.")
+            }
             return object
         }
         return nil

@@ -52,9 +52,7 @@ struct FeedEntry: Encodable {
     var text: Data { Self.encoded(self) }
 
     private static func encoded(_ value: some Encodable) -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Numbers that JSON has none for are texts already.
-        return (try? encoder.encode(value)) ?? Data("[]".utf8)
+        return Data((try? JSONValueEncoder(isSorted: true).encode(value)) ?? Array("[]".utf8))
     }
 }

@@ -79,7 +79,7 @@ public struct RulesEndpoint: WebPages {
 
     private func explain(_ request: PageRequest) -> PageAnswer {
         do {
-            let test = try JSONDecoder().decode(RulesCase.self, from: Data(request.body))
+            let test = try JSONValueDecoder().decode(RulesCase.self, from: request.body)
             let database = try DatabaseID(
                 project: request["project"] ?? "local", database: request["database"] ?? "(default)"
             )
@@ -156,12 +156,9 @@ public struct RulesEndpoint: WebPages {
 
 extension PageAnswer {
     fileprivate static func rules(_ value: some Encodable, status: Int = 200) -> PageAnswer {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.nonConformingFloatEncodingStrategy = .convertToString(
-            positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
-        let data = (try? encoder.encode(value)) ?? Data()
-        return PageAnswer(status: status, type: "application/json", body: .bytes(Array(data)))
+        let encoder = JSONValueEncoder(isSorted: true, namesNumbers: true)
+        let bytes = (try? encoder.encode(value)) ?? []
+        return PageAnswer(status: status, type: "application/json", body: .bytes(bytes))
     }
 
     fileprivate static func refusal(_ status: Int, _ sentence: String) -> PageAnswer {

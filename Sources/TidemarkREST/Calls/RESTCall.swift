@@ -95,11 +95,11 @@ private struct RESTMessage {
             // The name is the URL's.
             document["name"] = nil
             for pair in route.fields where pair.name == name + ".name" {
-                document["name"] = pair.value
+                document["name"] = .text(pair.value)
             }
             fromURL.removeAll { $0.name == name + ".name" }
             var reader = ProtoJSONReader()
-            bytes = try reader.message(route.message, [field.jsonName: document])
+            bytes = try reader.message(route.message, [field.jsonName: .object(document)])
         }
         // In protobuf's bytes a later field stands for an earlier one, and messages are joined.
         var reader = ProtoJSONReader(isFromURL: true)
@@ -113,12 +113,13 @@ private struct RESTMessage {
         "$.xgafv", "$httpHeaders", "$httpMethod", "$req", "$ct", "$unique",
     ]
 
-    private func object(_ body: [UInt8]) throws(RPCStatus) -> [String: Any] {
+    private func object(_ body: [UInt8]) throws(RPCStatus) -> JSONObject {
         if body.allSatisfy({ $0 <= 0x20 }) { return [:] }
-        guard let any = try? JSONSerialization.jsonObject(with: Data(body)) else {
-            throw .invalidJSON("The body is no well-formed JSON.", at: "")
+        let value: JSONValue
+        do throws(JSONFault) { value = try JSONValue(body) } catch {
+            throw .invalidJSON("The body is no well-formed JSON. \(error.message).", at: "")
         }
-        guard let object = any as? [String: Any] else {
+        guard case .object(let object) = value else {
             throw .invalidJSON("Root element must be a message.", at: "")
         }
         return object
@@ -127,8 +128,8 @@ private struct RESTMessage {
     /// Names with dots as objects inside objects. Of a field that is no list, the last value counts.
     private func tree(
         _ pairs: [(name: String, value: String)], _ schema: MessageSchema
-    ) throws(RPCStatus) -> [String: Any] {
-        var tree: [String: Any] = [:]
+    ) throws(RPCStatus) -> JSONObject {
+        var tree: JSONObject = [:]
         for (name, value) in pairs {
             let parts = name.split(separator: ".", omittingEmptySubsequences: false)
             guard parts.count <= 4 else { throw Self.unbound(name) }
@@ -139,8 +140,8 @@ private struct RESTMessage {
 
     private func set(
         _ value: String, _ parts: ArraySlice<String>, _ whole: String, _ schema: MessageSchema,
-        in tree: [String: Any]
-    ) throws(RPCStatus) -> [String: Any] {
+        in tree: JSONObject
+    ) throws(RPCStatus) -> JSONObject {
         guard let head = parts.first, let field = schema.field(named: head) else {
             throw Self.unbound(whole)
         }
@@ -150,12 +151,13 @@ private struct RESTMessage {
             guard case .message(let type) = field.kind, !field.isRepeated else {
                 throw Self.unbound(whole)
             }
-            let inner = tree[field.jsonName] as? [String: Any] ?? [:]
-            tree[field.jsonName] = try set(value, rest, whole, MessageSchema.of(type), in: inner)
-        } else if field.isRepeated {
-            tree[field.jsonName] = (tree[field.jsonName] as? [Any] ?? []) + [value]
+            let inner = tree[field.jsonName]?.object ?? [:]
+            tree[field.jsonName] = .object(
+                try set(value, rest, whole, MessageSchema.of(type), in: inner))
+        } else if field.isRepeated, case .list(let earlier)? = tree[field.jsonName] {
+            tree[field.jsonName] = .list(JSONList(Array(earlier) + [.text(value)]))
         } else {
-            tree[field.jsonName] = value
+            tree[field.jsonName] = field.isRepeated ? .list([.text(value)]) : .text(value)
         }
         return tree
     }

@@ -17,21 +17,26 @@ package enum DocumentLine {
     ///
     /// - Throws: What is wrong with it, in a sentence.
     package static func mutation(
-        _ line: [String: Any], of database: DatabaseID
+        _ line: JSONObject, of database: DatabaseID
     ) throws(RPCStatus) -> Mutation {
-        guard let path = line["path"] as? String else {
+        guard case .text(let path)? = line["path"] else {
             throw RPCStatus(.invalidArgument, "\"path\" is missing.")
         }
-        for name in line.keys.sorted() where name != "path" && name != "fields" {
+        for (name, _) in line where name != "path" && name != "fields" {
             throw RPCStatus(
                 .invalidArgument, "\"\(name.prefix(100))\" is neither path nor fields.")
         }
-        let update: [String: Any] = [
-            "name": "\(database.name)/documents/\(path)", "fields": line["fields"] ?? [:],
+        let update: JSONObject = [
+            "name": .text("\(database.name)/documents/\(path)"),
+            "fields": line["fields"] ?? .object([:]),
         ]
         var reader = ProtoJSONReader()
         let bytes = try reader.message(
-            .commitRequest, ["database": database.name, "writes": [["update": update]]])
+            .commitRequest,
+            [
+                "database": .text(database.name),
+                "writes": .list([.object(["update": .object(update)])]),
+            ])
         guard case .commit(let commit) = try CallCoding.request(.commit, bytes).request,
             let mutation = commit.mutations.first
         else { throw RPCStatus(.invalidArgument, "It is no document.") }

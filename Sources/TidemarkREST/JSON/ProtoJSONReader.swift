@@ -1,4 +1,3 @@
-import Foundation
 import TidemarkModel
 
 /// Reads protobuf's JSON into a message's bytes.
@@ -22,7 +21,7 @@ struct ProtoJSONReader {
     init(isFromURL: Bool = false) { self.isFromURL = isFromURL }
 
     mutating func message(
-        _ type: MessageType, _ object: [String: Any]
+        _ type: MessageType, _ object: JSONObject
     ) throws(RPCStatus) -> [UInt8] {
         var writer = WireWriter()
         try fields(of: MessageSchema.of(type), object, into: &writer)
@@ -30,17 +29,14 @@ struct ProtoJSONReader {
     }
 
     private mutating func fields(
-        of schema: MessageSchema, _ object: [String: Any], into writer: inout WireWriter
+        of schema: MessageSchema, _ object: JSONObject, into writer: inout WireWriter
     ) throws(RPCStatus) {
         if place.count > Self.maxDepth {
             throw .invalidJSON("Message too deep. Max recursion depth reached.", at: "")
         }
         var taken: Set<String> = []
-        // In an order of its own, so that the same request gets the same answer.
-        for (name, any) in object.count > 1 ? object.sorted(by: { $0.key < $1.key }) : Array(object)
-        {
+        for (name, value) in object {
             guard let field = schema.field(named: name) else { throw unknown(name) }
-            let value = JSONInput(any)
             if case .null = value, !field.takesNull { continue }
             place.append(.field(field.name))
             if let oneof = field.oneof, !taken.insert(oneof).inserted {
@@ -52,7 +48,7 @@ struct ProtoJSONReader {
     }
 
     private mutating func write(
-        _ field: FieldSchema, _ value: JSONInput, into writer: inout WireWriter
+        _ field: FieldSchema, _ value: JSONValue, into writer: inout WireWriter
     ) throws(RPCStatus) {
         switch field.kind {
         case .map(let type): return try map(field, type, value, into: &writer)
@@ -68,13 +64,13 @@ struct ProtoJSONReader {
         }
         for (index, element) in elements.enumerated() {
             place.append(.index(index))
-            try self.element(field.number, field.kind, JSONInput(element), into: &writer)
+            try self.element(field.number, field.kind, element, into: &writer)
             place.removeLast()
         }
     }
 
     private mutating func element(
-        _ number: UInt64, _ kind: FieldKind, _ value: JSONInput, into writer: inout WireWriter
+        _ number: UInt64, _ kind: FieldKind, _ value: JSONValue, into writer: inout WireWriter
     ) throws(RPCStatus) {
         switch kind {
         case .text:
@@ -112,7 +108,7 @@ struct ProtoJSONReader {
     }
 
     private mutating func nested(
-        _ kind: FieldKind, _ value: JSONInput
+        _ kind: FieldKind, _ value: JSONValue
     ) throws(RPCStatus) -> [UInt8] {
         var writer = WireWriter()
         switch (kind, value) {
@@ -124,10 +120,11 @@ struct ProtoJSONReader {
             varint(2, Int64(time.nanoseconds), into: &writer)
         case (.wrapped(let inner), .object(let object)):
             // What the oldest of Google's web clients send.
-            guard object.count == 1, let number = object["value"] else {
+            let members = Array(object)
+            guard members.count == 1, members[0].name == "value" else {
                 throw invalid(kind, value)
             }
-            try element(1, inner, JSONInput(number), into: &writer)
+            try element(1, inner, members[0].value, into: &writer)
         case (.wrapped(let inner), _): try element(1, inner, value, into: &writer)
         default: throw invalid(kind, value)
         }
@@ -139,7 +136,7 @@ struct ProtoJSONReader {
         writer.varint(UInt64(bitPattern: value))
     }
 
-    private func number(of type: EnumType, _ value: JSONInput) throws(RPCStatus) -> Int32 {
+    private func number(of type: EnumType, _ value: JSONValue) throws(RPCStatus) -> Int32 {
         switch value {
         case .text(let name):
             if let number = type.schema.numbers[name] { return number }
@@ -152,7 +149,7 @@ struct ProtoJSONReader {
         throw invalid(.enumeration(type), value)
     }
 
-    private func flag(_ value: JSONInput) -> Bool? {
+    private func flag(_ value: JSONValue) -> Bool? {
         switch value {
         case .bool(let flag): flag
         case .text(let text) where isFromURL: URLFlag.flag(text)
@@ -165,33 +162,45 @@ struct ProtoJSONReader {
 
 extension ProtoJSONReader {
     private mutating func map(
-        _ field: FieldSchema, _ type: MessageType, _ value: JSONInput,
+        _ field: FieldSchema, _ type: MessageType, _ value: JSONValue,
         into writer: inout WireWriter
     ) throws(RPCStatus) {
         guard case .object(let entries) = value else { throw invalid(field.kind, value) }
-        for (index, entry) in entries.sorted(by: { $0.key < $1.key }).enumerated() {
+        var names: Set<ByteString> = []
+        for (index, entry) in entries.enumerated() {
+            try check(entry.name, isFirst: names.insert(ByteString(entry.name)).inserted)
             place += [.index(index), .field("value")]
             var pair = WireWriter()
-            pair.text(1, entry.key)
-            pair.data(2, try nested(.message(type), JSONInput(entry.value)))
+            pair.text(1, entry.name)
+            pair.data(2, try nested(.message(type), entry.value))
             writer.data(field.number, pair.bytes)
             place.removeLast(2)
         }
     }
 
     private mutating func textMap(
-        _ field: FieldSchema, _ value: JSONInput, into writer: inout WireWriter
+        _ field: FieldSchema, _ value: JSONValue, into writer: inout WireWriter
     ) throws(RPCStatus) {
         guard case .object(let entries) = value else { throw invalid(field.kind, value) }
-        for (key, any) in entries.sorted(by: { $0.key < $1.key }) {
-            guard case .text(let text) = JSONInput(any) else {
-                throw invalid(.text, JSONInput(any))
-            }
+        var names: Set<ByteString> = []
+        for entry in entries {
+            try check(entry.name, isFirst: names.insert(ByteString(entry.name)).inserted)
+            guard case .text(let text) = entry.value else { throw invalid(.text, entry.value) }
             var pair = WireWriter()
-            pair.text(1, key)
+            pair.text(1, entry.name)
             pair.text(2, text)
             writer.data(field.number, pair.bytes)
         }
+    }
+
+    /// Google's transcoder takes each name of a map once.
+    private func check(_ name: String, isFirst: Bool) throws(RPCStatus) {
+        if isFirst { return }
+        throw .invalidJSON(
+            """
+            Unknown name "\(name.prefix(200))" at '\(placeText)': Repeated map key: \
+            '\(name.prefix(200))' is already set.
+            """, at: placeText)
     }
 }
 
@@ -240,12 +249,12 @@ extension ProtoJSONReader {
         return parent.placeText
     }
 
-    private func invalid(_ kind: FieldKind, _ value: JSONInput) -> RPCStatus {
+    private func invalid(_ kind: FieldKind, _ value: JSONValue) -> RPCStatus {
         .badRequest(
             "Invalid value at '\(placeText)' (\(kind.typeName)), \(value.quoted)", at: placeText)
     }
 
-    private func noTime(_ value: JSONInput) -> RPCStatus {
+    private func noTime(_ value: JSONValue) -> RPCStatus {
         .badRequest(
             """
             Invalid value at '\(placeText)' (\(FieldKind.timestamp.typeName)), Illegal timestamp \

@@ -1,4 +1,5 @@
 import Foundation
+import TidemarkModel
 
 /// Bytes as protobuf's JSON has them: base64 in either alphabet, padded or not.
 enum Base64Text {
@@ -19,7 +20,7 @@ enum Base64Text {
 /// Numbers as protobuf's JSON has them: as numbers, and as texts.
 enum NumberText {
     /// Nil for what is none, has a fraction, or does not fit.
-    static func integer(_ value: JSONInput) -> Int64? {
+    static func integer(_ value: JSONValue) -> Int64? {
         switch value {
         case .integer(let number): number
         case .number(let number): Int64(exactly: number)
@@ -28,10 +29,11 @@ enum NumberText {
         }
     }
 
-    static func double(_ value: JSONInput) -> Double? {
+    static func double(_ value: JSONValue) -> Double? {
         switch value {
         case .integer(let number): return Double(number)
-        case .number(let number): return number
+        // JSON writes larger numbers than a double has.
+        case .number(let number): return number.isFinite ? number : nil
         case .text("NaN"): return .nan
         case .text("Infinity"): return .infinity
         case .text("-Infinity"): return -.infinity

@@ -83,9 +83,9 @@ final class RPCStreamChannel<Message: Sendable, Response: Sendable>: ChannelStre
     }
 
     private func send(_ json: String) throws(RPCStatus) {
-        guard let any = try? JSONSerialization.jsonObject(with: Data(json.utf8)),
-            let object = any as? [String: Any]
-        else { throw .invalidJSON("The message is no JSON object.", at: "") }
+        guard case .object(let object)? = try? JSONValue(Array(json.utf8)) else {
+            throw .invalidJSON("The message is no JSON object.", at: "")
+        }
         let (database, message) = try message(object)
         if let request = request.withLock({ $0 }) { return request.send(message) }
         try caller.checkReach(of: database)
@@ -105,15 +105,15 @@ final class RPCStreamChannel<Message: Sendable, Response: Sendable>: ChannelStre
     /// - Throws: What ends the stream. A target that makes no sense does not, as over gRPC: it is refused
     ///   alone, with what is wrong with it.
     private func message(
-        _ object: [String: Any]
+        _ object: JSONObject
     ) throws(RPCStatus) -> (database: DatabaseID, Message) {
         var reader = ProtoJSONReader()
         do throws(RPCStatus) {
             return try messages.message(try reader.message(requestType, object))
         } catch {
-            guard let target = object["addTarget"] as? [String: Any] else { throw error }
+            guard case .object(let target)? = object["addTarget"] else { throw error }
             var bare = object
-            bare["addTarget"] = target.filter { $0.key == "targetId" }
+            bare["addTarget"] = .object(JSONObject(target.filter { $0.name == "targetId" }))
             var reader = ProtoJSONReader()
             let (database, read) = try messages.message(try reader.message(requestType, bare))
             guard case .unreadable(let id, _)? = read as? ListenRequest,

@@ -14,6 +14,17 @@ package struct ExpressionValue: Encodable, Sendable {
         case comparator, value
     }
 
+    /// A name that a document gave. An encoder that makes dictionaries keeps one of two that differ
+    /// only in how an accent is composed.
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(_ name: String) { stringValue = name }
+        init?(stringValue: String) { self.init(stringValue) }
+        init?(intValue: Int) { nil }
+    }
+
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         switch value {
@@ -47,10 +58,10 @@ package struct ExpressionValue: Encodable, Sendable {
             try set.encode(values.map(ExpressionValue.init), forKey: .values)
         case .map(let map):
             var fields = nested(.mapValue)
-            // Swift's dictionary can regard two names as equal that Firestore distinguishes.
-            let all = map.entries.map { ($0.key, ExpressionValue($0.value)) }
-            try fields.encode(
-                Dictionary(all, uniquingKeysWith: { first, _ in first }), forKey: .fields)
+            var members = fields.nestedContainer(keyedBy: Name.self, forKey: .fields)
+            for entry in map.entries {
+                try members.encode(ExpressionValue(entry.value), forKey: Name(entry.key))
+            }
         case .latlng(let point):
             var place = nested(.latlngValue)
             try place.encode(point.latitude, forKey: .latitude)
@@ -59,9 +70,12 @@ package struct ExpressionValue: Encodable, Sendable {
             var segments = nested(.pathValue)
             try segments.encode(
                 path.segments.map { [Key.simple.rawValue: $0] }, forKey: .segments)
-        case .difference(let difference):
-            var keys = nested(.mapDiffValue)
-            try keys.encode(difference.statuses, forKey: .keyStatuses)
+        case .difference(let statuses):
+            var difference = nested(.mapDiffValue)
+            var keys = difference.nestedContainer(keyedBy: Name.self, forKey: .keyStatuses)
+            for (key, status) in statuses.statuses {
+                try keys.encode(status, forKey: Name(key))
+            }
         case .known(let knowledge):
             var constraint = nested(.constraintValue)
             try constraint.encode(knowledge.constraints, forKey: .simpleConstraints)
@@ -89,13 +103,13 @@ extension RulesDuration {
 }
 
 extension MapDifference {
-    fileprivate var statuses: [String: String] {
-        var statuses: [String: String] = [:]
+    fileprivate var statuses: [(key: String, status: String)] {
+        var statuses: [(key: String, status: String)] = []
         let groups = [
             ("REMOVED", removed), ("ADDED", added), ("CHANGED", changed), ("UNCHANGED", unchanged),
         ]
         for (status, keys) in groups {
-            for case .string(let key) in keys { statuses[key] = status }
+            for case .string(let key) in keys { statuses.append((key, status)) }
         }
         return statuses
     }

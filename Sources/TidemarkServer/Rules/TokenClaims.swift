@@ -21,8 +21,7 @@ enum RulesIdentity {
         }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let data = Self.decoded(parts[1]),
-            let claims = try? JSONDecoder().decode(JSONTree.self, from: data), claims.fields != nil,
-            case .map(let map) = claims.rulesValue
+            let claims = try? JSONValue(Array(data)), case .map(let map) = claims.rulesValue
         else { throw .invalidArgument("invalid jwt") }
         var uid = ""
         for name in ["sub", "user_id"] {
@@ -39,7 +38,7 @@ enum RulesIdentity {
     }
 }
 
-extension JSONTree {
+extension JSONValue {
     fileprivate var rulesValue: RulesValue {
         switch self {
         case .null: .null
@@ -48,7 +47,7 @@ extension JSONTree {
         case .number(let value): .float(value)
         case .text(let value): .string(value)
         case .list(let values): .list(values.map(\.rulesValue))
-        case .object(let members): .map(RulesMap(members.map { ($0.key, $0.value.rulesValue) }))
+        case .object(let members): .map(RulesMap(members.map { ($0.name, $0.value.rulesValue) }))
         }
     }
 }

@@ -9,8 +9,8 @@ import TidemarkModel
     private let database = try! DatabaseID(project: "shop")
 
     private func line(_ text: String) throws -> Mutation {
-        let object = try JSONSerialization.jsonObject(with: Data(text.utf8))
-        return try DocumentLine.mutation(object as! [String: Any], of: database)
+        let object = try #require(try JSONValue(Array(text.utf8)).object)
+        return try DocumentLine.mutation(object, of: database)
     }
 
     @Test func `a line is read as it was written`() throws {

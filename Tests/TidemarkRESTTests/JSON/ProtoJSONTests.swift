@@ -6,9 +6,8 @@ import TidemarkModel
 
 @Suite struct ProtoJSONTests {
     private func bytes(_ json: String, _ type: MessageType = .value) throws -> [UInt8] {
-        let any = try JSONSerialization.jsonObject(with: Data(json.utf8))
         var reader = ProtoJSONReader()
-        return try reader.message(type, try #require(any as? [String: Any]))
+        return try reader.message(type, try #require(try JSONValue(Array(json.utf8)).object))
     }
 
     private func value(_ json: String) throws -> Value {

@@ -43,6 +43,21 @@ import TidemarkServer
         await firestore.terminate()
     }
 
+    @Test func `keeps names that differ only in how an accent is composed`() async throws {
+        try await offline { firestore in
+            let fields = "\"\u{E9}\":{\"integerValue\":1},\"e\u{301}\":{\"integerValue\":2}"
+            let bundle =
+                Self.metadata()
+                + Self.document("a", fields + #","m":{"mapValue":{"fields":{\#(fields)}}}"#)
+            try await firestore.loadBundle(Data(bundle.utf8))
+            let room = try await firestore.document("rooms/a").getDocument(source: .cache)
+            let both = MapValue([("\u{E9}", .integer(1)), ("e\u{301}", .integer(2))])
+            #expect(room.fields?["\u{E9}"] == .integer(1))
+            #expect(room.fields?["e\u{301}"] == .integer(2))
+            #expect(room.fields?["m"] == .map(both))
+        }
+    }
+
     @Test func `is read offline: documents, and queries by name`() async throws {
         try await offline { firestore in
             let bundle =

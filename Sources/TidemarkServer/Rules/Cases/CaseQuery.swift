@@ -3,10 +3,10 @@ import TidemarkModel
 /// A query as a case writes it: `{"list": "rooms", "where": [["owner", "==", "ann"]], "limit": 10}`.
 enum CaseQuery {
     static func query(
-        _ path: String, _ fields: [String: JSONTree]
+        _ path: String, _ fields: JSONObject
     ) throws(RulesCaseError) -> Query {
         var query: Query
-        if fields["group"] == .bool(true) {
+        if case .bool(true)? = fields["group"] {
             query = Query(collectionID: path, allDescendants: true)
         } else {
             do throws(InvalidPath) { query = Query(collection: try CollectionPath(path)) } catch {
@@ -14,10 +14,10 @@ enum CaseQuery {
             }
         }
         var filters: [Filter] = []
-        for condition in fields["where"].elements { filters.append(try filter(condition)) }
+        for condition in fields["where"]?.elements ?? [] { filters.append(try filter(condition)) }
         if !filters.isEmpty { query.filter = filters.count == 1 ? filters[0] : .and(filters) }
-        for order in fields["orderBy"].elements {
-            let words = Optional(order).text?.split(separator: " ").map(String.init) ?? []
+        for order in fields["orderBy"]?.elements ?? [] {
+            let words = order.text?.split(separator: " ").map(String.init) ?? []
             guard let name = words.first, words.count == 1 || ["asc", "desc"].contains(words[1])
             else { throw RulesCaseError("\"orderBy\" is a list such as [\"at desc\", \"name\"].") }
             query.orders.append(
@@ -25,7 +25,7 @@ enum CaseQuery {
         }
         switch fields["limit"] {
         case nil: break
-        case .integer(let count) where (1...Int64(Int32.max)).contains(count):
+        case .integer(let count)? where (1...Int64(Int32.max)).contains(count):
             query.limit = .first(Int(count))
         default: throw RulesCaseError("\"limit\" is a number from 1.")
         }
@@ -47,10 +47,10 @@ enum CaseQuery {
         "array-contains-any": .arrayContainsAny, "not-in": .notIn,
     ]
 
-    private static func filter(_ tree: JSONTree) throws(RulesCaseError) -> Filter {
-        let parts = Optional(tree).elements
-        guard parts.count == 3, let name = Optional(parts[0]).text,
-            let word = Optional(parts[1]).text, let test = operators[word]
+    private static func filter(_ json: JSONValue) throws(RulesCaseError) -> Filter {
+        let parts = json.elements
+        guard parts.count == 3, let name = parts[0].text, let word = parts[1].text,
+            let test = operators[word]
         else {
             let words = operators.keys.sorted().joined(separator: " ")
             throw RulesCaseError(

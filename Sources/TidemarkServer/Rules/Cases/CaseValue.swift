@@ -5,36 +5,37 @@ import TidemarkModel
 /// no form of.
 enum CaseValue {
     /// A value that is there already: the server's time is none.
-    static func stored(_ tree: JSONTree) throws(RulesCaseError) -> Value {
-        let value = try value(tree)
+    static func stored(_ json: JSONValue) throws(RulesCaseError) -> Value {
+        let value = try value(json)
         if value.holdsServerTime(isInArray: true) {
             throw RulesCaseError("A server time stands only in the data of a write.")
         }
         return value
     }
 
-    static func value(_ tree: JSONTree) throws(RulesCaseError) -> Value {
-        switch tree {
+    static func value(_ json: JSONValue) throws(RulesCaseError) -> Value {
+        switch json {
         case .null: return .null
         case .bool(let value): return .boolean(value)
         case .integer(let value): return .integer(value)
         case .number(let value): return .double(value)
         case .text(let value): return .string(value)
-        case .list(let trees):
+        case .list(let elements):
             var values: [Value] = []
-            for tree in trees { values.append(try value(tree)) }
+            for element in elements { values.append(try value(element)) }
             return .array(values)
-        case .object(let fields):
-            if fields.count == 1, let (key, inner) = fields.first, key.hasPrefix("$") {
-                return try special(key, inner)
+        case .object(let object):
+            let members = Array(object)
+            if members.count == 1, members[0].name.hasPrefix("$") {
+                return try special(members[0].name, members[0].value)
             }
             var pairs: [(String, Value)] = []
-            for (key, inner) in fields { pairs.append((key, try value(inner))) }
+            for (name, inner) in members { pairs.append((name, try value(inner))) }
             return .map(MapValue(pairs))
         }
     }
 
-    private static func special(_ key: String, _ inner: JSONTree) throws(RulesCaseError) -> Value {
+    private static func special(_ key: String, _ inner: JSONValue) throws(RulesCaseError) -> Value {
         switch (key, inner) {
         case ("$timestamp", .text(let text)):
             let parser = Date.ISO8601FormatStyle(includingFractionalSeconds: text.contains("."))
@@ -53,7 +54,8 @@ enum CaseValue {
             {
                 return .reference(ReferenceValue(database: database, path: path))
             }
-        case ("$geoPoint", .list(let parts)):
+        case ("$geoPoint", .list(let list)):
+            let parts = Array(list)
             if parts.count == 2, let latitude = number(parts[0]), let longitude = number(parts[1]),
                 GeoPoint.isValid(latitude: latitude, longitude: longitude)
             {
@@ -69,8 +71,8 @@ enum CaseValue {
             """)
     }
 
-    private static func number(_ tree: JSONTree) -> Double? {
-        switch tree {
+    private static func number(_ json: JSONValue) -> Double? {
+        switch json {
         case .integer(let value): Double(value)
         case .number(let value): value
         default: nil

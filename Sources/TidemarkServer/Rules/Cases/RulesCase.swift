@@ -14,26 +14,26 @@ package struct RulesCase: Decodable, Sendable {
     package let isExpectedAllowed: Bool?
 
     package init(from decoder: any Decoder) throws {
-        let tree = try JSONTree(from: decoder)
-        guard case .object(let fields) = tree else {
+        guard case .object(let fields) = try JSONValue(from: decoder) else {
             throw RulesCaseError(
                 "A case is an object, such as {\"as\": \"ann\", \"get\": \"a/b\"}.")
         }
         try self.init(fields)
     }
 
-    init(_ fields: [String: JSONTree]) throws(RulesCaseError) {
+    init(_ fields: JSONObject) throws(RulesCaseError) {
         let known = Self.operations.union(Self.parts).union(["name", "as", "expect"])
-        if let unknown = fields.keys.sorted().first(where: { !known.contains($0) }) {
+        let names = fields.map(\.name).sorted { $0.precedesInBytes($1) }
+        if let unknown = names.first(where: { !known.contains($0) }) {
             throw RulesCaseError("A case has no key \"\(unknown)\".")
         }
-        name = fields["name"].text
+        name = fields["name"]?.text
         person = try Self.person(fields["as"])
         operation = try Self.operation(fields)
         switch fields["expect"] {
         case nil: isExpectedAllowed = nil
-        case .text("allow"): isExpectedAllowed = true
-        case .text("deny"): isExpectedAllowed = false
+        case .text("allow")?: isExpectedAllowed = true
+        case .text("deny")?: isExpectedAllowed = false
         default: throw RulesCaseError("\"expect\" is \"allow\" or \"deny\".")
         }
     }
@@ -55,12 +55,12 @@ package struct RulesCase: Decodable, Sendable {
     private static let parts: Set = ["data", "group", "where", "orderBy", "limit"]
 
     /// Null or nothing, an account's uid, or `{"uid": …, "token": {claims}}`.
-    private static func person(_ tree: JSONTree?) throws(RulesCaseError) -> RulesPerson {
-        switch tree {
-        case nil, .null: return .nobody
-        case .text(let uid): return .user(uid)
-        case .object(let fields):
-            guard let uid = fields["uid"].text else {
+    private static func person(_ value: JSONValue?) throws(RulesCaseError) -> RulesPerson {
+        switch value {
+        case nil, .null?: return .nobody
+        case .text(let uid)?: return .user(uid)
+        case .object(let fields)?:
+            guard let uid = fields["uid"]?.text else {
                 throw RulesCaseError("\"as\" has a text \"uid\".")
             }
             guard let token = fields["token"] else { return .user(uid) }
@@ -73,7 +73,7 @@ package struct RulesCase: Decodable, Sendable {
     }
 
     private static func operation(
-        _ fields: [String: JSONTree]
+        _ fields: JSONObject
     ) throws(RulesCaseError) -> RulesOperation {
         let asked = operations.filter { fields[$0] != nil }
         guard asked.count == 1, let key = asked.first, let subject = fields[key] else {
@@ -82,8 +82,8 @@ package struct RulesCase: Decodable, Sendable {
         }
         if key == "batch" {
             var all: [RulesOperation] = []
-            for part in Optional(subject).elements {
-                guard let fields = part.fields else {
+            for part in subject.elements {
+                guard case .object(let fields) = part else {
                     throw RulesCaseError("\"batch\" is a list of writes.")
                 }
                 all.append(try operation(fields))
@@ -95,7 +95,7 @@ package struct RulesCase: Decodable, Sendable {
         let wantsData = ["create", "update", "set"].contains(key)
         var data = MapValue()
         if wantsData {
-            guard let tree = fields["data"], case .map(let map) = try CaseValue.value(tree) else {
+            guard let value = fields["data"], case .map(let map) = try CaseValue.value(value) else {
                 throw RulesCaseError("\"\(key)\" needs the document's fields as \"data\": {…}.")
             }
             if map.holdsServerTimeInArray {

@@ -13,28 +13,29 @@ package struct RulesCaseFile: Sendable {
 
     /// - Throws: ``RulesCaseError`` with the first thing that is wrong, and the number of its case.
     package init(_ data: Data) throws(RulesCaseError) {
-        let decoded = try? JSONDecoder().decode(JSONTree.self, from: data)
-        guard case .object(let fields)? = decoded else {
+        guard case .object(let fields)? = try? JSONValue(Array(data)) else {
             throw RulesCaseError("The file is no JSON object.")
         }
-        rules = fields["rules"].text
-        switch try fields["time"].map({ tree throws(RulesCaseError) in
-            try CaseValue.value(.object(["$timestamp": tree]))
+        rules = fields["rules"]?.text
+        switch try fields["time"].map({ value throws(RulesCaseError) in
+            try CaseValue.value(.object(["$timestamp": value]))
         }) {
         case .timestamp(let found)?: time = found
         default: time = nil
         }
         var documents: [(path: String, fields: MapValue)] = []
-        for (path, tree) in (fields["documents"]?.fields ?? [:]).sorted(by: { $0.key < $1.key }) {
-            guard (try? DocumentPath(path)) != nil, case .map(let map) = try CaseValue.stored(tree)
+        for (path, value) in (fields["documents"]?.object ?? [:]).sorted(by: {
+            $0.name.precedesInBytes($1.name)
+        }) {
+            guard (try? DocumentPath(path)) != nil, case .map(let map) = try CaseValue.stored(value)
             else { throw RulesCaseError("\"documents\" has no document at \"\(path)\".") }
             documents.append((path, map))
         }
         self.documents = documents
         var cases: [RulesCase] = []
-        for (index, tree) in fields["cases"].elements.enumerated() {
+        for (index, value) in (fields["cases"]?.elements ?? []).enumerated() {
             do throws(RulesCaseError) {
-                guard let fields = tree.fields else { throw RulesCaseError("It is no object.") }
+                guard let fields = value.object else { throw RulesCaseError("It is no object.") }
                 cases.append(try RulesCase(fields))
             } catch {
                 throw RulesCaseError("Case \(index + 1): \(error.message)")
