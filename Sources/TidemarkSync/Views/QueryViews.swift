@@ -234,7 +234,8 @@ extension Query {
     /// limits, and the range of the first order, of which `other` is a page: a row that moved along
     /// that range has left its place.
     fileprivate func isPart(of other: Query) -> Bool {
-        guard parent == other.parent, collectionID == other.collectionID,
+        guard parent == other.parent,
+            collectionID.map(ByteString.init) == other.collectionID.map(ByteString.init),
             allDescendants == other.allDescendants
         else { return false }
         let own = conditions
