@@ -40,27 +40,27 @@ extension DocumentReference {
     public func setData<T: Encodable>(
         from value: T, encoder: Firestore.Encoder = Firestore.Encoder(),
         isolation: isolated (any Actor)? = #isolation
-    ) async throws { try await setData(try encoder.encode(value)) }
+    ) async throws { try await setData(try encoder.written(value)) }
 
     /// With `merge`, writes the fields that the value has and leaves the others.
     public func setData<T: Encodable>(
         from value: T, merge: Bool, encoder: Firestore.Encoder = Firestore.Encoder(),
         isolation: isolated (any Actor)? = #isolation
-    ) async throws { try await setData(try encoder.encode(value), merge: merge) }
+    ) async throws { try await setData(try encoder.written(value), merge: merge) }
 
     /// Writes only the listed fields, each of which the value must have.
     public func setData<T: Encodable>(
         from value: T, mergeFields: [Any],
         encoder: Firestore.Encoder = Firestore.Encoder(),
         isolation: isolated (any Actor)? = #isolation
-    ) async throws { try await setData(try encoder.encode(value), mergeFields: mergeFields) }
+    ) async throws { try await setData(try encoder.written(value), mergeFields: mergeFields) }
 
     /// As ``enqueueSetData(_:merge:isolation:)``.
     public func enqueueSetData<T: Encodable>(
         from value: T, merge: Bool = false, encoder: Firestore.Encoder = Firestore.Encoder(),
         isolation: isolated (any Actor)? = #isolation
     ) async throws -> WriteReceipt {
-        try await enqueueSetData(try encoder.encode(value), merge: merge)
+        try await enqueueSetData(try encoder.written(value), merge: merge)
     }
 }
 
@@ -70,19 +70,19 @@ extension DocumentReference {
     public func setData<T: Encodable>(
         from value: T, encoder: Firestore.Encoder = Firestore.Encoder(),
         completion: (((any Error)?) -> Void)? = nil
-    ) throws { setData(try encoder.encode(value), completion: completion) }
+    ) throws { setData(try encoder.written(value), completion: completion) }
 
     public func setData<T: Encodable>(
         from value: T, merge: Bool, encoder: Firestore.Encoder = Firestore.Encoder(),
         completion: (((any Error)?) -> Void)? = nil
-    ) throws { setData(try encoder.encode(value), merge: merge, completion: completion) }
+    ) throws { setData(try encoder.written(value), merge: merge, completion: completion) }
 
     public func setData<T: Encodable>(
         from value: T, mergeFields: [Any],
         encoder: Firestore.Encoder = Firestore.Encoder(),
         completion: (((any Error)?) -> Void)? = nil
     ) throws {
-        setData(try encoder.encode(value), mergeFields: mergeFields, completion: completion)
+        setData(try encoder.written(value), mergeFields: mergeFields, completion: completion)
     }
 }
 
@@ -92,7 +92,7 @@ extension CollectionReference {
     public func addDocument<T: Encodable>(
         from value: T, encoder: Firestore.Encoder = Firestore.Encoder(),
         isolation: isolated (any Actor)? = #isolation
-    ) async throws -> DocumentReference { try await addDocument(data: try encoder.encode(value)) }
+    ) async throws -> DocumentReference { try await addDocument(data: try encoder.written(value)) }
 
     /// The same without waiting: queued before the call returns.
     @discardableResult
@@ -100,7 +100,7 @@ extension CollectionReference {
         from value: T, encoder: Firestore.Encoder = Firestore.Encoder(),
         completion: (((any Error)?) -> Void)? = nil
     ) throws -> DocumentReference {
-        addDocument(data: try encoder.encode(value), completion: completion)
+        addDocument(data: try encoder.written(value), completion: completion)
     }
 }
 
@@ -140,14 +140,14 @@ extension WriteBatch {
     public func setData<T: Encodable>(
         from value: T, forDocument document: DocumentReference,
         encoder: Firestore.Encoder = Firestore.Encoder()
-    ) throws -> WriteBatch { setData(try encoder.encode(value), forDocument: document) }
+    ) throws -> WriteBatch { setData(try encoder.written(value), forDocument: document) }
 
     @discardableResult
     public func setData<T: Encodable>(
         from value: T, forDocument document: DocumentReference, merge: Bool,
         encoder: Firestore.Encoder = Firestore.Encoder()
     ) throws -> WriteBatch {
-        setData(try encoder.encode(value), forDocument: document, merge: merge)
+        setData(try encoder.written(value), forDocument: document, merge: merge)
     }
 
     @discardableResult
@@ -155,7 +155,7 @@ extension WriteBatch {
         from value: T, forDocument document: DocumentReference, mergeFields: [Any],
         encoder: Firestore.Encoder = Firestore.Encoder()
     ) throws -> WriteBatch {
-        setData(try encoder.encode(value), forDocument: document, mergeFields: mergeFields)
+        setData(try encoder.written(value), forDocument: document, mergeFields: mergeFields)
     }
 }
 
@@ -164,14 +164,14 @@ extension Transaction {
     public func setData<T: Encodable>(
         from value: T, forDocument document: DocumentReference,
         encoder: Firestore.Encoder = Firestore.Encoder()
-    ) throws -> Transaction { setData(try encoder.encode(value), forDocument: document) }
+    ) throws -> Transaction { setData(try encoder.written(value), forDocument: document) }
 
     @discardableResult
     public func setData<T: Encodable>(
         from value: T, forDocument document: DocumentReference, merge: Bool,
         encoder: Firestore.Encoder = Firestore.Encoder()
     ) throws -> Transaction {
-        setData(try encoder.encode(value), forDocument: document, merge: merge)
+        setData(try encoder.written(value), forDocument: document, merge: merge)
     }
 
     @discardableResult
@@ -179,7 +179,7 @@ extension Transaction {
         from value: T, forDocument document: DocumentReference, mergeFields: [Any],
         encoder: Firestore.Encoder = Firestore.Encoder()
     ) throws -> Transaction {
-        setData(try encoder.encode(value), forDocument: document, mergeFields: mergeFields)
+        setData(try encoder.written(value), forDocument: document, mergeFields: mergeFields)
     }
 }
 

@@ -6,7 +6,7 @@ extension Firestore.Encoder {
     /// - Throws: As ``encode(_:)``, and `invalidArgument` for what only a write can say: a server's time,
     ///   an increment, a field to delete.
     package func fields(of value: some Encodable) throws -> MapValue {
-        let parsed = try ValueParser.fields(try encode(value))
+        let parsed = try ValueParser.fields(try written(value))
         guard parsed.transforms.isEmpty else {
             throw FirestoreError.invalidArgument(
                 "A profile holds values: a server's time or an increment is made by a write.")

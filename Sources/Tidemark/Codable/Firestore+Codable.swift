@@ -49,17 +49,29 @@ extension Firestore {
 
         /// - Throws: `EncodingError` with the path of the field, ``FirestoreEncodingError``, or what the
         ///   type itself throws.
+        ///
+        /// Of two names that differ only in how an accent is composed, which are one key of a Swift
+        /// dictionary, it returns the first one. A write of the value itself stores both.
         public func encode<T: Encodable>(_ value: T) throws -> [String: Any] {
+            try members(of: value).dictionary
+        }
+
+        /// Returns what a write stores, with all names.
+        func written<T: Encodable>(_ value: T) throws -> [String: Any] {
+            try members(of: value).writtenData
+        }
+
+        private func members<T: Encodable>(of value: T) throws -> EncodedMembers {
             let node = StoredEncoder(options, parent: nil, key: nil)
             try node.encode(value)
-            guard case .map(let map) = node.content else {
+            guard case .map(let members) = node.content else {
                 throw EncodingError.invalidValue(
                     value,
                     .init(
                         codingPath: [],
                         debugDescription: "A document is made of a value with fields."))
             }
-            return map.mapValues { $0.any }
+            return members
         }
     }
 
@@ -72,6 +84,7 @@ extension Firestore {
             var data = DataDecodingStrategy.blob
             var floats = NonConformingFloatDecodingStrategy.throw
             var keys = KeyDecodingStrategy.useDefaultKeys
+            var convertsKeysOfDictionaries = false
             var userInfo: [CodingUserInfoKey: any Sendable] = [:]
         }
 
@@ -99,6 +112,16 @@ extension Firestore {
         public var keyDecodingStrategy: KeyDecodingStrategy {
             get { options.keys }
             set { state.withLock { $0.keys = newValue } }
+        }
+
+        /// True if ``keyDecodingStrategy`` changes the keys of dictionaries as well. False at first.
+        ///
+        /// The encoder of earlier versions changed the keys of a `[String: T]` by its strategy, as if
+        /// they were names of properties: `uidAbC` became `uid_ab_c`. Rows that hold such keys are
+        /// read with them. Set this to read them with the keys that they had, and write them again.
+        public var convertsKeysOfDictionaries: Bool {
+            get { options.convertsKeysOfDictionaries }
+            set { state.withLock { $0.convertsKeysOfDictionaries = newValue } }
         }
 
         public var userInfo: [CodingUserInfoKey: any Sendable] {
@@ -201,7 +224,8 @@ extension Firestore {
         case convertFromString(positiveInfinity: String, negativeInfinity: String, nan: String)
     }
 
-    /// How a key of the type becomes the name of a field.
+    /// How a key of the type becomes the name of a field. The keys of dictionaries are data, and stay as
+    /// they are, however deep they lie.
     public enum KeyEncodingStrategy: Sendable {
         case useDefaultKeys
         /// `oneTwo` becomes `one_two`.

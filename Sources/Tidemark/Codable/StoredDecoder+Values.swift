@@ -112,7 +112,7 @@ extension StoredDecoder {
     ) throws -> T {
         let inner = StoredDecoder(self, slot, key)
         if let native = try native(type, slot, inner) { return native }
-        return try T(from: inner)
+        return try inner.made(type)
     }
 
     /// What Firestore's types and Foundation's are made of; nil for every other type.

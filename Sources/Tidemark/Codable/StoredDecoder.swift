@@ -12,6 +12,8 @@ final class StoredDecoder: Swift.Decoder {
     private(set) var slots: [EncodedSlot] = []
     /// By the strategy for keys; empty where keys are what they are.
     private(set) var names: [String] = []
+    /// True for a dictionary of the app's: its keys are data, which no strategy changes.
+    private var keysAreData = false
     private var hint = 0
 
     init(_ source: DecodingSource, _ slot: EncodedSlot) {
@@ -67,6 +69,7 @@ final class StoredDecoder: Swift.Decoder {
                 slots = try EncodedSlot.fields(of: source.bytes)
             }
         } catch let error as CodecError { throw corrupted("\(error)") }
+        if keysAreData, !source.options.convertsKeysOfDictionaries { return }
         switch source.options.keys {
         case .useDefaultKeys: break
         case .convertFromSnakeCase:
@@ -98,8 +101,19 @@ final class StoredDecoder: Swift.Decoder {
         return slots[index]
     }
 
+    /// The names that a container lists. A dictionary gets of names that are one key of it the first
+    /// one: it would put the other's value under it.
     var entryNames: [String] {
-        names.isEmpty ? slots.map { $0.keyText(in: source.bytes) } : names
+        let all = names.isEmpty ? slots.map { $0.keyText(in: source.bytes) } : names
+        guard keysAreData else { return all }
+        return SameKeys.first(of: all, in: source.reference?.path) { $0 }
+    }
+
+    /// Decodes a type from this value, unless it is a ``native(_:_:_:)`` one.
+    func made<T: Decodable>(_ type: T.Type) throws -> T {
+        keysAreData = type is any KeyedByData.Type
+        defer { keysAreData = false }
+        return try T(from: self)
     }
 
     // MARK: Errors
@@ -147,8 +161,8 @@ extension StoredDecoder: SingleValueDecodingContainer {
     func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(required(), type, nil) }
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        guard let slot else { return try T(from: self) }
+        guard let slot else { return try made(type) }
         if let native = try native(type, slot, self) { return native }
-        return try T(from: self)
+        return try made(type)
     }
 }

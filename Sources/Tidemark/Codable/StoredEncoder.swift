@@ -6,12 +6,15 @@ final class StoredEncoder: Swift.Encoder {
     enum Content {
         case nothing
         case value(Any)
-        case map([String: StoredEncoder])
+        case map(EncodedMembers)
         case array([StoredEncoder])
     }
 
     let options: Firestore.Encoder.Options
     var content = Content.nothing
+    /// True while a dictionary of the app's encodes itself: its keys are data, which no strategy
+    /// changes.
+    private var keysAreData = false
     private let parent: StoredEncoder?
     private let key: (any CodingKey)?
 
@@ -33,13 +36,13 @@ final class StoredEncoder: Swift.Encoder {
         // A type that encoded nothing at all has no fields.
         case .nothing: [String: Any]()
         case .value(let value): value
-        case .map(let map): map.mapValues(\.any)
+        case .map(let map): map.any
         case .array(let array): array.map(\.any)
         }
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        if case .map = content {} else { content = .map([:]) }
+        if case .map = content {} else { content = .map(EncodedMembers()) }
         return KeyedEncodingContainer(EncodingKeys<Key>(encoder: self))
     }
 
@@ -52,18 +55,21 @@ final class StoredEncoder: Swift.Encoder {
 
     /// The place of a key's value.
     func entry(_ key: some CodingKey) -> StoredEncoder {
-        let name: String
-        switch options.keys {
-        case .useDefaultKeys: name = key.stringValue
-        case .convertToSnakeCase: name = SnakeCase.encode(key.stringValue)
-        case .custom(let convert): name = convert(codingPath + [key]).stringValue
-        }
         let inner = StoredEncoder(options, parent: self, key: key)
         guard case .map(var map) = content else { return inner }
         content = .nothing
-        map[name] = inner
+        map.set(name(of: key), inner)
         content = .map(map)
         return inner
+    }
+
+    private func name(of key: some CodingKey) -> String {
+        if keysAreData { return key.stringValue }
+        switch options.keys {
+        case .useDefaultKeys: return key.stringValue
+        case .convertToSnakeCase: return SnakeCase.encode(key.stringValue)
+        case .custom(let convert): return convert(codingPath + [key]).stringValue
+        }
     }
 
     func element() -> StoredEncoder {
@@ -104,10 +110,14 @@ final class StoredEncoder: Swift.Encoder {
         case let date as Date: try encode(date)
         case let data as Data: try encode(data)
         case let url as URL: store(url.absoluteString)
-        case let decimal as Decimal: try store(NSDecimalNumber(decimal: decimal).doubleValue)
+        case let decimal as Decimal: try store(decimal.nearestDouble)
         case is Timestamp, is GeoPoint, is VectorValue, is DocumentReference, is FieldValue:
             store(value)
-        default: try value.encode(to: self)
+        default:
+            if case .useDefaultKeys = options.keys { return try value.encode(to: self) }
+            keysAreData = value is any KeyedByData
+            defer { keysAreData = false }
+            try value.encode(to: self)
         }
     }
 

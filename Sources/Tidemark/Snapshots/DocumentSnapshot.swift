@@ -73,6 +73,10 @@ public class DocumentSnapshot: @unchecked Sendable {
     public var updateTime: Timestamp? { document?.updateTime }
 
     /// All fields; nil when the document does not exist.
+    ///
+    /// Two names that differ only in how an accent is composed are two fields of Firestore and one key of
+    /// a Swift dictionary: it holds the first one, in the order of their bytes, with its own value. The log
+    /// names the other, which ``get(_:)`` of a `FieldPath` returns.
     public func data() -> [String: Any]? { data(with: .none) }
 
     public func data(with behavior: ServerTimestampBehavior) -> [String: Any]? {

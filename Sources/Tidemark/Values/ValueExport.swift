@@ -17,9 +17,11 @@ struct ValueExport {
     let firestore: Firestore
     let serverTimestamps: ServerTimestampBehavior
 
+    /// Of names that are one key of a Swift dictionary, the first one with its value; the log names
+    /// the others.
     func any(_ map: MapValue) -> [String: Any] {
-        // Keys that differ only in how an accent is composed are one key of a Swift dictionary.
-        Dictionary(map.map { ($0.key, any($0.value)) }, uniquingKeysWith: { _, last in last })
+        let entries = SameKeys.first(of: map.entries, in: nil, name: \.key)
+        return Dictionary(uniqueKeysWithValues: entries.map { ($0.key, any($0.value)) })
     }
 
     func any(_ value: Value) -> Any {

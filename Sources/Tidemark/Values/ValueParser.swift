@@ -22,7 +22,8 @@ struct ValueParser {
     /// The fields of a whole document, or of the merged part of one.
     static func fields(_ data: [String: Any]) throws(FirestoreError) -> ParsedFields {
         var parser = ValueParser()
-        parser.result.fields = try parser.map(data)
+        let names = EquivalentNames(wrappedIn: data)
+        parser.result.fields = try parser.map(names?.members ?? members(of: data))
         return parser.result
     }
 
@@ -63,14 +64,18 @@ extension ValueParser {
         return .invalidArgument(reason + field + ".")
     }
 
-    private mutating func map(_ data: [String: Any], depth: Int = 0) throws(FirestoreError)
-        -> MapValue
-    {
+    private static func members(of data: [String: Any]) -> [(name: String, value: Any)] {
+        data.map { (name: $0.key, value: $0.value) }
+    }
+
+    private mutating func map(
+        _ members: [(name: String, value: Any)], depth: Int = 0
+    ) throws(FirestoreError) -> MapValue {
         guard depth < Self.maxDepth else {
             throw fail("Maps and arrays may be nested \(Self.maxDepth) deep at the most")
         }
         var fields = MapValue()
-        for (key, any) in data.sorted(by: { $0.key.precedesInBytes($1.key) }) {
+        for (key, any) in members.sorted(by: { $0.name.precedesInBytes($1.name) }) {
             path.append(key)
             try check(key)
             fields[key] = try parse(any, depth: depth + 1)
@@ -93,13 +98,19 @@ extension ValueParser {
             guard let wrapped = optional.wrapped else { return leaf(.null) }
             return try parse(wrapped, depth: depth)
         case let special as FieldValue: return try parse(special)
-        case let data as [String: Any]:
-            let value = try map(data, depth: depth)
-            if value.isEmpty && !data.isEmpty { return nil }
-            return data.isEmpty ? leaf(.map(value)) : .map(value)
+        case let data as [String: Any]: return try map(Self.members(of: data), at: depth)
+        case let names as EquivalentNames: return try map(names.members, at: depth)
         case let elements as [Any] where !(any is Data): return try array(elements, depth: depth)
         default: return leaf(try plain(any))
         }
+    }
+
+    private mutating func map(
+        _ members: [(name: String, value: Any)], at depth: Int
+    ) throws(FirestoreError) -> Value? {
+        let value = try map(members, depth: depth)
+        if value.isEmpty && !members.isEmpty { return nil }
+        return members.isEmpty ? leaf(.map(value)) : .map(value)
     }
 
     private mutating func leaf(_ value: Value) -> Value {
@@ -163,6 +174,7 @@ extension ValueParser {
         case let value as Bool: return .boolean(value)
         case let value as Timestamp: return .timestamp(value.truncatedToMicroseconds)
         case let value as Date: return .timestamp(try Self.timestamp(value, fail))
+        case let value as Decimal: return .double(value.nearestDouble)
         case let value as Data: return .bytes([UInt8](value))
         case is NSNull: return .null
         case let value as GeoPoint: return .geoPoint(value)
@@ -187,6 +199,9 @@ extension ValueParser {
     /// Nil when it is an integer over 64 bits.
     private static func value(of number: NSNumber) -> Value? {
         if NumberKind.isBoolean(number) { return .boolean(number.boolValue) }
+        if let number = number as? NSDecimalNumber {
+            return .double(number.decimalValue.nearestDouble)
+        }
         switch UInt8(bitPattern: number.objCType.pointee) {
         case UInt8(ascii: "f"), UInt8(ascii: "d"): return .double(number.doubleValue)
         case UInt8(ascii: "Q"):
