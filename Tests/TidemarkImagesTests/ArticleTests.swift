@@ -28,6 +28,11 @@ import TidemarkImages
         }
         let face = try await people.picture(of: "kim", size: size)
         #expect(face.picture.size == loaded.picture.size)
+
+        let file = caches.appendingPathComponent("own.jpg")
+        try Data(Samples.photograph).write(to: file)
+        let own = try Picture(contentsOf: file, size: size)
+        #expect(own == loaded.picture)
         try await server.stop()
     }
 }

@@ -16,6 +16,9 @@
             else { throw .damaged }
             // Red, green, blue, alpha, 8 bits each.
             image.format = PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA
+            // libpng takes 16 bits without a `gAMA` or an `sRGB` chunk for linear light, and makes
+            // them far too bright. They are sRGB, as 8 bits are. The beginning cleared the flags.
+            image.flags |= UInt32(PNG_IMAGE_FLAG_16BIT_sRGB)
             let pixels = PixelBuffer(plan.decoded)
             guard png_image_finish_read(&image, nil, pixels.start, 0, nil) != 0 else {
                 throw .damaged

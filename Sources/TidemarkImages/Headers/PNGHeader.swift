@@ -1,5 +1,12 @@
-/// The first chunk of a PNG. Source: W3C, Portable Network Graphics, 11.2.2.
+/// The first chunk of a PNG, and the one with EXIF. Source: W3C, Portable Network Graphics, 11.2.2 and
+/// 11.3.4.5.
 enum PNGHeader {
+    private static let firstChunk = 8
+    /// The chunks that are looked at. Writers cut the pixels of a large picture into some thousand.
+    private static let maximumChunks = 50_000
+    /// Some writers keep a preview in EXIF. More is not looked at.
+    private static let maximumEXIFBytes = 1 << 20
+
     static func read(_ bytes: HeaderReader) throws(PictureHeader.Problem) -> PictureHeader {
         guard try bytes.big(8, 4) == 13, try bytes.has("IHDR", at: 12) else { throw .damaged }
         let (width, height) = (try bytes.big(16, 4), try bytes.big(20, 4))
@@ -10,11 +17,45 @@ enum PNGHeader {
         // The sizes are looked at before they are multiplied.
         let header = try PictureHeader(.png, width: width, height: height, wholeBytes: 0)
         return try PictureHeader(
-            .png, width: width, height: height, wholeBytes: 4 * header.stored.pixels)
+            .png, width: width, height: height, orientation: orientation(bytes) ?? .up,
+            wholeBytes: 4 * header.stored.pixels)
+    }
+
+    /// Returns the orientation of the first `eXIf` chunk, as far as there are bytes: the chunk may stand
+    /// behind the pixels. A damaged chunk says nothing, and the picture stays as it is.
+    private static func orientation(_ bytes: HeaderReader) -> PictureOrientation? {
+        var offset = firstChunk
+        for _ in 0..<maximumChunks {
+            guard let length = try? bytes.big(offset, 4) else { return nil }
+            if (try? bytes.has("eXIf", at: offset + 4)) == true {
+                guard length <= maximumEXIFBytes,
+                    let sum = try? bytes.big(offset + 8 + length, 4),
+                    sum == CyclicSum.crc32(bytes, offset + 4, 4 + length)
+                else { return nil }
+                return EXIF.orientation(bytes, inTIFF: offset + 8, length)
+            }
+            // A length, a name and a sum around the contents.
+            offset += 12 + length
+        }
+        return nil
     }
 
     /// Which bit depths go with a colour type.
     private static let depths: [Int: Set<Int>] = [
         0: [1, 2, 4, 8, 16], 2: [8, 16], 3: [1, 2, 4, 8], 4: [8, 16], 6: [8, 16],
     ]
+}
+
+/// The sum at the end of each chunk. Source: W3C, Portable Network Graphics, annex D.
+private enum CyclicSum {
+    /// Returns nil where the bytes end before.
+    static func crc32(_ bytes: HeaderReader, _ start: Int, _ count: Int) -> Int? {
+        var sum: UInt32 = .max
+        for offset in start..<(start + count) {
+            guard let byte = try? bytes.byte(offset) else { return nil }
+            sum ^= UInt32(byte)
+            for _ in 0..<8 { sum = sum >> 1 ^ (sum & 1 == 0 ? 0 : 0xEDB8_8320) }
+        }
+        return Int(~sum)
+    }
 }
