@@ -97,7 +97,8 @@ import TidemarkServer
 
     @Test(arguments: [
         "../../../secret/output-0", "/etc/passwd", "all_kinds/../../../../etc/passwd",
-        "link/output-0", "",
+        "link/output-0", "", #"..\..\..\secret\output-0"#, #"\etc\passwd"#, #"link\output-0"#,
+        #"C:\secret\output-0"#, #"all_kinds\..\../..\..\etc/passwd"#,
     ])
     func `a file outside of the export is not opened`(name: String) throws {
         let place = folder.file("export")

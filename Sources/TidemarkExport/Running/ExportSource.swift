@@ -136,12 +136,27 @@ package struct ExportSource: Sendable {
         _ folder: URL, _ name: String, root: URL? = nil, namedBy file: String
     ) throws(ExportError) -> URL {
         let root = (root ?? folder).resolvingSymlinksInPath().path
-        let found = folder.appendingPathComponent(name).standardizedFileURL
+        guard let local = localName(name, in: folder) else {
+            throw .outside(path: file, named: name)
+        }
+        let found = folder.appendingPathComponent(local).standardizedFileURL
             .resolvingSymlinksInPath()
-        let isRelative = !name.hasPrefix("/") && !name.isEmpty && !name.utf8.contains(0)
+        let isRelative = !local.hasPrefix("/") && !local.isEmpty && !local.utf8.contains(0)
         guard isRelative, found.path.hasPrefix(root + "/") else {
             throw .outside(path: file, named: name)
         }
         return found
+    }
+
+    /// Returns the name with this system's separators: an export that was made on Windows has
+    /// backslashes, which are letters of a name here. Nil for a name that begins with a drive.
+    private static func localName(_ name: String, in folder: URL) -> String? {
+        let backslash = UInt8(ascii: "\\")
+        guard name.utf8.contains(backslash),
+            !FileManager.default.fileExists(atPath: folder.appendingPathComponent(name).path)
+        else { return name }
+        if name.utf8.dropFirst().first == UInt8(ascii: ":") { return nil }
+        let bytes = name.utf8.map { $0 == backslash ? UInt8(ascii: "/") : $0 }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
