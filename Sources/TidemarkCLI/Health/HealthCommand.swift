@@ -5,7 +5,9 @@ import TidemarkHealth
 struct HealthCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "health", abstract: "Look at imported health data.",
-        subcommands: [HealthSummaryCommand.self, HealthTotalsCommand.self])
+        subcommands: [
+            HealthSummaryCommand.self, HealthTotalsCommand.self, HealthHoursCommand.self,
+        ])
 }
 
 struct HealthSummaryCommand: ParsableCommand {

@@ -33,11 +33,24 @@ struct HealthImportCommand: AsyncParsableCommand {
         let line = ImportLine(isShown: !json && isatty(STDERR_FILENO) == 1)
         let importing = HealthImport(into: store, priority: SourcePriority(first: source))
         defer { line.end() }
-        let report = try await importing.run(file) { line.show($0) }
+        let report: HealthImport.Report
+        do {
+            report = try await importing.run(file) { line.show($0) }
+        } catch HealthExportError.allBad(let file, let counts) {
+            line.end()
+            var lines = [HealthExportError.allBad(file: file, counts: counts).message]
+            lines += Self.lines(ofBad: counts)
+            throw ValidationError(lines.joined(separator: "\n"))
+        }
         line.end()
         let seconds = (clock.now - start) / .seconds(1)
-        if json { return try printJSON(report, seconds: seconds) }
-        print(try Self.text(report, store: store, seconds: seconds))
+        if json {
+            try printJSON(report, seconds: seconds)
+        } else {
+            print(try Self.text(report, store: store, seconds: seconds))
+        }
+        // Records of kinds that are not kept, or none at all.
+        if report.counts.samples == 0 { throw ExitCode.failure }
     }
 
     private static func text(
@@ -58,14 +71,19 @@ struct HealthImportCommand: AsyncParsableCommand {
         if counts.isCutOff {
             lines.append("The file's end is missing; what is in it was imported.")
         }
+        if counts.samples == 0 {
+            lines.append("Nothing was imported: no record is of a kind that is kept.")
+        }
         if counts.bad > 0 {
             lines.append("\(counts.bad) records were left out:")
-            for bad in counts.badRecords.prefix(10) {
-                lines.append("  line \(bad.line): \(bad.reason)")
-            }
-            if counts.bad > 10 { lines.append("  and \(counts.bad - 10) more") }
+            lines += lines(ofBad: counts)
         }
         return lines.joined(separator: "\n")
+    }
+
+    private static func lines(ofBad counts: ExportCounts) -> [String] {
+        let lines = counts.badRecords.prefix(10).map { "  line \($0.line): \($0)" }
+        return counts.bad > 10 ? lines + ["  and \(counts.bad - 10) more"] : lines
     }
 
     private func printJSON(_ report: HealthImport.Report, seconds: Double) throws {
@@ -74,7 +92,7 @@ struct HealthImportCommand: AsyncParsableCommand {
             bytes: counts.bytes, records: counts.records, added: report.added, known: report.known,
             duplicates: report.duplicates, ignored: counts.ignored, nested: counts.nested,
             bad: counts.bad, isCutOff: counts.isCutOff, seconds: seconds,
-            badRecords: counts.badRecords.map { .init(line: $0.line, reason: "\($0.reason)") })
+            badRecords: counts.badRecords.map { .init(line: $0.line, reason: "\($0)") })
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         print(String(decoding: try encoder.encode(result), as: UTF8.self))

@@ -229,7 +229,7 @@ extension ExportScanner {
             counts.samples += 1
             if fields.isEmptyElement { samples.append(sample) } else { open = sample }
         case .ignored: counts.ignored += 1
-        case .bad(let reason): addBad(reason, bytes, tag, start)
+        case .bad(let reason, let field): addBad(reason, bytes, tag, start, field)
         }
         return fields.end
     }
@@ -237,7 +237,8 @@ extension ExportScanner {
     private enum Reading {
         case sample(PackedSample)
         case ignored
-        case bad(BadRecord.Reason)
+        /// With the text that is wrong, if it is of one attribute.
+        case bad(BadRecord.Reason, Field = Field())
     }
 
     @inline(__always)
@@ -250,42 +251,52 @@ extension ExportScanner {
         guard fields.value.isThere || kind == .sleep else {
             return .bad(.missing(attribute: "value"))
         }
+        // All that a night says is how long it was.
+        guard fields.endDate.isThere || kind != .sleep else {
+            return .bad(.missing(attribute: "endDate"))
+        }
         let startText = Self.text(bytes, fields.startDate)
         guard let first = ExportDate.parse(startText) else {
-            return .bad(.badDate(attribute: "startDate"))
+            return .bad(.badDate(attribute: "startDate"), fields.startDate)
         }
         var last = first
         if fields.endDate.isThere {
             let endText = Self.text(bytes, fields.endDate)
-            if endText.count != ExportDate.length
-                || memcmp(startText.baseAddress!, endText.baseAddress!, ExportDate.length) != 0
+            if endText.count != startText.count
+                || memcmp(startText.baseAddress!, endText.baseAddress!, startText.count) != 0
             {
                 guard let date = ExportDate.parse(endText) else {
-                    return .bad(.badDate(attribute: "endDate"))
+                    return .bad(.badDate(attribute: "endDate"), fields.endDate)
                 }
                 last = date
             }
         }
-        guard PackedSample.starts.contains(first.seconds) else { return .bad(.outOfRange) }
+        guard PackedSample.starts.contains(first.seconds) else {
+            return .bad(.outOfRange, fields.startDate)
+        }
         let duration = last.seconds - first.seconds
-        if duration < 0 { return .bad(.endsBeforeItStarts) }
-        if duration > PackedSample.maxDuration { return .bad(.lastsTooLong) }
+        if duration < 0 { return .bad(.endsBeforeItStarts, fields.endDate) }
+        if duration > PackedSample.maxDuration { return .bad(.lastsTooLong, fields.endDate) }
         let value: Int64
         switch self.value(kind, duration, bytes, fields) {
         case .value(let found): value = found
         case .ignored: return .ignored
-        case .bad(let reason): return .bad(reason)
+        case .bad(let reason): return .bad(reason, reason == .badUnit ? fields.unit : fields.value)
         }
+        let sourceName = fields.sourceName.isThere ? fields.sourceName : fields.source
         guard
             let source = names.source(
-                name: Self.text(bytes, fields.sourceName),
-                device: Self.text(bytes, fields.device))
+                name: Self.text(bytes, sourceName), device: Self.text(bytes, fields.device))
         else { return .bad(.tooManySources) }
-        return .sample(
-            PackedSample(
-                kind: kind, start: first.seconds, duration: UInt32(duration), value: value,
-                source: source, sourceHash: names.sourceHashes[Int(source)],
-                startOffset: first.offset, endOffset: last.offset))
+        var sample = PackedSample(
+            kind: kind, start: first.seconds, duration: UInt32(duration), value: value,
+            source: source, sourceHash: names.sourceHashes[Int(source)],
+            startOffset: first.offset, endOffset: last.offset)
+        if fields.timeZone.isThere { sample.zone = names.zone(Self.text(bytes, fields.timeZone)) }
+        if fields.isEntered.isThere {
+            sample.isEntered = Self.isEqual(Self.text(bytes, fields.isEntered), "1")
+        }
+        return .sample(sample)
     }
 
     private enum Amount {
@@ -354,20 +365,22 @@ extension ExportScanner {
         let value = Self.text(bytes, fields.value)
         if Self.isEqual(key, "HKTimeZone") { open?.zone = names.zone(value) }
         if Self.isEqual(key, "HKWasUserEntered") {
-            open?.isEntered = value.count == 1 && value[0] == UInt8(ascii: "1")
+            open?.isEntered = Self.isEqual(value, "1")
         }
         return end
     }
 
     private mutating func addBad(
-        _ reason: BadRecord.Reason, _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ start: Int
+        _ reason: BadRecord.Reason, _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ start: Int,
+        _ field: Field = Field()
     ) {
         counts.bad += 1
         guard counts.badRecords.count < ExportCounts.maxBadRecords else { return }
+        let text = field.isThere ? String(decoding: Self.text(bytes, field), as: UTF8.self) : nil
         counts.badRecords.append(
             BadRecord(
                 line: line + Self.newlines(bytes, start, tag), offset: counts.bytes + Int64(tag),
-                reason: reason))
+                reason: reason, text: text.map { BadRecord.shown($0) }))
     }
 }
 

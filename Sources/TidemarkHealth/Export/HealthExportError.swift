@@ -4,6 +4,9 @@ public import TidemarkWords
 public enum HealthExportError: Error, Hashable, Sendable {
     /// The file is neither an `export.xml` nor a zip with one.
     case notAnExport(file: String)
+    /// Records are there, and none of them could be read. `counts` lists the first of them. Nothing was
+    /// stored.
+    case allBad(file: String, counts: ExportCounts)
     /// The file has no rows of hours: neither CSV with the names of its columns nor JSON lines.
     case notRows(file: String)
     /// The file cannot be opened or read.
@@ -26,6 +29,15 @@ public enum HealthExportError: Error, Hashable, Sendable {
                 "health.notAnExport",
                 "%1$@ is no Apple Health export: choose the export.zip that the Health app made, or "
                     + "the export.xml in it.", arguments: [file])
+        case .allBad(let file, let counts):
+            Sentence(
+                "health.allBad",
+                "None of the %2$@ records in %1$@ can be read, and nothing was imported. The first one: "
+                    + "%3$@.",
+                arguments: [
+                    file, "\(counts.bad)",
+                    counts.badRecords.first.map { "\($0)" } ?? "it is damaged",
+                ])
         case .notRows(let file):
             Sentence(
                 "health.notRows",
@@ -70,6 +82,23 @@ public struct BadRecord: Hashable, Sendable {
     /// The byte offset in the unpacked file.
     public let offset: Int64
     public let reason: Reason
+    /// What is written there, at most 100 characters of it; nil if no single text is wrong.
+    public let text: String?
+
+    static func shown(_ text: String) -> String {
+        text.count > 100 ? text.prefix(99) + "…" : text
+    }
+}
+
+extension BadRecord: CustomStringConvertible {
+    /// A clause with the text that is wrong: `its startDate is no date: "today"`.
+    public var description: String { reason.description(of: text) }
+}
+
+extension BadRecord.Reason {
+    func description(of text: String?) -> String {
+        text.map { "\(description): \"\($0)\"" } ?? description
+    }
 }
 
 extension BadRecord.Reason: CustomStringConvertible {

@@ -13,10 +13,15 @@ struct TagFields {
     var value = Field()
     var unit = Field()
     var sourceName = Field()
+    /// What iOS 8 wrote for ``sourceName``.
+    var source = Field()
     var device = Field()
     var startDate = Field()
     var endDate = Field()
     var key = Field()
+    /// iOS 8 wrote a record's metadata as attributes.
+    var timeZone = Field()
+    var isEntered = Field()
     /// Behind the element's `>`.
     var end = 0
     var isEmptyElement = false
@@ -95,11 +100,14 @@ enum TagReader {
         case 4 where equal(bytes, start, "unit"): fields.unit = field
         case 5 where equal(bytes, start, "value"): fields.value = field
         case 6 where equal(bytes, start, "device"): fields.device = field
+        case 6 where equal(bytes, start, "source"): fields.source = field
         case 7 where equal(bytes, start, "endDate"): fields.endDate = field
         case 9 where equal(bytes, start, "startDate"): fields.startDate = field
         case 10 where equal(bytes, start, "sourceName"): fields.sourceName = field
+        case 10 where equal(bytes, start, "HKTimeZone"): fields.timeZone = field
         case 12 where equal(bytes, start, "creationDate"): break
         case 13 where equal(bytes, start, "sourceVersion"): break
+        case 16 where equal(bytes, start, "HKWasUserEntered"): fields.isEntered = field
         default: setSpaced(&fields, bytes, start, end, field)
         }
     }

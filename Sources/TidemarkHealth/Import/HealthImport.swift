@@ -89,7 +89,7 @@ public struct HealthImport: Sendable {
     ///     each kind is stored.
     /// - Returns: What was found. Bad records are counted and listed; the others are imported.
     /// - Throws: ``HealthExportError``. If the file cannot be read to its end, nothing is stored but its
-    ///   first days. If the disk is full or the task is cancelled, the kinds that were stored stay;
+    ///   first days. If all of its records are bad, nothing is stored. If the disk is full or the task is cancelled, the kinds that were stored stay;
     ///   importing again adds the rest.
     public func run(
         _ path: String, progress: @escaping @Sendable (Progress) -> Void = { _ in }
@@ -130,6 +130,10 @@ public struct HealthImport: Sendable {
             progress(step)
         }
         let read = try await reading.run()
+        if read.counts.samples == 0, read.counts.bad > 0 {
+            let file = path.split(separator: "/").last.map(String.init) ?? path
+            throw HealthExportError.allBad(file: file, counts: read.counts)
+        }
         var report = Report()
         report.counts = read.counts
         try merge(read, replaceable: first.identities, report: &report) { kind in
@@ -222,12 +226,12 @@ extension HealthImport {
                     try HealthStore.note(merge.changedDays, in: db)
                     counts = (merge.added, merge.known, merge.changedDays)
                     // With nothing new, nothing changes, not even the time of the file.
-                    return merge.added > 0 ? .commit : .rollback
+                    return merge.changesStore ? .commit : .rollback
                 }
             }
             report.added += counts.added
             report.known += counts.known
-            if counts.added > 0 {
+            if !counts.days.isEmpty {
                 report.changed.insert(kind)
                 report.changedDays.formUnion(counts.days)
                 var change = HealthChange()

@@ -16,8 +16,15 @@ import GRDB
 /// {"kind":"steps","start":1778392800,"end":1778396400,"value":812,"source":"Watch"}
 /// ```
 ///
-/// A kind is one of ``HealthKind/name`` or HealthKit's; a time is ISO 8601, an export's, or a number of
-/// seconds since 1970. Values are in the kind's unit, or in that of a column `unit`. Where several sources
+/// A kind is one of ``HealthKind/name`` or HealthKit's. A time is one of these:
+///
+/// - ISO 8601 with a `T` or a space: `2026-05-10T08:00:00+02:00`, `2026-05-10 08:00:00 +0200`,
+///   `2026-05-10T06:00:00Z`, each also with parts of a second, which are left out;
+/// - the same without a zone, `2026-05-10T08:00:00`, which is the local time of `timeZone`;
+/// - a date of iOS 8, `20260510080000+0200`;
+/// - seconds since 1970 as a number, `1778392800`. Milliseconds are out of range.
+///
+/// A row without an end ends with its hour. Values are in the kind's unit, or in that of a column `unit`. Where several sources
 /// have the same hour of an amount, the one that is believed most counts.
 public struct HourlyRows: Sendable {
     public struct Report: Hashable, Sendable {
@@ -33,10 +40,14 @@ public struct HourlyRows: Sendable {
     }
 
     /// A row that was left out, and why.
-    public struct BadRow: Hashable, Sendable {
+    public struct BadRow: Hashable, Sendable, CustomStringConvertible {
         /// In the file, from 1.
         public let line: Int
         public let reason: BadRecord.Reason
+        /// What is written there, at most 100 characters of it; nil if no single text is wrong.
+        public let text: String?
+
+        public var description: String { reason.description(of: text) }
     }
 
     private let store: HealthStore

@@ -21,27 +21,37 @@ struct RowReader: Sendable {
 
     struct Refusal: Error {
         let reason: BadRecord.Reason
-        init(_ reason: BadRecord.Reason) { self.reason = reason }
+        /// What is written there; nil if no single text is wrong.
+        let text: String?
+
+        init(_ reason: BadRecord.Reason, _ text: String? = nil) {
+            self.reason = reason
+            self.text = text
+        }
     }
 
     func row(_ fields: RowFields?) throws(Refusal) -> HourlyRow {
         guard let fields else { throw Refusal(.malformed) }
         guard let name = fields.kind else { throw Refusal(.missing(attribute: "kind")) }
         guard let kind = kinds[name] ?? HealthKind(name: name) ?? HealthKind(typeIdentifier: name)
-        else { throw Refusal(.badValue) }
+        else { throw Refusal(.badValue, name) }
         guard let written = fields.start else { throw Refusal(.missing(attribute: "start")) }
-        guard let start = time(written) else { throw Refusal(.badDate(attribute: "start")) }
-        guard PackedSample.starts.contains(start.seconds) else { throw Refusal(.outOfRange) }
+        guard let start = time(written) else {
+            throw Refusal(.badDate(attribute: "start"), written)
+        }
+        guard PackedSample.starts.contains(start.seconds) else {
+            throw Refusal(.outOfRange, written)
+        }
         let offset = start.offset ?? timeZone.secondsFromGMT(for: start.date) / 60
         let east = Int64(offset) * 60
         let hour = (start.seconds + east).flooredDivision(by: 3_600) * 3_600 - east
         var end = hour + 3_600
         if let text = fields.end {
-            guard let found = time(text) else { throw Refusal(.badDate(attribute: "end")) }
+            guard let found = time(text) else { throw Refusal(.badDate(attribute: "end"), text) }
             end = found.seconds
         }
-        if end < start.seconds { throw Refusal(.endsBeforeItStarts) }
-        if end > hour + 3_600 { throw Refusal(.notAnHour) }
+        if end < start.seconds { throw Refusal(.endsBeforeItStarts, fields.end) }
+        if end > hour + 3_600 { throw Refusal(.notAnHour, fields.end) }
         return HourlyRow(
             kind: kind, hour: hour, offset: offset, start: start.seconds, end: end,
             value: try value(fields, kind),
@@ -53,11 +63,11 @@ struct RowReader: Sendable {
         var bytes = text
         guard let number = bytes.withUTF8({ Decimal6.parse(UnsafeRawBufferPointer($0)) }),
             number >= 0 || kind.mayBeNegative
-        else { throw Refusal(.badValue) }
-        guard let factor = factor(kind, fields.unit) else { throw Refusal(.badUnit) }
+        else { throw Refusal(.badValue, text) }
+        guard let factor = factor(kind, fields.unit) else { throw Refusal(.badUnit, fields.unit) }
         if factor == 1 { return number }
         guard let value = Decimal6.of(Double(number) / 1_000_000 * factor) else {
-            throw Refusal(.badValue)
+            throw Refusal(.badValue, text)
         }
         return value
     }
@@ -76,8 +86,12 @@ struct RowReader: Sendable {
     }
 
     /// `2026-05-10T08:00:00+02:00`, with a space for the `T`, without colon or zone, with `Z` or parts of
-    /// a second; or seconds since 1970.
+    /// a second; or `20260510080000+0200`; or seconds since 1970.
     private func time(_ text: String) -> Time? {
+        var bytes = text
+        if let date = bytes.withUTF8({ ExportDate.parse(UnsafeRawBufferPointer($0)) }) {
+            return Time(seconds: date.seconds, offset: Int(date.offset))
+        }
         if let number = Double(text) {
             guard abs(number) <= Double(PackedSample.starts.upperBound) else { return nil }
             return Time(seconds: Int64(number.rounded(.down)), offset: nil)

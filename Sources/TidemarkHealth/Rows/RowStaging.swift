@@ -29,7 +29,7 @@ struct RowStaging {
     ) throws {
         let row: HourlyRow
         do throws(RowReader.Refusal) { row = try reader.row(format.fields(text)) } catch {
-            return refuse(line, error.reason)
+            return refuse(line, error.reason, error.text)
         }
         let number = numbers[row.source] ?? sources.count
         if number == sources.count {
@@ -48,11 +48,13 @@ struct RowStaging {
         try insert.run()
     }
 
-    mutating func refuse(_ line: Int, _ reason: BadRecord.Reason) {
+    mutating func refuse(_ line: Int, _ reason: BadRecord.Reason, _ text: String? = nil) {
         report.rows += 1
         report.bad += 1
         guard report.badRows.count < ExportCounts.maxBadRecords else { return }
-        report.badRows.append(HourlyRows.BadRow(line: line, reason: reason))
+        report.badRows.append(
+            HourlyRows.BadRow(
+                line: line, reason: reason, text: text.map { BadRecord.shown($0) }))
     }
 
     /// Makes hours of them, and keeps those that were not measured here.

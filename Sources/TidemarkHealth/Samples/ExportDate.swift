@@ -1,4 +1,4 @@
-/// The dates of an export: `2024-02-25 08:10:00 +0700`.
+/// The dates of an export: `2024-02-25 08:10:00 +0700`, and of iOS 8 `20240225081000+0700`.
 struct ExportDate: Hashable {
     /// Since 1970, UTC.
     var seconds: Int64
@@ -6,10 +6,25 @@ struct ExportDate: Hashable {
     var offset: Int16
 
     static let length = 25
+    private static let oldLength = 19
 
     @inline(__always)
     static func parse(_ bytes: UnsafeRawBufferPointer) -> ExportDate? {
-        guard bytes.count == length else { return nil }
+        if bytes.count == length { return parseSeparated(bytes) }
+        return bytes.count == oldLength ? parseOld(bytes) : nil
+    }
+
+    /// iOS 8 wrote dates without separators. The same digits with separators are read in one way alone.
+    private static func parseOld(_ bytes: UnsafeRawBufferPointer) -> ExportDate? {
+        var whole = [UInt8]("0000-00-00 00:00:00 ".utf8)
+        let places = [0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18]
+        for (from, to) in places.enumerated() { whole[to] = bytes[from] }
+        whole += bytes[places.count...]
+        return whole.withUnsafeBytes { parseSeparated($0) }
+    }
+
+    @inline(__always)
+    private static func parseSeparated(_ bytes: UnsafeRawBufferPointer) -> ExportDate? {
         var isGood = true
         @inline(__always) func two(_ place: Int) -> Int64 {
             let a = bytes[place] &- 48

@@ -34,6 +34,8 @@ struct MeasurementMerge {
     /// Local days whose hours may be others now: those of what is new, and the day to either side,
     /// as far as zones reach.
     private(set) var changedDays: Set<HealthDay> = []
+    /// True if something is new, or a known measurement was written again by one that knows more of it.
+    var changesStore: Bool { !changedDays.isEmpty }
     private var lastChanged: ClosedRange<Int64>?
 
     /// - Parameters:
@@ -95,7 +97,6 @@ struct MeasurementMerge {
                 let isBetter =
                     exceptions.replaceable.contains(old.identity)
                     ? sample.isPreferred(to: old) : old.zone == 0 && sample.zone != 0
-                if isBetter { added += 1 }
                 try place(isBetter ? sample : old, isNew: isBetter)
                 return
             }

@@ -144,7 +144,10 @@ import Testing
         let zoned = record(
             "2026-05-02 05:00:00 +0800", "2026-05-02 05:10:00 +0800",
             "<MetadataEntry key=\"HKTimeZone\" value=\"Asia/Manila\"/>")
-        _ = try await importing.run(try scratch.write(Array(exportText(zoned).utf8)))
+        let second = try await importing.run(try scratch.write(Array(exportText(zoned).utf8)))
+        // It is one record, which was known: none is new and known at once.
+        #expect(second.counts.samples == second.added + second.known + second.duplicates)
+        #expect(second.added == 0 && second.known == 1 && second.changed == [.steps])
         let entry = try Self.hours(store)[.steps]?.first
         #expect(entry?.zone == "Asia/Manila" && entry?.day == HealthDay("2026-05-02"))
         #expect(try Self.hours(store)[.steps]?.count == 1)

@@ -27,6 +27,23 @@ import Testing
         "open,steps,2026-05-10T08:00:00+02:00,,1,
         """
 
+    @Test(
+        arguments: [
+            ("2026-05-10T08:00:00+02:00", 1_778_392_800),
+            ("2026-05-10 08:00:00 +0200", 1_778_392_800),
+            ("2026-05-10T06:00:00Z", 1_778_392_800), ("2026-05-10T06:00:00.999Z", 1_778_392_800),
+            ("2026-05-10T08:00:00", 1_778_392_800), ("20260510080000+0200", 1_778_392_800),
+            ("1778392800", 1_778_392_800), ("1778392800.9", 1_778_392_800), ("1778392800000", nil),
+            ("2026-05-10", nil), ("10.05.2026 08:00:00", nil), ("2026-02-30T08:00:00Z", nil),
+        ] as [(String, Int64?)])
+    func `have a time in one of the forms that the documentation lists`(
+        text: String, seconds: Int64?
+    ) {
+        let reader = RowReader(kinds: [:], timeZone: Self.berlin)
+        let row = try? reader.row(RowFields(kind: "steps", start: text, value: "1"))
+        #expect(row?.start == seconds)
+    }
+
     @Test func `of CSV are brought along`() async throws {
         let scratch = try Scratch()
         let store = try scratch.store()
@@ -41,6 +58,10 @@ import Testing
                 .missing(attribute: "value"), .malformed,
             ])
         #expect(report.badRows.first?.line == 8)
+        #expect(
+            report.badRows.map(\.text) == [
+                "2026-05-10T11:00:00+02:00", "yesterday", "humour", "-1", "kcal", nil, nil,
+            ])
         let hours = try Self.hours(store)
         let steps = try #require(hours[.steps])
         // Of two sources the watch is believed; not both are added.
@@ -115,7 +136,8 @@ import Testing
         let file = try scratch.write(
             Array((long + "steps,2026-05-10T10:00:00+02:00,5\n").utf8), as: "long.csv")
         let report = try await HourlyRows(into: store).run(file)
-        #expect(report.badRows == [.init(line: 2, reason: .tooLong)] && report.added == 1)
+        #expect(report.badRows.map(\.reason) == [.tooLong] && report.badRows.first?.line == 2)
+        #expect(report.added == 1)
     }
 
     @Test func `of ten years are read in any order in bounded memory`() async throws {

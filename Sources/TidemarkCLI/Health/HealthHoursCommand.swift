@@ -1,0 +1,93 @@
+import ArgumentParser
+import Foundation
+import TidemarkHealth
+
+struct HealthHoursCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hours",
+        abstract: "The hours of the store, as it keeps them.",
+        discussion: """
+            Comma-separated, with a first line of names. An hour is one of the local clock; its start is \
+            with the offset of that place. The sum is of amounts; readings have a count, and then the \
+            sum is of all of them.
+            """)
+
+    @OptionGroup var store: HealthStoreOptions
+
+    @Option(help: "The first local day, as in 2026-05-10; by default the last one there is.")
+    var from: String?
+
+    @Option(help: "The last local day; by default the first one.")
+    var to: String?
+
+    @Option(help: "What was measured. Repeatable; by default everything.")
+    var kind: [String] = []
+
+    func run() throws {
+        let kinds = try self.kinds()
+        let (from, to) = (try day(from), try day(to))
+        let store = try store.existing()
+        try store.read { snapshot in
+            guard let known = try snapshot.days() else {
+                print("Nothing has been imported yet.")
+                return
+            }
+            let first = from ?? to ?? known.upperBound
+            let last = to ?? first
+            guard first <= last else { throw ValidationError("\(first) is after \(last).") }
+            print(HourLine.head)
+            for kind in kinds {
+                // A year at a time, so that a long life is never all in memory.
+                var start = max(first, known.lowerBound)
+                let end = min(last, known.upperBound)
+                while start <= end {
+                    let stop = min(end, HealthDay(number: start.number + 365))
+                    for hour in try snapshot.entries(kind, days: start...stop) {
+                        print(HourLine.text(hour))
+                    }
+                    start = HealthDay(number: stop.number + 1)
+                }
+            }
+        }
+    }
+
+    private func kinds() throws -> [HealthKind] {
+        if kind.isEmpty { return HealthKind.allCases }
+        return try kind.map { name in
+            guard let kind = HealthKind(name: name) else {
+                let names = HealthKind.allCases.map(\.name).joined(separator: ", ")
+                throw ValidationError("There is no kind \(name). There are \(names).")
+            }
+            return kind
+        }
+    }
+
+    private func day(_ text: String?) throws -> HealthDay? {
+        guard let text else { return nil }
+        guard let day = HealthDay(text) else {
+            throw ValidationError("\(text) is no day; write it as in 2026-05-10.")
+        }
+        return day
+    }
+}
+
+enum HourLine {
+    static let head = "kind,day,hour,start,sum,count,smallest,largest,last,zone"
+
+    static func text(_ hour: HourEntry) -> String {
+        let numbers = [hour.minimum, hour.maximum, hour.last].map { $0.map { "\($0)" } ?? "" }
+        return
+            "\(hour.kind.name),\(hour.day),\(hour.hour),\(start(hour)),\(hour.sum),\(hour.count),"
+            + numbers.joined(separator: ",") + ",\(hour.zone ?? "")"
+    }
+
+    /// As in `2026-05-10T08:00:00+02:00`.
+    private static func start(_ hour: HourEntry) -> String {
+        let offset = hour.offset
+        let minutes = (hour.start + Int64(offset) * 60) / 60 - hour.day.number * 1_440
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let zone =
+            (offset < 0 ? "-" : "+") + two(abs(offset) / 60) + ":" + two(abs(offset) % 60)
+        return "\(hour.day)T\(two(Int(minutes) / 60)):\(two(Int(minutes) % 60)):00\(zone)"
+    }
+}
