@@ -10,7 +10,7 @@ struct ReportTests {
         func load() {
             db.collection("games").getDocuments { games, error in show(games, error) }
         }
-        func send() { db.collection("messages").addDocument(data: ["sentAt": Timestamp(), "é": Date()]) }
+        func send() { db.collection("messages").addDocument(data: ["sentAt": Timestamp(), "é": Date()], completion: told) }
 
         """
 
@@ -120,7 +120,7 @@ struct ReportTests {
     @Test func `findings at the same place of two files are two`() {
         let code = """
             import Firebase
-            func send() { db.collection("a").addDocument(data: ["at": Date()]) }
+            func send() { db.collection("a").addDocument(data: ["at": Date()], completion: told) }
             func like() { db.document("a/b").updateData(["likes": post.likes + 1]) }
             """
         let report = Linter().report(on: [("A.swift", code), ("B.swift", code)])

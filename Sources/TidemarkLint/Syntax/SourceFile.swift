@@ -40,23 +40,31 @@ final class SourceFile {
     var hasSyntaxErrors: Bool { tree.hasError }
 
     /// Whether it names one of the modules that speak to Firestore.
-    var importsFirestore: Bool { Self.importsFirestore(tree.statements) }
+    var importsFirestore: Bool {
+        importsFirebase || Self.modules(tree.statements).contains { $0.hasPrefix("Tidemark") }
+    }
 
-    /// Also where that stands in `#if canImport(FirebaseFirestore)`.
-    private static func importsFirestore(_ items: CodeBlockItemListSyntax) -> Bool {
-        items.contains { item in
+    /// True if it names one of Google's modules, and not only Tidemark's.
+    var importsFirebase: Bool {
+        !Self.modules(tree.statements).isDisjoint(with: [
+            "Firebase", "FirebaseFirestore", "FirebaseFirestoreSwift", "FirebaseCore",
+        ])
+    }
+
+    /// Also those that stand in `#if canImport(FirebaseFirestore)`.
+    private static func modules(_ items: CodeBlockItemListSyntax) -> Set<String> {
+        var found: Set<String> = []
+        for item in items {
             if let choice = item.item.as(IfConfigDeclSyntax.self) {
-                return choice.clauses.contains { clause in
-                    guard case .statements(let inner)? = clause.elements else { return false }
-                    return importsFirestore(inner)
+                for clause in choice.clauses {
+                    guard case .statements(let inner)? = clause.elements else { continue }
+                    found.formUnion(modules(inner))
                 }
+            } else if let name = item.item.as(ImportDeclSyntax.self)?.path.first?.name.text {
+                found.insert(name)
             }
-            guard let name = item.item.as(ImportDeclSyntax.self)?.path.first?.name.text else {
-                return false
-            }
-            return ["Firebase", "FirebaseFirestore", "FirebaseFirestoreSwift", "FirebaseCore"]
-                .contains(name) || name.hasPrefix("Tidemark")
         }
+        return found
     }
 
     /// Line and column, from 1.

@@ -91,7 +91,7 @@ extension Evaluator {
     private func declared(
         _ name: String, in items: CodeBlockItemListSyntax, before node: Syntax, _ scope: Scope
     ) -> Known? {
-        var found: (value: Known, isVariable: Bool)?
+        var found: (value: Known, isSetLater: Bool)?
         for item in items {
             guard item.position < node.position,
                 !item.encloses(node) || item.item.is(GuardStmtSyntax.self)
@@ -100,7 +100,14 @@ extension Evaluator {
                 for binding in variable.bindings
                 where binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.bare == name {
                     let isVariable = variable.bindingSpecifier.tokenKind == .keyword(.var)
-                    found = (self.initial(binding, scope), isVariable)
+                    let isSetLater = binding.initializer == nil && binding.accessorBlock == nil
+                    found = (self.initial(binding, scope), isVariable || isSetLater)
+                    // Every way to `node` sets it, as in the branches of an `if` or a `switch`.
+                    if isSetLater, binding.typeAnnotation?.type.isOptional == false,
+                        let set = assignments(to: name, in: items, before: node, from: nil, scope)
+                    {
+                        found = (set, false)
+                    }
                 }
             } else if let check = item.item.as(GuardStmtSyntax.self),
                 let value = bound(name, in: check.conditions, before: node, scope)
@@ -109,7 +116,7 @@ extension Evaluator {
             }
         }
         guard let found else { return nil }
-        return found.isVariable
+        return found.isSetLater
             ? assigned(name, in: items, before: node, from: found.value, scope) : found.value
     }
 
@@ -129,6 +136,14 @@ extension Evaluator {
         _ name: String, in items: CodeBlockItemListSyntax, before node: Syntax, from first: Known,
         _ scope: Scope
     ) -> Known {
+        assignments(to: name, in: items, before: node, from: first, scope) ?? first
+    }
+
+    /// - Parameter first: The value before all of them; nil where there is none.
+    private func assignments(
+        to name: String, in items: CodeBlockItemListSyntax, before node: Syntax,
+        from first: Known?, _ scope: Scope
+    ) -> Known? {
         var current = first
         for item in items where item.position < node.position {
             for sequence in item.all(SequenceExprSyntax.self)
@@ -139,17 +154,22 @@ extension Evaluator {
                     !sequence.encloses(node)
                 else { continue }
                 var inner = scope.deeper()
-                inner.names[name] = current
+                inner.names[name] = current ?? .unknown
                 let new: Known
                 if elements.count == 3 {
                     new = value(elements[2], inner)
+                } else if elements.count == 5,
+                    let choice = elements[3].as(UnresolvedTernaryExprSyntax.self)
+                {
+                    new = value(choice.thenExpression, inner).joined(
+                        with: value(elements[4], inner))
                 } else {
                     new = .unknown
                 }
                 // One that every way to `node` passes stands in a list of statements around it.
                 let list = sequence.ancestors.first { $0.is(CodeBlockItemListSyntax.self) }
                 let isSure = list.map { $0.encloses(node) } ?? false
-                current = isSure ? new : current.joined(with: new)
+                current = isSure ? new : current?.joined(with: new) ?? new
             }
         }
         return current
@@ -274,5 +294,12 @@ extension ClosureExprSyntax {
             node = current.parent
         }
         return nil
+    }
+}
+
+extension TypeSyntax {
+    /// True for a type with `?` or `!`: a variable of it has a value, which is nil, from the beginning.
+    fileprivate var isOptional: Bool {
+        self.is(OptionalTypeSyntax.self) || self.is(ImplicitlyUnwrappedOptionalTypeSyntax.self)
     }
 }

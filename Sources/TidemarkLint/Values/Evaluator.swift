@@ -64,9 +64,20 @@ final class Evaluator {
             return value(choice.thenExpression, scope)
                 .joined(with: value(choice.elseExpression, scope))
         }
+        if let branches = node.branchResults { return joined(branches, scope) }
         if let cast = node.as(AsExprSyntax.self) { return value(cast.expression, scope) }
         if let sequence = node.as(SequenceExprSyntax.self) { return self.sequence(sequence, scope) }
         return .unknown
+    }
+
+    /// What an `if` or a `switch` is that stands for a value.
+    private func joined(_ branches: [ExprSyntax], _ scope: Scope) -> Known {
+        var found: Known?
+        for branch in branches {
+            let next = value(branch, scope)
+            found = found?.joined(with: next) ?? next
+        }
+        return found ?? .unknown
     }
 
     private func text(_ literal: StringLiteralExprSyntax, _ scope: Scope) -> Known {
@@ -134,5 +145,39 @@ final class Evaluator {
             return element == "QueryDocumentSnapshot" ? .documents(.unknown) : .elements(element)
         }
         return .of(type: type.lastName)
+    }
+}
+
+extension ExprSyntax {
+    /// What the branches of an `if` or a `switch` come to, where each is one expression; nil for anything
+    /// else. A branch that ends in a `throw` or a call that does not return comes to nothing.
+    fileprivate var branchResults: [ExprSyntax]? {
+        var lists: [CodeBlockItemListSyntax] = []
+        if let choice = self.as(SwitchExprSyntax.self) {
+            for part in choice.cases {
+                guard let part = part.as(SwitchCaseSyntax.self) else { return nil }
+                lists.append(part.statements)
+            }
+        } else if var branch = self.as(IfExprSyntax.self) {
+            lists.append(branch.body.statements)
+            while let other = branch.elseBody {
+                if case .ifExpr(let next) = other {
+                    branch = next
+                    lists.append(next.body.statements)
+                } else if case .codeBlock(let last) = other {
+                    lists.append(last.statements)
+                    break
+                }
+            }
+            // Without an `else` it is a statement, and no value.
+            if branch.elseBody == nil { return nil }
+        } else {
+            return nil
+        }
+        return lists.compactMap { list in
+            guard let only = list.last?.item else { return nil }
+            if let expression = only.as(ExprSyntax.self) { return expression }
+            return only.as(ExpressionStmtSyntax.self)?.expression
+        }
     }
 }
