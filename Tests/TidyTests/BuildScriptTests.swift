@@ -23,12 +23,21 @@ import TestSupport
             scripts.appendingPathComponent("build"),
             compiler: (
                 folder.appendingPathComponent("compiler"), "#!/bin/sh\n\(said)\nexit \(status)\n"
-            ))
+            ), variables: ["TIDEMARK_BUILD_PACE": "1"])
     }
 
-    @Test func `prints nothing into a pipe when all is well`() throws {
+    @Test func `prints one line into a pipe at once, and no more when all is well`() throws {
         let result = try build(["Building for debugging...", "[1/2] Compiling A"], status: 0)
-        #expect(result.text == "" && result.status == 0)
+        #expect(result.text == "building\n" && result.status == 0)
+    }
+
+    /// The compiler says nothing for more than two of the seconds after which a line is due.
+    @Test func `says how far it is, as often as a line is due`() throws {
+        let slow = "[412/968] Compiling A\"; sleep 2.5; echo \"[413/968] Compiling B"
+        let result = try build([slow], status: 0)
+        let lines = result.text.split(separator: "\n")
+        #expect(lines.first == "building" && lines.count >= 2)
+        #expect(lines.dropFirst().allSatisfy { $0 == "building, 412 of 968" })
     }
 
     @Test func `prints a warning of this package, once, and none of another`() throws {

@@ -7,15 +7,19 @@ struct ScriptRun {
 
     /// - Parameters:
     ///   - compiler: Where the program is written, and its text.
+    ///   - variables: Of its environment, beside those of this process.
     /// - Throws: When the script cannot be started.
-    init(_ script: URL, compiler: (place: URL, text: String)) throws {
+    init(
+        _ script: URL, compiler: (place: URL, text: String), variables: [String: String] = [:]
+    ) throws {
         try compiler.text.write(to: compiler.place, atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes(
             [.posixPermissions: 0o755], ofItemAtPath: compiler.place.path)
         let (process, output) = (Process(), Pipe())
         process.executableURL = script
-        process.environment = ProcessInfo.processInfo.environment.merging(
-            ["SWIFT": compiler.place.path], uniquingKeysWith: { $1 })
+        process.environment = ProcessInfo.processInfo.environment
+            .merging(["SWIFT": compiler.place.path], uniquingKeysWith: { $1 })
+            .merging(variables, uniquingKeysWith: { $1 })
         process.standardOutput = output
         process.standardError = output
         try process.run()
