@@ -26,8 +26,8 @@ import TestSupport
             if format.count == 2 { factor = try #require(Double(format[1])) }
         }
 
-        /// The figure in the results, and whether its row says that a bar is missed.
-        func found() throws -> (number: Double, isMissed: Bool) {
+        /// The figure in the results, or a text, and whether its row says that a bar is missed.
+        func found() throws -> (number: Double, text: String?, isMissed: Bool) {
             var value = try #require(try Self.run(suite)["output"])
             var row: [String: Any] = [:]
             for step in path {
@@ -40,8 +40,9 @@ import TestSupport
                         list.first { Self.isRight($0, step) }, "\(suite).json has no \(step)")
                 }
             }
+            if let text = value as? String { return (0, text, false) }
             let number = try #require(value as? NSNumber).doubleValue * factor
-            return (number, path.last == "figure" && row["holds"] as? Bool == false)
+            return (number, nil, path.last == "figure" && row["holds"] as? Bool == false)
         }
 
         private static func isRight(_ row: [String: Any], _ wanted: String) -> Bool {
@@ -84,7 +85,12 @@ import TestSupport
             rest = rest.dropFirst(wanted[..<open].count)
             let place = try Place(wanted[wanted.index(after: open)..<close])
             wanted = wanted[wanted.index(after: close)...]
-            let (number, isMissed) = try place.found()
+            let (number, words, isMissed) = try place.found()
+            if let words {
+                guard rest.hasPrefix(words) else { return "not \(words): \(rest)" }
+                rest = rest.dropFirst(words.count)
+                continue
+            }
             let isBold = rest.hasPrefix("**")
             if isBold != isMissed { return "bold, or not, against its bar: \(rest)" }
             if isBold { rest = rest.dropFirst(2) }
