@@ -14,6 +14,10 @@ import TidemarkImages
 public final class StampsBefore: PhoneApp {
     /// What a person waits at the most before they would end the app.
     static let patience = Duration.seconds(30)
+    /// For how long the check of the connection waited in the app where nobody answered.
+    private static let checkPatience = Duration.seconds(24)
+    /// What fails sooner was refused: nobody waited for it.
+    private static let refusedWithin = Duration.seconds(5)
 
     private let phone: PhoneEnvironment
     private let stack: TidemarkStack
@@ -21,6 +25,7 @@ public final class StampsBefore: PhoneApp {
     private let work = Mutex<Task<Void, Never>?>(nil)
     private let usersRead = Mutex(0)
     private let pictures = Mutex<[String: Task<Void, Never>]>([:])
+    private let files: KeptPictures<[UInt8]>
 
     public var screens: AsyncStream<Screen> { shown.screens }
 
@@ -28,6 +33,9 @@ public final class StampsBefore: PhoneApp {
         self.phone = phone
         shown = ScreenModel(StampsModel(), now: phone.now) { $0.screen(now: $1) }
         stack = try TidemarkStack(StampsAfter.settings(phone.settings))
+        files = try KeptPictures(
+            folder: URL(fileURLWithPath: phone.settings.folder + "/kept-pictures"),
+            download: { try await Self.download($0) }, make: { ($0, $0.count) })
         begin { await $0.launch() }
     }
 
@@ -48,8 +56,23 @@ public final class StampsBefore: PhoneApp {
         }
         let users = stack.firestore.collection(Paths.users)
         guard phone.settings.diagnoses else { return await read(user) }
-        _ = try? await users.limit(to: 1).getDocuments(source: .server, within: Self.patience)
+        await check(users)
         await read(user)
+    }
+
+    /// Until the server has answered, or refused. This client gives a silent connection up after ten seconds;
+    /// the app waited on, 18 to 24 s.
+    private func check(_ users: CollectionReference) async {
+        let start = ContinuousClock.now
+        while !Task.isCancelled {
+            let left = start + Self.checkPatience - .now
+            let answer = try? await users.limit(to: 1).getDocuments(source: .server, within: left)
+            let waited = ContinuousClock.now - start
+            if answer != nil || waited < Self.refusedWithin || waited >= Self.checkPatience {
+                return
+            }
+            try? await Task.sleep(for: .milliseconds(250))
+        }
     }
 
     /// The profile, then the feed, then everybody who has more stamps.
@@ -84,7 +107,7 @@ public final class StampsBefore: PhoneApp {
         }
     }
 
-    /// Each picture whole, by a plain call that is shared while it is under way. Nothing is kept on disk.
+    /// Each picture whole, once, and kept in memory and on disk.
     private func loadPictures() {
         guard let address = phone.settings.pictures else { return }
         for line in shown.value.lines.prefix(Paths.onScreen) {
@@ -92,7 +115,7 @@ public final class StampsBefore: PhoneApp {
             pictures.withLock { pictures in
                 if pictures[line.id] != nil { return }
                 pictures[line.id] = Task { [weak self] in
-                    let whole = try? await Self.download("\(address)/\(name)")
+                    let whole = try? await self?.files.picture("\(address)/\(name)")
                     if whole != nil { self?.shown.change { $0.pictures.insert(line.id) } }
                     self?.pictures.withLock { $0[line.id] = nil }
                 }

@@ -1,0 +1,84 @@
+public import Foundation
+
+/// The pictures of an app as it was, as `ImageManager` and Kingfisher keep them: a file is downloaded whole, by
+/// one call for all views that wait for it meanwhile, and kept in memory and on disk.
+///
+/// A picture is decoded whole, and a download that broke off begins anew.
+public actor KeptPictures<Kept: Sendable> {
+    public enum Origin: String, Sendable { case memory, disk, network }
+
+    /// Bytes in memory at the most. Kingfisher takes a fourth of the device's; this is a fourth of 1 GiB.
+    public static var mostInMemory: Int { 256 << 20 }
+
+    private let folder: URL
+    private let download: @Sendable (String) async throws -> [UInt8]
+    private let make: @Sendable ([UInt8]) throws -> (kept: Kept, bytes: Int)
+    private var inFlight: [String: Task<(Kept, Int, Origin), any Error>] = [:]
+    private var memory: [String: (kept: Kept, bytes: Int, lastUse: Int)] = [:]
+    private var bytes = 0
+    private var uses = 0
+
+    /// - Parameters:
+    ///   - folder: Of this app alone; made if it is missing. Its size has no bound.
+    ///   - download: Returns the whole file at an address.
+    ///   - make: Returns what is kept in memory of a file, and how many bytes that is.
+    /// - Throws: The file system's error.
+    public init(
+        folder: URL, download: @escaping @Sendable (String) async throws -> [UInt8],
+        make: @escaping @Sendable ([UInt8]) throws -> (kept: Kept, bytes: Int)
+    ) throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        (self.folder, self.download, self.make) = (folder, download, make)
+    }
+
+    /// Returns the picture at an address, and where it came from. Not cancelled by its caller's task.
+    ///
+    /// - Throws: What `download` or `make` throws.
+    public func picture(_ address: String) async throws -> (kept: Kept, origin: Origin) {
+        uses += 1
+        if let held = memory[address] {
+            memory[address]?.lastUse = uses
+            return (held.kept, .memory)
+        }
+        let loading = inFlight[address] ?? load(address)
+        inFlight[address] = loading
+        let result = await loading.result
+        if inFlight[address] == loading {
+            inFlight[address] = nil
+            if case .success(let (kept, bytes, _)) = result { hold(kept, bytes, address) }
+        }
+        let (kept, _, origin) = try result.get()
+        return (kept, origin)
+    }
+
+    /// Not on this actor: reading and decoding take a processor each.
+    private func load(_ address: String) -> Task<(Kept, Int, Origin), any Error> {
+        let file = folder.appendingPathComponent(Self.name(of: address))
+        return Task.detached { [download, make] in
+            if let data = FileManager.default.contents(atPath: file.path) {
+                let (kept, bytes) = try make(Array(data))
+                return (kept, bytes, .disk)
+            }
+            let whole = try await download(address)
+            try Data(whole).write(to: file, options: .atomic)
+            let (kept, bytes) = try make(whole)
+            return (kept, bytes, .network)
+        }
+    }
+
+    private static func name(of address: String) -> String {
+        address.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? address
+    }
+
+    /// What was used longest ago goes first.
+    private func hold(_ kept: Kept, _ bytes: Int, _ address: String) {
+        memory[address] = (kept, bytes, uses)
+        self.bytes += bytes
+        while self.bytes > Self.mostInMemory, memory.count > 1,
+            let oldest = memory.min(by: { $0.value.lastUse < $1.value.lastUse })
+        {
+            memory[oldest.key] = nil
+            self.bytes -= oldest.value.bytes
+        }
+    }
+}
