@@ -42,8 +42,8 @@ public final class MessagesBefore: PhoneApp {
     private let firestore: Firestore
     private let publisher = ScreenPublisher(Screen("Messages"))
     private let state = Mutex(State())
-    /// Relative times are made once, when the app is launched.
-    private let launched: Timestamp
+    /// Draws relative times again.
+    private let minutes = Mutex<Task<Void, Never>?>(nil)
 
     public var screens: AsyncStream<Screen> { publisher.screens }
     private var me: String { phone.settings.user.id }
@@ -51,9 +51,19 @@ public final class MessagesBefore: PhoneApp {
     public init(_ phone: PhoneEnvironment) throws {
         self.phone = phone
         firestore = try phone.firestore(phone.settings)
-        launched = Timestamp(date: phone.now())
         listenToConversations()
         draw()
+        drawEachMinute()
+    }
+
+    private func drawEachMinute() {
+        let drawing = Task { [weak self] in
+            while !Task.isCancelled {
+                try? await Task.sleep(for: .seconds(60))
+                self?.draw()
+            }
+        }
+        minutes.withLock { $0 = drawing }
     }
 
     /// All of them, for ever.
@@ -147,7 +157,7 @@ public final class MessagesBefore: PhoneApp {
     }
 
     private func draw() {
-        let screens = MessagesScreens(me: me, now: launched)
+        let screens = MessagesScreens(me: me, now: Timestamp(date: phone.now()))
         publisher.show(
             state.withLock { state in
                 guard let open = state.open else {
@@ -188,7 +198,10 @@ public final class MessagesBefore: PhoneApp {
 
     public func networkMayBeBack() async { firestore.networkMayBeBack() }
 
+    public func clockChanged() async { draw() }
+
     public func close() async {
+        minutes.withLock { $0 }?.cancel()
         await firestore.terminate()
         publisher.finish()
     }
