@@ -3,7 +3,7 @@ package import ArgumentParser
 /// `tidemark demo`: each journey's rows, and the apps that they launch.
 package struct DemoCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
-        commandName: "demo", abstract: "Show what Tidemark does, on a real history.",
+        commandName: "demo", abstract: "Play apps as they were and on Tidemark, and compare.",
         subcommands: [
             ChatsCommand.self, MessagesCommand.self, SignUpDemoCommand.self, LaunchDemoCommand.self,
             HealthDemoCommand.self, PicturesCommand.self, AllCommand.self, ChartsCommand.self,

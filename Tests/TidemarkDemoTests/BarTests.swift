@@ -55,15 +55,34 @@ import TidemarkModel
     }
 
     @Test func `needs every figure that it names`() {
-        var bar = Bar(most: ["page ms": 1_000], exactly: ["retries": 3])
-        bar.mostOn[.threeG] = ["page in round trips": 1.2]
+        var bar = Bar(
+            most: ["out of order": 0], exactly: ["retries": 3], times: ["page ms": 1_000])
+        bar.timesOn[.threeG] = ["page in round trips": 1.2]
         var after = measured(reads: 1)
-        #expect(complaints(bar, after).count == 2)
-        after.figures = ["page ms": 900, "retries": 3]
+        #expect(complaints(bar, after).count == 3)
+        after.figures = ["page ms": 900, "retries": 3, "out of order": 0]
         #expect(complaints(bar, after) == [])
         #expect(complaints(bar, after, on: .threeG) == ["page in round trips was not measured"])
-        after.figures = ["page ms": 1_001, "retries": 2, "page in round trips": 1.3]
-        #expect(complaints(bar, after, on: .threeG).count == 3)
+        after.figures = ["page ms": 900, "retries": 2, "out of order": 1, "page in round trips": 1]
+        #expect(complaints(bar, after, on: .threeG).count == 2)
+    }
+
+    @Test func `makes a remark of a time that is too long, and no complaint`() {
+        var bar = Bar(times: ["page ms": 1_000])
+        bar.timesOn[.threeG] = ["page ms": 500, "page in round trips": 1.2]
+        var after = measured(reads: 1)
+        after.figures = ["page ms": 1_001, "page in round trips": 1.3]
+        #expect(complaints(bar, after) == [] && complaints(bar, after, on: .threeG) == [])
+        #expect(
+            bar.slow(after, on: .healthy).map(\.text)
+                == ["page 1001 ms, slower than 1000 ms here"])
+        #expect(
+            bar.slow(after, on: .threeG).map(\.text) == [
+                "page in round trips 1.3, slower than 1.2 here",
+                "page 1001 ms, slower than 500 ms here",
+            ])
+        after.failure = "it took longer than 300 s"
+        #expect(bar.slow(after, on: .threeG).isEmpty)
     }
 
     @Test func `wants something on screen before there is a network`() {

@@ -8,7 +8,7 @@ import Testing
             HistoryEvent(
                 id: "e\(index)", author: "a", authoredAt: time, committedAt: time, text: "")
         }
-        return History(events, source: "a test", limit: nil)
+        return History(events, source: .file("a test"), limit: nil)
     }
 
     @Test func `comes again before itself, in order, each event once`() {

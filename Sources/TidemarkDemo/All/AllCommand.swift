@@ -7,18 +7,22 @@ struct AllCommand: AsyncParsableCommand {
         abstract: "Play all five journeys on the networks that tell most, and sum them up.",
         discussion: """
             Three clients of one feed, then the rows of a chat app and of a messaging app, launches, \
-            sign-ups that are killed, a fitness app and pictures, each before and after: some five \
+            sign-ups that are killed, a fitness app and pictures, each before and after: some six \
             minutes. Prints the first table within ten seconds, a summary, and the name of the file \
-            with the rest. Ends with an error when something does not hold, or when a release build \
-            takes longer than that, or than six minutes in all; twice as long on a machine that was \
-            busy before.
+            with the rest. Ends with an error only when something is wrong: an item that is missed or \
+            shown twice, a read above a bar, a half-made account, a write that is lost or doubled. A time \
+            that is too long is printed with a remark.
             """)
 
     @OptionGroup var source: HistoryOptions
     @OptionGroup var clients: ClientOptions
     @OptionGroup var scenarios: ScenarioOptions
+    @OptionGroup var times: TimeOptions
 
-    @Flag(help: "Play every row on every network: some 19 minutes.")
+    @Flag(
+        help:
+            "Play every row on every network, and a first table of 8,648 events: some half an hour."
+    )
     var full = false
 
     @Flag(help: "Print all tables as they come, in the place of a summary.")
@@ -42,17 +46,18 @@ struct AllCommand: AsyncParsableCommand {
         let extent: DemoExtent = scenarios.small ? .small : full ? .full : .telling
         let journeys = Journeys(
             source: source, clients: clients, scenarios: scenarios, extent: extent, output: output)
-        let figures = try await journeys.play()
-        if verbose {
-            if let remark = figures.times?.remark { output.result(remark) }
-        } else {
+        let (figures, judge) = try await times.play { try await journeys.play() }
+        for slower in SlowerOnTidemark.all(of: figures) {
+            output.detail("slower on Tidemark: \(slower.text)")
+        }
+        if !verbose {
             output.result(
                 DemoSummary(
                     figures, seconds: figures.times?.play ?? 0, details: output.path
                 ).text)
             output.result("To watch one of them on two phones in a browser: make show")
         }
-        try scenarios.conclude(figures, output)
+        try scenarios.end(judge).conclude(figures, output)
     }
 
     /// Of this process: two demos at a time do not share one.

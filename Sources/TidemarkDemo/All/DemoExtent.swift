@@ -7,6 +7,12 @@ enum DemoExtent: Sendable {
     /// Every row on every network.
     case full
 
+    /// Items of the three clients. `make demo` shows their table within seconds; of more items it would
+    /// come later.
+    func ofFirstTable(_ history: History) -> History {
+        self == .full ? history : history.prefix(2_000)
+    }
+
     /// A slow network shows what waiting costs, and one that comes back what is there without it.
     var chats: [DemoNetwork] {
         self == .telling ? [.threeG, .offline] : DemoNetwork.allCases
@@ -38,10 +44,11 @@ enum DemoExtent: Sendable {
         switch self {
         case .small:
             LaunchDemo(
-                documents: 1_000, launches: 3, wholeLaunches: 1, networks: [.healthy, .threeG])
+                documents: 1_000, launches: 3, secondsBefore: 6, wholeLaunches: 1,
+                networks: [.healthy, .threeG])
         case .telling:
             LaunchDemo(
-                documents: 20_000, launches: 40, wholeLaunches: 2,
+                documents: 20_000, launches: 40, secondsBefore: 10, wholeLaunches: 2,
                 networks: [.healthy, .threeG, .blackhole, .captive])
         case .full: LaunchDemo()
         }

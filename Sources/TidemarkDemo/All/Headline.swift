@@ -1,47 +1,69 @@
 import Tidemark
 
 /// What the journeys began with: 1,000 users who open a chat fifty times a day, in dollars.
+///
+/// Each of these opens is of a chat that nobody had open in the 30 minutes before: a listener that comes back
+/// sooner is billed for what changed alone, whatever it listens to. What such an open costs stands beside it.
 struct Headline {
     static let (users, opensADay) = (1_000, 50)
     /// Where a list price is named, it is this location's.
     static let location = "nam5"
 
-    private let name: String
-    private let reads: (before: Int, after: Int)
+    private let open: ScenarioResult
+    /// The same within 30 minutes; nil where that was not played.
+    private let again: ScenarioResult?
 
     /// Of what opening a chat was billed in this run; nil where that was not played.
     init?(_ chats: [ScenarioResult]) {
         let opens = chats.filter { $0.name.hasPrefix("open a chat") }
-        guard let open = opens.first(where: { $0.network == .healthy }) ?? opens.first else {
-            return nil
+        func on(_ network: DemoNetwork?, isSoon: Bool) -> ScenarioResult? {
+            opens.first {
+                ($0.away.map { $0 <= Ground.resumable } ?? false) == isSoon
+                    && (network == nil || $0.network == network)
+            }
         }
-        name = open.name
-        reads = (open.before.reads, open.after.reads)
+        guard let open = on(.healthy, isSoon: false) ?? on(nil, isSoon: false) else { return nil }
+        self.open = open
+        again = on(open.network, isSoon: true)
     }
 
-    func estimate(_ prices: ReadPrices) -> (before: CostEstimate, after: CostEstimate) {
-        func cost(_ reads: Int) -> CostEstimate {
-            prices.estimate(
-                readsAnOpen: Double(reads), devices: Self.users, opensADay: Self.opensADay)
-        }
-        return (cost(reads.before), cost(reads.after))
+    func estimate(_ prices: ReadPrices, _ measured: Measured) -> CostEstimate {
+        prices.estimate(
+            readsAnOpen: Double(measured.reads), devices: Self.users, opensADay: Self.opensADay)
     }
 
     var lines: [String] {
-        let journeys = estimate(.journeys)
         var lines = [
-            "\(grouped(Self.users)) users × \(Self.opensADay) times a day: \(name), by its reads above",
+            "\(grouped(Self.users)) users × \(Self.opensADay) opens a day more than 30 minutes apart: "
+                + "\(open.name), by its reads above",
             "  at the journeys' own $\(ReadPrices.journeys.per100000) for 100,000 reads",
-            "    before:      \(journeys.before)", "    on Tidemark: \(journeys.after)",
         ]
+        lines += costs(of: open, .journeys)
         if let prices = ReadPrices.table[Self.location] {
-            let listed = estimate(prices)
-            lines += [
+            lines.append(
                 "  at the list price in \(Self.location), $\(prices.per100000) and "
-                    + "\(grouped(prices.freePerDay)) a day free",
-                "    before:      \(listed.before)", "    on Tidemark: \(listed.after)",
-            ]
+                    + "\(grouped(prices.freePerDay)) a day free")
+            lines += costs(of: open, prices)
+        }
+        if let again {
+            lines.append(
+                "  as many opens within 30 minutes of the one before: "
+                    + "\(reads(again.before)) before, \(reads(again.after)) on Tidemark each")
+            lines += costs(of: again, .journeys)
         }
         return lines
+    }
+
+    private func reads(_ measured: Measured) -> String {
+        measured.reads == 1 ? "1 read" : "\(grouped(measured.reads)) reads"
+    }
+
+    private func costs(of row: ScenarioResult, _ prices: ReadPrices) -> [String] {
+        var lines = ["    before:      \(estimate(prices, row.before))"]
+        if let filtered = row.filtered {
+            let lost = filtered.difference.isNone ? "" : ", and loses items"
+            lines.append("    filtered:    \(estimate(prices, filtered))\(lost)")
+        }
+        return lines + ["    on Tidemark: \(estimate(prices, row.after))"]
     }
 }

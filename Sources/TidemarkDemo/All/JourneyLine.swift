@@ -4,6 +4,8 @@ struct JourneyLine: Hashable {
     let rows: Int
     let missed: Int
     let before: String
+    /// Of the app with a filter; nil where there is none.
+    var filtered: String?
     let after: String
     /// What `make show` calls the app.
     let app: String
@@ -21,7 +23,9 @@ struct JourneyLine: Hashable {
         return rows == 1 ? "1 row holds" : "\(rows) rows hold"
     }
 
-    private var figures: String { "\(before) → \(after)" }
+    private var figures: String {
+        "\(before) → " + (filtered.map { "\($0) filtered, " } ?? "") + after
+    }
 
     /// Those that were played.
     static func lines(of figures: DemoFigures) -> [String] {
@@ -42,24 +46,24 @@ struct JourneyLine: Hashable {
         _ name: String, _ results: [ScenarioResult], app: String
     ) -> JourneyLine? {
         guard !results.isEmpty else { return nil }
-        func reads(_ measured: KeyPath<ScenarioResult, Measured>) -> String {
-            let all = results.map { $0[keyPath: measured] }
-            let wrong = all.reduce(0) {
-                $0 + $1.difference.missed.count + $1.difference.doubled.count
-            }
+        func reads(_ all: [Measured]) -> String {
+            let wrong = all.reduce(0) { $0 + $1.difference.count }
             let reads = grouped(all.reduce(0) { $0 + $1.reads }) + " reads"
-            return wrong == 0 ? reads : "\(reads), \(grouped(wrong)) missed or doubled"
+            return wrong == 0 ? reads : "\(reads) (\(grouped(wrong)) wrong)"
         }
+        let filtered = results.compactMap(\.filtered)
         return JourneyLine(
             name: name, rows: results.count, missed: results.filter { !$0.holds }.count,
-            before: reads(\.before), after: reads(\.after), app: app)
+            before: reads(results.map(\.before)),
+            filtered: filtered.isEmpty ? nil : reads(filtered),
+            after: reads(results.map(\.after)), app: app)
     }
 
     private static func launch(_ figures: DemoFigures) -> JourneyLine? {
         guard let launches = figures.launches else { return nil }
         let rows = launches.summary
         let before = launches.launches.map(\.before.firstContentMs)
-        let after = launches.launches.map(\.after.firstContentP99Ms)
+        let after = launches.launches.map(\.after.slowest.ms)
         return JourneyLine(
             name: "a launch", rows: rows.count, missed: rows.filter { !$0.holds }.count,
             before: "first content in \(longest(before)) at worst", after: longest(after),

@@ -1,8 +1,5 @@
 /// All five journeys, one after the other.
 struct Journeys {
-    /// Beyond so many items the three clients take longer than anybody waits for a first table.
-    private static let mostEvents = 2_000
-
     let source: HistoryOptions
     let clients: ClientOptions
     let scenarios: ScenarioOptions
@@ -12,12 +9,11 @@ struct Journeys {
     /// - Throws: What kept a journey from being played; what does not hold is a figure.
     func play() async throws -> DemoFigures {
         let start = ContinuousClock.now
-        let load = DemoTimes.loadOfMachine()
         func seconds() -> Double { (ContinuousClock.now - start).milliseconds / 1_000 }
-        let history = try source.load()
+        let history = try source.load(isWhole: extent == .full)
         var figures = DemoFigures(
             clients: try await clients.play(
-                history.prefix(Self.mostEvents), seed: source.seed, output))
+                extent.ofFirstTable(history), seed: source.seed, output))
         let firstTable = seconds()
         figures.chats = try await on(extent.chats)
             .playChats(history, seed: source.seed, longChat: extent.longChat, output)
@@ -28,16 +24,14 @@ struct Journeys {
             .playHealth(seed: source.seed, hasDecade: extent.hasDecade, output)
         let pictures = extent.pictures.filter { isChosen($0.name) }
         figures.pictures = try await PicturesDemo(rows: pictures).play(output)
-        figures.times = DemoTimes(
-            firstTable: firstTable, play: seconds(), isJudged: isJudged, load: load)
+        figures.times = DemoTimes(firstTable: firstTable, play: seconds(), isUsual: isUsual)
         return figures
     }
 
     /// What somebody waits for who types `make demo`, and no more than that.
-    private var isJudged: Bool {
-        extent == .telling && scenarios.networks.isEmpty
+    private var isUsual: Bool {
+        extent == .telling && scenarios.networks.isEmpty && TimeJudge.current == nil
             && clients.opens <= ClientOptions.usualOpens
-            && Bar.isRelease
     }
 
     private func isChosen(_ name: String) -> Bool { scenarios.isChosen(name) }

@@ -23,6 +23,7 @@ struct BadgesRow: ScenarioRow {
     }
 
     let slug = "badges"
+    let sides = Side.allCases
     var name: String {
         "a chat list of \(grouped(count)) with badges, \(changed) with new messages"
     }
@@ -51,7 +52,7 @@ struct BadgesRow: ScenarioRow {
         Timestamp(seconds: clock - 600 - 60 * Int64(number), nanoseconds: 0)
     }
 
-    var seed: [Mutation] { Side.allCases.flatMap { seeded($0) } }
+    var seed: [Mutation] { sides.flatMap { seeded($0) } }
 
     private func seeded(_ side: Side) -> [Mutation] {
         let chats = (0..<count).map { number in
@@ -88,7 +89,7 @@ struct BadgesRow: ScenarioRow {
 
     /// One to three messages each, also in one that was seen.
     var news: [Mutation] {
-        Side.allCases.flatMap { side in
+        sides.flatMap { side in
             (0..<changed).flatMap { place in
                 (0...(place % 3)).map { send("news \($0)", to: place * (count / changed), side) }
             }
@@ -108,6 +109,7 @@ struct BadgesRow: ScenarioRow {
             for try await snapshot in query(firestore).snapshots(includeMetadataChanges: true) {
                 if !snapshot.metadata.isFromCache { break }
             }
+        case .filtered: _ = try await filtered(firestore).open()
         case .after: try await lastOpen(firestore)
         }
     }
@@ -121,6 +123,7 @@ struct BadgesRow: ScenarioRow {
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         switch side {
         case .before: try await useBefore(visit)
+        case .filtered: try await useFiltered(visit)
         case .after: try await useAfter(visit)
         }
     }
@@ -165,8 +168,7 @@ struct BadgesRow: ScenarioRow {
     private func useBefore(_ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
         async let document = visit.retrying {
-            try await firestore.document(seenPath(.before))
-                .getDocument(source: .server, within: .seconds(30))
+            try await seen(.before, firestore)
         }
         var shown: [QueryDocumentSnapshot] = []
         var isUpToDate = false
@@ -184,10 +186,42 @@ struct BadgesRow: ScenarioRow {
             }
             if shown.contains(where: { $0["lastText"] as? String == Self.news }) { break }
         }
-        let seen = try await document["chats"] as? [String: Any] ?? [:]
-        return shown.map { chat in
+        return Self.shown(shown, seen: try await document)
+    }
+
+    /// A listener on the conversations with a newer message than the newest that the device holds.
+    private func useFiltered(_ visit: Visit) async throws -> [ShownItem] {
+        let firestore = try await visit.firestore()
+        async let document = visit.retrying {
+            try await seen(.filtered, firestore)
+        }
+        let list = filtered(firestore)
+        var shown: [QueryDocumentSnapshot] = []
+        var isUpToDate = false
+        for try await _ in try await list.live(sawContent: { visit.sawContent() }) {
+            shown = try await list.shown()
+            if !isUpToDate {
+                isUpToDate = true
+                visit.isUpToDate()
+                try await visit.happens([send(Self.news, to: last, .filtered)])
+            }
+            if shown.contains(where: { $0["lastText"] as? String == Self.news }) { break }
+        }
+        return Self.shown(shown, seen: try await document)
+    }
+
+    private func seen(_ side: Side, _ firestore: Firestore) async throws -> DocumentSnapshot {
+        try await firestore.document(seenPath(side))
+            .getDocument(source: .server, within: .seconds(30))
+    }
+
+    private static func shown(
+        _ chats: [QueryDocumentSnapshot], seen document: DocumentSnapshot
+    ) -> [ShownItem] {
+        let seen = document["chats"] as? [String: Any] ?? [:]
+        return chats.map { chat in
             let all = chat["messageCount"] as? Int64 ?? 0
-            return Self.shown(chat.documentID, all - (seen[chat.documentID] as? Int64 ?? 0))
+            return shown(chat.documentID, all - (seen[chat.documentID] as? Int64 ?? 0))
         }
     }
 
@@ -211,9 +245,16 @@ struct BadgesRow: ScenarioRow {
     }
 
     private func query(_ firestore: Firestore) -> Tidemark.Query {
+        chats(.before, firestore).order(by: "lastMessageAt", descending: true)
+    }
+
+    private func filtered(_ firestore: Firestore) -> FilteredList {
+        FilteredList(items: chats(.filtered, firestore), time: "lastMessageAt")
+    }
+
+    private func chats(_ side: Side, _ firestore: Firestore) -> Tidemark.Query {
         firestore.collection(Self.chats.text)
-            .whereField(Membership.field, arrayContains: user(.before))
-            .order(by: "lastMessageAt", descending: true)
+            .whereField(Membership.field, arrayContains: user(side))
     }
 }
 

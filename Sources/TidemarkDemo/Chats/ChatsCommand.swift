@@ -12,22 +12,26 @@ struct ChatsCommand: AsyncParsableCommand {
             its newest, and Tidemark's feed. Then plays what users of a chat app do, each before and \
             after, on every network: healthy, 3G, three calls of ten failing, offline and then back. \
             Ends with an error when something was missed, shown twice, or dearer than its bar, and says \
-            what.
+            what. A time that is too long is printed, and is no error.
             """)
 
     @OptionGroup var source: HistoryOptions
     @OptionGroup var clients: ClientOptions
     @OptionGroup var scenarios: ScenarioOptions
+    @OptionGroup var times: TimeOptions
 
     func run() async throws {
         let history = try source.load()
-        var figures = DemoFigures(
-            clients: try await clients.play(history, seed: source.seed, .verbose))
-        let extent: DemoExtent = scenarios.small ? .small : .full
-        figures.chats = try await scenarios.playChats(
-            history, seed: source.seed, longChat: extent.longChat, .verbose)
+        let (figures, judge) = try await times.play {
+            var figures = DemoFigures(
+                clients: try await clients.play(history, seed: source.seed, .verbose))
+            let extent: DemoExtent = scenarios.small ? .small : .full
+            figures.chats = try await scenarios.playChats(
+                history, seed: source.seed, longChat: extent.longChat, .verbose)
+            return figures
+        }
         for line in Headline(figures.chats)?.lines ?? [] { DemoOutput.verbose.result(line) }
-        try scenarios.conclude(figures, .verbose)
+        try scenarios.end(judge).conclude(figures, .verbose)
     }
 }
 
@@ -47,9 +51,12 @@ struct ClientOptions: ParsableArguments {
         _ history: History, seed: UInt64, _ output: DemoOutput
     ) async throws -> DemoReport {
         let demo = ChatsDemo(history: history, opens: opens, seed: seed)
-        output.detail(
-            "Playing \(history.source): \(history.events.count) items, \(opens) opens.")
-        let report = try await demo.run { ProgressLine.show($0) }
+        let (played, speed) = try await TimeJudge.timed {
+            try await demo.run { ProgressLine.show($0) }
+        }
+        var report = played
+        report.speed = speed
+        output.result(report.caption)
         output.result(report.table)
         output.detail(String(format: "%.1f s in all", report.seconds))
         output.detail(report.bar.text)

@@ -16,7 +16,7 @@ struct ChatsScenarios {
         [
             // The first: who is online depends on how far the server's clock has moved by then.
             OnlineRow(users: 2_000 / scale, returning: 40 / scale, clock: clock),
-            openChat, notifications, activity, clearThenReopen, afterAWeek,
+            openChat, openAgain, notifications, activity, clearThenReopen, afterAWeek,
             afterAMonth, newChat,
             NewDeviceRow(history.stretched(to: 1_000 / scale), above: 100 / scale),
             LongChatRow(history.stretched(to: longChat / scale)),
@@ -51,8 +51,8 @@ struct ChatsScenarios {
             "back after a month: a chat", "after-a-month", of: 1_000, new: 800,
             in: "chats/month/messages")
         row.away = 30 * 86_400
-        row.hasOtherDevices = false
-        row.bar.reads = min(800 / scale, ChatsApp.heldMessages) + 1
+        // As a new phone reads, and the mark of the last clear.
+        row.bar.reads = min(800 / scale, ChatsApp.heldMessages) + 2
         return row
     }
 
@@ -64,8 +64,7 @@ struct ChatsScenarios {
             "a new chat, its newest \(held) for the first time:", "new-chat", of: 300, new: 10,
             in: "chats/new/messages")
         row.isNew = true
-        row.hasOtherDevices = false
-        row.bar.reads = held + 1
+        row.bar.reads = held + 2
         row.bar.showsContentOffline = false
         return row
     }
@@ -83,11 +82,22 @@ struct ChatsScenarios {
             """
     }
 
+    /// The new ones, and the mark of the last clear, which the person's devices share.
     private var openChat: FeedRow {
         var row = list("open a chat", "open-chat", of: 1_000, new: 50, in: "chats/blue/messages")
-        row.bar.fewer = 0.95
-        row.hasOtherDevices = false
+        row.bar.fewer = 1 - Double(50 / scale + 1) / Double(1_000 / scale)
         return row
+    }
+
+    /// Within the 30 minutes for which a listener resumes: whoever listens to everything pays for what
+    /// changed alone.
+    private var openAgain: FeedRow {
+        let collection = CollectionPath(unchecked: "chats/again/messages")
+        let all = history.stretched(to: 1_000 / scale).map { HistoryScript.insert($0, collection) }
+        return FeedRow(
+            name: "open a chat of \(grouped(all.count)) again, with 1 new", slug: "open-again",
+            bar: Bar(reads: 3, isKnownToDevice: true), collection: collection,
+            held: Array(all.dropLast()), news: Array(all.suffix(1)), away: 20 * 60)
     }
 
     private var notifications: FeedRow {

@@ -2,17 +2,6 @@ import ChatsCore
 import Tidemark
 import TidemarkApp
 
-extension ChatsApp {
-    /// Of the person who plays the rows.
-    ///
-    /// - Parameter hasOtherDevices: Whether a clear has to reach them.
-    static func ofPlayer(_ firestore: Firestore, hasOtherDevices: Bool) -> ChatsApp {
-        var app = ChatsApp(firestore, me: Membership.user)
-        app.sharesClears = hasOtherDevices
-        return app
-    }
-}
-
 extension FeedModel {
     /// Whether the screen says that this is what the server has.
     var isFresh: Bool { if case .fresh = phase { true } else { false } }

@@ -15,6 +15,7 @@ struct FeedRow: ScenarioRow {
 
     let name: String
     let slug: String
+    let sides = Side.allCases
     var bar: Bar
     let collection: CollectionPath
     /// Its items at the last use.
@@ -26,17 +27,17 @@ struct FeedRow: ScenarioRow {
     /// Whether the device has never opened it.
     var isNew = false
     var screen = Screen.chat
-    /// Whether the person has other devices, which a clear has to reach.
-    var hasOtherDevices = true
     /// The field of an item's own time.
     var time = ItemFields.time
 
+    var isUsedBefore: Bool { !isNew }
     var seed: [Mutation] { Membership.set(above: collection) + held }
 
     func lastUse(_ side: Side, _ firestore: Firestore) async throws {
         if isNew { return }
         switch side {
         case .before: _ = try await listen(firestore) {}
+        case .filtered: _ = try await filtered(firestore, since: nil).open()
         case .after: try await lastOpen(firestore)
         }
     }
@@ -50,13 +51,18 @@ struct FeedRow: ScenarioRow {
             let documents = try await listen(firestore) { visit.sawContent() }
             visit.isUpToDate()
             return documents.filter(isVisible).shownItems
+        case .filtered:
+            let documents = try await filtered(firestore, since: cleared)
+                .open { visit.sawContent() }
+            visit.isUpToDate()
+            return documents.shownItems
         case .after: return try await open(firestore, visit)
         }
     }
 
     @MainActor
     private func lastOpen(_ firestore: Firestore) async throws {
-        let app = ChatsApp.ofPlayer(firestore, hasOtherDevices: hasOtherDevices)
+        let app = ChatsApp(firestore, me: Membership.user)
         switch screen {
         case .chat:
             let chat = try app.chat(chat)
@@ -71,7 +77,7 @@ struct FeedRow: ScenarioRow {
 
     @MainActor
     private func open(_ firestore: Firestore, _ visit: Visit) async throws -> [ShownItem] {
-        let app = ChatsApp.ofPlayer(firestore, hasOtherDevices: hasOtherDevices)
+        let app = ChatsApp(firestore, me: Membership.user)
         let bills = firestore.readMeter.events
         switch screen {
         case .chat:
@@ -113,6 +119,11 @@ struct FeedRow: ScenarioRow {
             case .notices: Int.max
             }
         return Truth(newest: held, of: all.filter { isVisible($0.fields[time]) }, at: time)
+    }
+
+    /// The app with a filter.
+    private func filtered(_ firestore: Firestore, since cleared: Timestamp?) -> FilteredList {
+        FilteredList(items: firestore.collection(collection.text), time: time, start: cleared)
     }
 
     /// The app as it was: a listener on the whole collection.

@@ -18,6 +18,8 @@ struct NewDeviceRow: ScenarioRow {
     }
 
     let slug = "new-device"
+    let sides = Side.allCases
+    let isUsedBefore = false
     var name: String {
         "new device, a chat of \(grouped(events.count)) cleared elsewhere but for \(above)"
     }
@@ -30,6 +32,7 @@ struct NewDeviceRow: ScenarioRow {
 
     private let collection = CollectionPath(unchecked: "chats/shared/messages")
     private static let owner = "grace"
+    private static let marks = "users/\(owner)/state/marks"
 
     func user(_ side: Side) -> String { Self.owner }
 
@@ -38,7 +41,7 @@ struct NewDeviceRow: ScenarioRow {
         let chat = Membership.set(above: collection, of: Self.owner)
         return chat + events.map { HistoryScript.insert($0, collection) } + [
             Mutation(
-                path: DocumentPath(unchecked: "users/\(Self.owner)/state/marks"),
+                path: DocumentPath(unchecked: Self.marks),
                 .set([Self.mark: .integer(milliseconds)]))
         ]
     }
@@ -51,6 +54,19 @@ struct NewDeviceRow: ScenarioRow {
             let items = firestore.collection(collection.text)
             return try await visit.readAll(items).filter { isVisible($0.fields?[ItemFields.time]) }
                 .shownItems
+        case .filtered:
+            // The mark is in the person's own document, and the first thing that is read.
+            let marks = firestore.document(Self.marks)
+            let mark = try await visit.retrying {
+                try await marks.getDocument(source: .server, within: .seconds(60))
+            }
+            guard case .integer(let milliseconds)? = mark.fields?[Self.mark] else { return [] }
+            let list = FilteredList(
+                items: firestore.collection(collection.text), time: ItemFields.time,
+                start: Timestamp(microseconds: milliseconds * 1_000))
+            let shown = try await list.open { visit.sawContent() }
+            visit.isUpToDate()
+            return shown.shownItems
         case .after: return try await openTwice(firestore, visit)
         }
     }

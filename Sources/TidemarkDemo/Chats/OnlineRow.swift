@@ -18,6 +18,7 @@ struct OnlineRow: ScenarioRow {
     }
 
     let slug = "online-users"
+    let sides = Side.allCases
     var name: String {
         "online users, \(returning) of \(grouped(users)) seen since the list was last open"
     }
@@ -35,7 +36,7 @@ struct OnlineRow: ScenarioRow {
     /// edge as it is at the use that is measured: who leaves the window while the answer is under way
     /// is shown, and rightly, but is not in the truth a moment later.
     var seed: [Mutation] {
-        let edge = Self.window - away - 3 * Ground.pause
+        let edge = Self.window - away - Ground.settled - Ground.pause
         // With those who come, fewer than the 1,000 that a list shows.
         let inside = Int64(users * 9 / 20)
         return (0..<Int64(users)).map { user in
@@ -62,6 +63,9 @@ struct OnlineRow: ScenarioRow {
         case .before:
             let now = Timestamp(seconds: clock, nanoseconds: 0)
             _ = try await query(firestore, now: now).getDocuments(source: .server)
+        case .filtered:
+            let now = Timestamp(seconds: clock, nanoseconds: 0)
+            _ = try await filtered(firestore, now: now).open()
         case .after: try await lastOpen(firestore)
         }
     }
@@ -77,6 +81,11 @@ struct OnlineRow: ScenarioRow {
             }
             visit.isUpToDate()
             return found.documents.shownItems
+        case .filtered:
+            let list = filtered(firestore, now: try await visit.direct.now())
+            let found = try await list.open { visit.sawContent() }
+            visit.isUpToDate()
+            return found.shownItems
         case .after: return try await open(firestore, visit)
         }
     }
@@ -100,6 +109,13 @@ struct OnlineRow: ScenarioRow {
             guard case .timestamp(let time)? = document.fields[Self.seenAt] else { return false }
             return time > since
         }
+    }
+
+    /// The window moves with the newest person that the device holds.
+    private func filtered(_ firestore: Firestore, now: Timestamp) -> FilteredList {
+        FilteredList(
+            items: firestore.collection(collection.text), time: Self.seenAt,
+            start: now.advanced(by: .seconds(-Self.window)))
     }
 
     /// The window that the app fell back to: the last 24 hours, each time.

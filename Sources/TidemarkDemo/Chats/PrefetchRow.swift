@@ -25,14 +25,16 @@ struct PrefetchRow: ScenarioRow {
     }
 
     let slug = "prefetch"
+    let sides = Side.allCases
     var name: String {
         "a chat opened at 8:20, read ahead on \(Self.days) days with \(daily) new each"
     }
     var bar: Bar {
         Bar(
-            // Nobody opens it before it was read ahead.
-            reads: Self.days * daily + 2 * Self.days, showsContentOffline: false,
-            most: ["reads when opened": Double(Self.days)],
+            // What is new each day, and one for asking; at each open one for asking, and one for the mark of
+            // the last clear. Nobody opens it before it was read ahead.
+            reads: Self.days * (daily + 1) + 2 * (Self.days - 1), showsContentOffline: false,
+            most: ["reads when opened": Double(2 * (Self.days - 1))],
             exactly: ["hits": Double(Self.days - 1), "misses": 1])
     }
 
@@ -50,7 +52,7 @@ struct PrefetchRow: ScenarioRow {
     }
 
     var seed: [Mutation] {
-        Side.allCases.flatMap { side in
+        sides.flatMap { side in
             Membership.set(above: collection(side))
                 + events.dropLast(Self.days * daily).map {
                     HistoryScript.insert($0, collection(side))
@@ -59,7 +61,12 @@ struct PrefetchRow: ScenarioRow {
     }
 
     func lastUse(_ side: Side, _ firestore: Firestore) async throws {
-        if side == .after { try await lastOpen(firestore) }
+        switch side {
+        // It asks the server whatever it holds.
+        case .before: break
+        case .filtered: _ = try await filtered(firestore).open()
+        case .after: try await lastOpen(firestore)
+        }
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
@@ -77,14 +84,27 @@ struct PrefetchRow: ScenarioRow {
             }
             visit.isUpToDate()
             return shown.shownItems
+        case .filtered:
+            var shown: [QueryDocumentSnapshot] = []
+            for day in 0..<Self.days {
+                try await visit.happens(messages(day, side), over: Self.day)
+                if day == Self.absent { continue }
+                shown = try await filtered(firestore).open { visit.sawContent() }
+            }
+            visit.isUpToDate()
+            return shown.shownItems
         case .after: return try await live(firestore, visit)
         }
     }
 
-    /// Of a person of one device.
+    private func filtered(_ firestore: Firestore) -> FilteredList {
+        FilteredList(
+            items: firestore.collection(collection(.filtered).text), time: ItemFields.time)
+    }
+
     @MainActor
     private func app(_ firestore: Firestore) -> ChatsApp {
-        ChatsApp.ofPlayer(firestore, hasOtherDevices: false)
+        ChatsApp(firestore, me: Membership.user)
     }
 
     @MainActor
@@ -164,6 +184,6 @@ struct PrefetchRow: ScenarioRow {
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
         let all = try await server.documents(in: collection(side))
-        return side == .before ? Truth(all) : Truth(newest: ChatsApp.heldMessages, of: all)
+        return side != .after ? Truth(all) : Truth(newest: ChatsApp.heldMessages, of: all)
     }
 }

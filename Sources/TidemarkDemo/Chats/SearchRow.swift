@@ -23,6 +23,9 @@ struct SearchRow: ScenarioRow {
     init(users: Int) { count = users }
 
     let slug = "search"
+    /// A name has no time.
+    let isFilteredAsBefore = true
+    let isUsedBefore = false
     var name: String {
         "user search, \(Self.typed.count) keystrokes among \(grouped(count)) users"
     }
@@ -44,7 +47,7 @@ struct SearchRow: ScenarioRow {
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         switch side {
-        case .before: try await type(visit)
+        case .before, .filtered: try await type(visit)
         case .after: try await search(visit)
         }
     }

@@ -11,6 +11,8 @@ struct SingleDocumentsRow: ScenarioRow {
     private static let state = "state"
 
     let slug = "single-documents"
+    /// One document is no list.
+    let isFilteredAsBefore = true
     let name = "report, settings, subscription, game and call, one document each"
     var bar: Bar {
         Bar(
@@ -41,7 +43,7 @@ struct SingleDocumentsRow: ScenarioRow {
         let firestore = try await visit.firestore()
         let log = Log(Self.names)
         switch side {
-        case .before: try await listen(firestore, visit, log)
+        case .before, .filtered: try await listen(firestore, visit, log)
         case .after: try await watch(firestore, visit, log)
         }
         visit.isUpToDate()

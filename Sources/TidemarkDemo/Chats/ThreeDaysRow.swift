@@ -20,14 +20,16 @@ struct ThreeDaysRow: ScenarioRow {
     }
 
     let slug = "three-days"
+    let sides = Side.allCases
     var name: String {
         "a chat of \(grouped(events.count - 2 * daily)) read on day 1, \(daily) more and cleared on "
             + "day 2, \(daily) more on day 3"
     }
-    /// What is new on each day, and one for asking; unread are the new ones alone.
+    /// What is new on each day, one for asking, and two for the mark of the last clear, which the person's
+    /// devices share: as the chat is opened, and as it is cleared. Unread are the new ones alone.
     var bar: Bar {
         Bar(
-            reads: 2 * daily + 2,
+            reads: 2 * daily + 3,
             exactly: ["unread on day 2": unread(second), "unread on day 3": unread(third)])
     }
 
@@ -53,7 +55,7 @@ struct ThreeDaysRow: ScenarioRow {
     private var third: Range<Int> { second.upperBound..<events.count }
 
     var seed: [Mutation] {
-        Side.allCases.flatMap { Membership.set(above: collection($0)) + messages(first, $0) }
+        sides.flatMap { Membership.set(above: collection($0)) + messages(first, $0) }
     }
 
     private func everything(_ firestore: Firestore) async throws -> [QueryDocumentSnapshot] {
@@ -64,12 +66,14 @@ struct ThreeDaysRow: ScenarioRow {
     func lastUse(_ side: Side, _ firestore: Firestore) async throws {
         switch side {
         case .before: _ = try await everything(firestore)
+        case .filtered: _ = try await filtered(firestore).open()
         case .after: try await firstDay(firestore)
         }
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
+        if side == .filtered { return try await filter(firestore, visit) }
         if side == .before {
             var shown: [QueryDocumentSnapshot] = []
             for day in [second, third] {
@@ -77,15 +81,34 @@ struct ThreeDaysRow: ScenarioRow {
                 shown = try await visit.retrying { try await everything(firestore) }
             }
             visit.isUpToDate()
-            let cleared = events[second].map(\.authoredAt).max() ?? 0
             return shown.filter { document in
                 guard case .timestamp(let time)? = document.fields?[ItemFields.time] else {
                     return false
                 }
-                return time.seconds > cleared
+                return time > cleared
             }.shownItems
         }
         return try await twoDays(firestore, visit)
+    }
+
+    private func filtered(_ firestore: Firestore, since cleared: Timestamp? = nil) -> FilteredList {
+        FilteredList(
+            items: firestore.collection(collection(.filtered).text), time: ItemFields.time,
+            start: cleared)
+    }
+
+    private func filter(_ firestore: Firestore, _ visit: Visit) async throws -> [ShownItem] {
+        try await visit.happens(messages(second, .filtered), over: Self.day)
+        _ = try await filtered(firestore).open { visit.sawContent() }
+        try await visit.happens(messages(third, .filtered), over: Self.day)
+        let shown = try await filtered(firestore, since: cleared).open()
+        visit.isUpToDate()
+        return shown.shownItems
+    }
+
+    /// When the person clears it: at the end of the second day.
+    private var cleared: Timestamp {
+        Timestamp(seconds: events[second].map(\.authoredAt).max() ?? 0, nanoseconds: 0)
     }
 
     @MainActor
@@ -115,16 +138,13 @@ struct ThreeDaysRow: ScenarioRow {
         return try await chat.show(visit)
     }
 
-    /// Of a person of one device.
     @MainActor
     private func chat(_ firestore: Firestore) throws -> ChatModel {
-        try ChatsApp.ofPlayer(firestore, hasOtherDevices: false).chat(id(.after))
+        try ChatsApp(firestore, me: Membership.user).chat(id(.after))
     }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
-        let cleared = Timestamp(
-            seconds: events[second].map(\.authoredAt).max() ?? 0, nanoseconds: 0)
-        return Truth(try await server.documents(in: collection(side))) { document in
+        Truth(try await server.documents(in: collection(side))) { document in
             guard case .timestamp(let time)? = document.fields[ItemFields.time] else {
                 return false
             }

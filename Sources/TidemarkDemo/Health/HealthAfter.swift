@@ -60,6 +60,11 @@ struct HealthAfter {
         if brings { say("figure local ms \((importing + spent.total).milliseconds)") }
         try await untilFresh(model.summary)
         say("figure refreshes \(model.summary.refreshes)")
+        // One as it opens, one for each half second in which something changed, and the one that is begun.
+        let halves = Int((ContinuousClock.now - start) / .milliseconds(500))
+        say(
+            "figure refreshes beyond one each half second "
+                + "\(max(0, model.summary.refreshes - halves - 2))")
         await model.close()
         let idle = SummaryReads()
         try await idle.run(app.store, count: Self.idleReads)

@@ -9,18 +9,11 @@ struct HealthApp {
     static let daysBefore = 90
     /// In the folder of the app.
     static let storeFile = "/health.sqlite"
-    /// Where the phone is when it adds up days: in Berlin, in summer.
-    private static let phoneOffset = 120
 
     let side: Side
     let export: URL
     let visit: Visit
     let daysPerPart: Int
-
-    /// The app as it was adds up days where the phone is now.
-    static func dayBefore(_ hour: HourEntry) -> HealthDay {
-        HealthDay(seconds: hour.start, offset: phoneOffset)
-    }
 
     /// The days that the app as it was held.
     static func daysHeldBefore(_ snapshot: HealthSnapshot) throws -> ClosedRange<HealthDay>? {

@@ -18,7 +18,7 @@ struct HealthAppCommand: AsyncParsableCommand {
     func run() async throws {
         let file = export.map { URL(fileURLWithPath: $0) }
         switch side {
-        case .before:
+        case .before, .filtered:
             guard let file else { throw ValidationError("The app as it was begins anew.") }
             let store = try HealthStore(path: place.folder + HealthApp.storeFile)
             try await HealthBefore(store).run(file.path)

@@ -17,11 +17,15 @@ struct HealthDemoCommand: AsyncParsableCommand {
     var seed: UInt64 = 1
 
     @OptionGroup var scenarios: ScenarioOptions
+    @OptionGroup var times: TimeOptions
 
     func run() async throws {
-        var figures = DemoFigures()
-        figures.health = try await scenarios.playHealth(seed: seed, hasDecade: true, .verbose)
-        try scenarios.conclude(figures, .verbose)
+        let (figures, judge) = try await times.play {
+            var figures = DemoFigures()
+            figures.health = try await scenarios.playHealth(seed: seed, hasDecade: true, .verbose)
+            return figures
+        }
+        try scenarios.end(judge).conclude(figures, .verbose)
     }
 }
 
@@ -43,8 +47,12 @@ extension ScenarioOptions {
             ProgressLine.show("generating an export of \(grouped(days)) days")
             files[days] = try HealthExportFile(days: days, seed: seed, in: folder)
         }
-        let rows = launches.compactMap { days, kills in
-            files[days].map { HealthRow($0, kills: kills, isShort: days == quarter) }
+        if files[quarter] == nil, !launches.isEmpty {
+            files[quarter] = try HealthExportFile(days: quarter, seed: seed, in: folder)
+        }
+        let rows = launches.compactMap { days, kills -> HealthRow? in
+            guard let file = files[days], let before = files[quarter] else { return nil }
+            return HealthRow(file, before: before, kills: kills)
         }
         output.detail("\nThe fitness app, each row on each network.")
         // Later than any day of the exports, and not beside each other: local work is timed.

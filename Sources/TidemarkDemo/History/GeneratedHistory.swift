@@ -24,8 +24,6 @@ extension History {
                     authoredAt: clock - delay, committedAt: clock,
                     text: "Generated item \(index)"))
         }
-        return try History(
-            events, source: "a generated history of \(count) events, not a real one", limit: limit
-        ).checked()
+        return try History(events, source: .generated, limit: limit).checked()
     }
 }

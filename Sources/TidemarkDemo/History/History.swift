@@ -14,11 +14,11 @@ struct HistoryEvent: Codable, Hashable, Sendable {
 /// Events in the order in which they arrived.
 struct History: Sendable {
     let events: [HistoryEvent]
-    /// Where they come from, for the first line of the demo.
-    let source: String
+    /// Where they come from.
+    let source: HistorySource
 
     /// Sorts by arrival, those of one second in the order given; keeps the first `limit`.
-    init(_ events: [HistoryEvent], source: String, limit: Int?) {
+    init(_ events: [HistoryEvent], source: HistorySource, limit: Int?) {
         let sorted = events.enumerated().sorted {
             ($0.element.committedAt, $0.offset) < ($1.element.committedAt, $1.offset)
         }.map(\.element)
@@ -29,8 +29,39 @@ struct History: Sendable {
     /// The first of them.
     func prefix(_ count: Int) -> History { History(events, source: source, limit: count) }
 
+    /// How many events of what, in words: `2,000 generated events`.
+    var text: String { source.text(events.count) }
+
     var start: Int64 { events.first?.committedAt ?? 0 }
     var end: Int64 { events.last?.committedAt ?? 0 }
+}
+
+/// Where a history comes from.
+enum HistorySource: Hashable, Sendable {
+    /// Made up by the demo.
+    case generated
+    /// By its path.
+    case file(String)
+    /// The commits of a git repository, by its path.
+    case repository(String)
+
+    /// In words, of so many events.
+    func text(_ count: Int) -> String {
+        switch self {
+        case .generated: "\(grouped(count)) generated events"
+        case .file(let path):
+            "\(grouped(count)) events of \(URL(fileURLWithPath: path).lastPathComponent)"
+        case .repository(let path): "\(grouped(count)) commits of \(path)"
+        }
+    }
+}
+
+/// Which history a figure is of, for the file of the figures.
+struct HistoryFigure: Hashable, Sendable, Encodable {
+    let source: String
+    let events: Int
+
+    init(_ history: History) { (source, events) = (history.text, history.events.count) }
 }
 
 /// Why there is no history to play.
@@ -75,8 +106,7 @@ extension History {
             if !seen.insert(event.id).inserted { throw HistoryError.duplicateID(event.id) }
             events.append(event)
         }
-        return try History(events, source: "\(events.count) events of \(file)", limit: limit)
-            .checked()
+        return try History(events, source: .file(file), limit: limit).checked()
     }
 
     /// The commits of a repository; `authoredAt` and `committedAt` are git's own two times.
@@ -91,8 +121,7 @@ extension History {
                 id: String(parts[0].prefix(12)), author: String(parts[1]), authoredAt: authored,
                 committedAt: committed, text: String(parts[4]))
         }
-        return try History(events, source: "\(events.count) commits of \(directory)", limit: limit)
-            .checked()
+        return try History(events, source: .repository(directory), limit: limit).checked()
     }
 
     func checked() throws -> History {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 
 /// Which history a demo plays.
 struct HistoryOptions: ParsableArguments {
@@ -10,6 +11,12 @@ struct HistoryOptions: ParsableArguments {
 
     @Option(help: "A git repository whose commits are the history.")
     var git: String?
+
+    /// Events of the first history that Tidemark was measured with; `--full` plays as many.
+    static let whole = 8_648
+    /// Where that history is kept, beside the repository, on machines that have it.
+    private static let wholeFile = "../shared/data/commit-history.jsonl"
+    private static let usual = 3_000
 
     @Option(help: "Chooses which items are edited and deleted, and the generated history.")
     var seed: UInt64 = 1
@@ -24,16 +31,17 @@ struct HistoryOptions: ParsableArguments {
         if let limit, limit < 2 { throw ValidationError("--limit must be 2 at least.") }
     }
 
-    /// What was asked for; else the commits of the repository this runs in; else a made-up one.
-    func load() throws -> History {
+    /// What was asked for, else a generated history.
+    ///
+    /// - Parameter isWhole: Whether it has 8,648 events. Those of `commit-history.jsonl` are taken where
+    ///   that file is beside the repository.
+    func load(isWhole: Bool = false) throws -> History {
         if let history { return try .read(file: history, limit: limit) }
         if let git { return try .read(git: git, limit: limit) }
-        // One of a few days has its opens minutes apart, where a listener costs nobody anything again.
-        if let own = try? History.read(git: ".", limit: limit), own.events.count >= 200,
-            own.end - own.start >= 30 * 86_400
-        {
-            return own
+        if isWhole, FileManager.default.fileExists(atPath: Self.wholeFile) {
+            return try .read(file: Self.wholeFile, limit: limit)
         }
-        return try .generated(count: 3_000, seed: seed, limit: limit)
+        return try .generated(
+            count: isWhole ? Self.whole : Self.usual, seed: seed, limit: limit)
     }
 }

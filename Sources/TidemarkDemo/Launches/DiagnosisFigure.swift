@@ -18,18 +18,13 @@ struct DiagnosisFigure: Encodable, Sendable {
     var verdict: String?
     var message: String?
     var steps: [Step] = []
-    var holds = false
-
-    private enum CodingKeys: String, CodingKey {
-        case heldUpMs, told, tookMs, verdict, message, steps
-    }
 
     init(heldUpMs: Double?) { self.heldUpMs = heldUpMs }
 
     /// - Parameters:
     ///   - report: Of a diagnosis on that network, alone.
     ///   - told: What the app said at its launch.
-    init(_ report: DiagnosisReport, told: String?, of network: LaunchNetwork) {
+    init(_ report: DiagnosisReport, told: String?) {
         self.told = told
         verdict = report.verdict.rawValue
         message = report.verdict.message
@@ -39,10 +34,24 @@ struct DiagnosisFigure: Encodable, Sendable {
                 detail: $0.detail)
         }
         tookMs = steps.reduce(0) { $0 + $1.milliseconds }
-        // What a step's end takes beyond its deadline.
-        let isInTime = steps.allSatisfy { $0.milliseconds <= 5_050 }
-        let isTold = network.verdicts.contains { $0.message == told }
-        holds = network.verdicts.contains(report.verdict) && isInTime && isTold
+    }
+
+    /// What is wrong; empty where it holds.
+    func wrongs(on network: LaunchNetwork) -> [String] {
+        var wrongs: [String] = []
+        if !network.verdicts.contains(where: { $0.rawValue == verdict }) {
+            wrongs.append("the diagnosis was \(verdict ?? "none")")
+        }
+        if !network.verdicts.contains(where: { $0.message == told }) {
+            wrongs.append("the app said: \(told ?? "nothing")")
+        }
+        return wrongs
+    }
+
+    /// A step ends at its deadline of five seconds; what its end takes is beyond it.
+    var slow: [SlowTime] {
+        let longest = steps.map(\.milliseconds).max() ?? 0
+        return [SlowTime("the longest step ms", longest, limit: 5_050)].compactMap(\.self)
     }
 
     static func bar(of network: LaunchNetwork) -> String {

@@ -8,8 +8,11 @@ import TidemarkPhones
 struct LaunchDemo: Sendable {
     /// That the device holds.
     var documents = 100_000
-    /// For the time to first content, on each network.
+    /// Of the app on Tidemark, for the time to first content on each network.
     var launches = 200
+    /// For how many seconds the app as it was may be launched on one network: of it there are as many
+    /// launches as take so long, and the medians of both apps are of that many.
+    var secondsBefore = 60.0
     /// To their end, where the server is reached.
     var wholeLaunches = 5
     var networks = LaunchNetwork.allCases
@@ -50,35 +53,55 @@ struct LaunchDemo: Sendable {
             figures.costs.append(
                 LaunchScenario(
                     name: "with and without a diagnosis", network: LaunchNetwork.healthy.rawValue,
-                    holds: after.holds, bar: DiagnosisCost.bar, before: before, after: after))
+                    bar: DiagnosisCost.bar, before: before, after: after, slow: after.slow))
         }
         return figures
+    }
+
+    /// How often the app as it was is launched.
+    private func compared(on network: LaunchNetwork) -> Int {
+        max(1, min(launches, Int(secondsBefore / network.secondsBefore)))
     }
 
     private func play(
         _ play: inout LaunchPlay, _ network: LaunchNetwork, _ place: LaunchPlace,
         into figures: inout LaunchDemoFigures
     ) async throws {
-        ProgressLine.show("\(network.rawValue): \(launches) launches")
-        let firsts = try await play.firstContents(network, place, times: launches)
-        ProgressLine.show("\(network.rawValue): both apps, to the end of a launch")
-        let (old, new) = try await play.wholeLaunches(network, place, times: wholeLaunches)
-        let before = LaunchFigure(firsts: [], whole: old)
-        var after = LaunchFigure(firsts: firsts, whole: new)
-        after.overDeadlineMs = try await play.overDeadline(network, place)
-        figures.launches.append(
-            LaunchScenario(
-                name: "launch", network: network.rawValue, holds: after.holds(on: network),
-                bar: LaunchFigure.bar(of: network), before: before, after: after))
+        let compared = compared(on: network)
+        let start = play
+        let ((before, after, old, new, end), speed) = try await TimeJudge.timed {
+            var play = start
+            ProgressLine.show("\(network.rawValue): \(compared) launches as it was")
+            let olds =
+                network.reachesServer
+                ? try await play.firstContents(.before, network, place, times: compared) : []
+            ProgressLine.show("\(network.rawValue): \(launches) launches on Tidemark")
+            let news = try await play.firstContents(.after, network, place, times: launches)
+            ProgressLine.show("\(network.rawValue): both apps, to the end of a launch")
+            let (old, new) = try await play.wholeLaunches(
+                network, place, times: network.reachesServer ? wholeLaunches : compared)
+            let before = LaunchFigure(firsts: olds, whole: old)
+            var after = LaunchFigure(firsts: news, whole: new, compared: compared)
+            after.overDeadlineMs = try await play.overDeadline(network, place)
+            return (before, after, old, new, play)
+        }
+        play = end
+        var launch = LaunchScenario(
+            name: "launch", network: network.rawValue, bar: LaunchFigure.bar(of: network),
+            before: before, after: after, why: after.wrongs(on: network),
+            slow: after.slow(on: network))
+        launch.speed = speed
+        figures.launches.append(launch)
         ProgressLine.show("\(network.rawValue): a diagnosis")
         let report = try await play.diagnose(network, place)
         let told = new.last?.use.last?.connection
-        let found = DiagnosisFigure(report, told: told, of: network)
+        let found = DiagnosisFigure(report, told: told)
         figures.diagnoses.append(
             LaunchScenario(
-                name: "diagnosis", network: network.rawValue, holds: found.holds,
+                name: "diagnosis", network: network.rawValue,
                 bar: DiagnosisFigure.bar(of: network),
-                before: DiagnosisFigure(heldUpMs: before.firstContentMs), after: found))
+                before: DiagnosisFigure(heldUpMs: before.firstContentMs), after: found,
+                why: found.wrongs(on: network), slow: found.slow))
         if network.reachesServer, let old = old.last, let new = new.last {
             figures.ranks.append(LaunchScenario(network, before: old, after: new))
         }

@@ -33,6 +33,28 @@ enum LaunchNetwork: String, CaseIterable, Sendable, ExpressibleByArgument {
     /// Whether an answer comes before a person has gone.
     var reachesServer: Bool { self == .healthy || self == .threeG }
 
+    /// Some seconds that a launch of the app as it was takes to its first content.
+    var secondsBefore: Double {
+        switch self {
+        case .healthy: 0.1
+        case .threeG: 2
+        case .refused, .offline, .captive: 0.5
+        case .slow: 19
+        case .blackhole: 25
+        }
+    }
+
+    /// At how many of its 14 steps an app on Tidemark can be killed while somebody signs up there: without an
+    /// answer of the server the later ones are never reached.
+    var reachableSteps: Int {
+        switch self {
+        case .healthy, .threeG: SignUpDevice.steps(of: .after)
+        case .slow: 5
+        case .refused, .offline, .captive: 6
+        case .blackhole: 2
+        }
+    }
+
     /// At the gate.
     var profile: NetworkProfile {
         switch self {
@@ -80,34 +102,5 @@ struct LaunchGates: Sendable {
 
     func close() async {
         for gate in gates { await gate.close() }
-    }
-}
-
-/// One scenario's figures, as every demo writes them.
-struct LaunchScenario<Figures: Encodable & Sendable>: Encodable, Sendable {
-    let name: String
-    let network: String
-    let holds: Bool
-    let bar: String
-    let before: Figures
-    let after: Figures
-}
-
-/// The file of a demo's figures. What they are differs from scenario to scenario.
-struct LaunchFigures: Encodable {
-    let scenarios: [any Encodable & Sendable]
-
-    private enum Key: String, CodingKey { case scenarios }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
-        var list = container.nestedUnkeyedContainer(forKey: .scenarios)
-        for scenario in scenarios { try list.encode(scenario) }
-    }
-
-    func write(to path: String) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        try encoder.encode(self).write(to: URL(fileURLWithPath: path), options: .atomic)
     }
 }

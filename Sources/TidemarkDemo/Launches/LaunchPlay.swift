@@ -8,10 +8,9 @@ import TidemarkPhones
 
 /// Launches of both apps of journeys 1 on one network after the other, each a process of its own.
 struct LaunchPlay: Sendable {
-    /// What a person waits at the most before they end the app as it was.
-    private static let patience = Duration.seconds(30)
-    /// Longer than the budget of every stage and the diagnosis behind it: by then the person has been told.
-    private static let launchPatience = Duration.seconds(22)
+    /// What a person waits at the most before they end an app: longer than the check of the app as it was,
+    /// than the budget of every stage on Tidemark, and than both take on a busy machine.
+    private static let patience = Duration.seconds(60)
     /// Stamps that are issued before each launch which is to show them.
     private static let issued = 3
     /// Between two such launches: a read of changes reaches back five minutes.
@@ -35,43 +34,39 @@ struct LaunchPlay: Sendable {
     /// There is one for each side.
     private func phone(_ side: PhoneSide) -> StampsPhone { phones[side]! }
 
-    /// Launches of both apps at once, to their ends: as many as are asked for where the server is reached,
-    /// else one.
+    /// Launches of both apps to their ends, one after the other. Where no server is reached, an app as it was
+    /// has come to its end when it shows something, and one of the app on Tidemark tells all there is.
     mutating func wholeLaunches(
         _ network: LaunchNetwork, _ place: LaunchPlace, times: Int
     ) async throws -> (before: [WholeLaunch], after: [WholeLaunch]) {
         try await pictures.play(network)
         var launches: (before: [WholeLaunch], after: [WholeLaunch]) = ([], [])
-        for _ in 0..<(network.reachesServer ? times : 1) {
+        for number in 0..<times {
             let news = network.reachesServer ? try await issue() : []
             let truth = try await Example.stamps.truth(town)
-            let play = self
-            // As it was, an app downloads each picture again.
-            async let before = play.wholeLaunch(.before, network, place, truth, fromNetwork: nil)
-            async let after = play.wholeLaunch(.after, network, place, truth, fromNetwork: news)
-            launches.before.append(try await before)
-            launches.after.append(try await after)
+            launches.before.append(try await wholeLaunch(.before, network, place, truth, news))
+            if !network.reachesServer, number > 0 { continue }
+            launches.after.append(try await wholeLaunch(.after, network, place, truth, news))
         }
         return launches
     }
 
     private func wholeLaunch(
         _ side: PhoneSide, _ network: LaunchNetwork, _ place: LaunchPlace, _ truth: [String],
-        fromNetwork: Set<String>?
+        _ news: Set<String>
     ) async throws -> WholeLaunch {
         let label = network.label(side)
         let before = try await ground.server.bill(of: label)
         let use = try await phone(side).launch(
             phone(side).settings(place, label), ahead: ahead,
-            within: side == .before ? Self.patience : Self.launchPatience
+            within: Self.patience
         ) { use in
             guard let screen = use.last, !screen.documents.isEmpty else { return false }
             return Self.isWhole(screen, side, network, truth)
         }
         let bill = try await ground.server.bill(of: label).minus(before)
         return WholeLaunch(
-            use: use, truth: truth, bill: bill, isReached: network.reachesServer,
-            fromNetwork: fromNetwork)
+            use: use, truth: truth, bill: bill, isReached: network.reachesServer, fromNetwork: news)
     }
 
     /// Whether nothing more comes by itself.
@@ -100,13 +95,13 @@ struct LaunchPlay: Sendable {
         return Set(try await Example.stamps.truth(town)).subtracting(old)
     }
 
-    /// Launches that are killed as soon as they show stamps.
+    /// Launches that are killed as soon as they show stamps. Nothing else runs beside them.
     func firstContents(
-        _ network: LaunchNetwork, _ place: LaunchPlace, times: Int
+        _ side: PhoneSide, _ network: LaunchNetwork, _ place: LaunchPlace, times: Int
     ) async throws -> [PhoneUse] {
         try await pictures.play(network)
-        let phone = phone(.after)
-        let settings = phone.settings(place, network.label(.after))
+        let phone = phone(side)
+        let settings = phone.settings(place, network.label(side))
         var uses: [PhoneUse] = []
         for _ in 0..<times {
             uses.append(

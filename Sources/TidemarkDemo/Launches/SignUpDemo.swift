@@ -93,10 +93,11 @@ struct SignUpDemo: Sendable {
         return networks.map { network in
             let after = figures(network, .after)
             return LaunchScenario(
-                name: "sign-up killed at every step", network: network.rawValue,
-                holds: after.holds,
-                bar: "0 orphans, 0 second accounts, 0 dead ends, every device live in the end",
-                before: figures(network, .before), after: after)
+                name: "sign-up killed at each step", network: network.rawValue,
+                bar:
+                    "0 orphans, 0 second accounts, 0 dead ends, every device live in the end, killed at "
+                    + "\(network.reachableSteps) steps of \(SignUpDevice.steps(of: .after)) at least",
+                before: figures(network, .before), after: after, why: after.wrongs(on: network))
         }
     }
 
@@ -165,8 +166,17 @@ struct SignUpFigures: Encodable, Sendable {
     let deadEnds: Int
     let finished: Int
 
-    var holds: Bool {
-        accountsWithoutProfile + profilesWithoutAccount + secondAccounts + deadEnds == 0
-            && finished == devices
+    /// What is wrong on Tidemark; empty where it holds.
+    func wrongs(on network: LaunchNetwork) -> [String] {
+        var wrongs = [
+            (accountsWithoutProfile, "accounts without a profile"),
+            (profilesWithoutAccount, "profiles without an account"),
+            (secondAccounts, "second accounts"), (deadEnds, "dead ends"),
+            (devices - finished, "devices not live in the end"),
+        ].filter { $0.0 != 0 }.map { "\($0) \($1)" }
+        if killed < network.reachableSteps {
+            wrongs.append("killed at \(killed) steps, not \(network.reachableSteps)")
+        }
+        return wrongs
     }
 }

@@ -3,12 +3,13 @@ import ArgumentParser
 struct SignUpDemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "signup",
-        abstract: "Kill an app at every step of a sign-up, on every network, and start it again.",
+        abstract: "Kill an app at each step of a sign-up, on every network, and start it again.",
         discussion: """
             Every launch is a process. Each device signs up on a bad network and is killed (-9) at one \
             step; it is started again on the same network, and killed again; then its network is mended \
-            and it is started once more. In the end accounts are compared with profiles. Ends with an error when an orphan is \
-            left, or a launch has no way on.
+            and it is started once more. In the end accounts are compared with profiles. Ends with an \
+            error when an orphan is left, a launch has no way on, or fewer steps than a network lets it \
+            reach were killed.
             """)
 
     @Option(help: "Play only this network; may be given again.") var network: [LaunchNetwork] = []
@@ -23,8 +24,8 @@ struct SignUpDemoCommand: AsyncParsableCommand {
     func run() async throws {
         let networks = network.isEmpty ? LaunchNetwork.allCases : network
         let demo = SignUpDemo(networks: networks, together: together, tellsEach: verbose)
-        let scenarios = try await demo.play(.verbose)
-        if let json { try LaunchFigures(scenarios: scenarios).write(to: json) }
-        if !scenarios.allSatisfy(\.holds) { throw ExitCode.failure }
+        var figures = DemoFigures()
+        figures.signUps = try await demo.play(.verbose)
+        try DemoEnd(json: json).conclude(figures, .verbose)
     }
 }

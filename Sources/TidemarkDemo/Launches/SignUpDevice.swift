@@ -5,9 +5,9 @@ import TidemarkPhones
 
 /// A device on which somebody signs up, and whose app is killed at one step.
 struct SignUpDevice: Sendable {
-    /// A launch that shows nothing the person can use for longer is a dead end: 10 s by journeys 5, and
-    /// what starting a process takes on a busy machine.
-    static let patience = Duration.seconds(14)
+    /// A launch that shows nothing the person can use for longer is a dead end: 10 s by journeys 5, and what
+    /// it takes to start processes on a busy machine, many at a time.
+    static let patience = Duration.seconds(20)
     /// For the launch on a good network, of an app that goes on by itself. As it was, an app that waits
     /// there waits for ever.
     static let finalPatience = Duration.seconds(40)

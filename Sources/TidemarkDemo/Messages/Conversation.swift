@@ -35,7 +35,7 @@ struct Conversation: Sendable {
     }
 
     var seed: [Mutation] {
-        Side.allCases.flatMap { side in
+        Side.pair.flatMap { side in
             [Self.begin(id(side))] + events.map { insert($0, side) }
         }
     }

@@ -37,7 +37,7 @@ struct ConversationsRow: ScenarioRow {
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
         switch side {
-        case .before:
+        case .before, .filtered:
             let shown = try await listen(firestore)
             visit.isUpToDate()
             return shown

@@ -60,7 +60,7 @@ struct IndexRow: ScenarioRow {
         do {
             let shown =
                 switch side {
-                case .before: try await query(own)
+                case .before, .filtered: try await query(own)
                 case .after: try await open(own)
                 }
             _ = await own.end()

@@ -20,14 +20,14 @@ struct OpenConversationRow: ScenarioRow {
         Bar(
             reads: Conversation.pageSize + 1,
             // The old aim, here of the first screenful.
-            most: ["load ms": 1_000])
+            times: ["load ms": 1_000])
     }
     var seed: [Mutation] { conversation.seed }
-    var news: [Mutation] { Side.allCases.flatMap { conversation.arrivals(new[...], $0) } }
+    var news: [Mutation] { sides.flatMap { conversation.arrivals(new[...], $0) } }
 
     func lastUse(_ side: Side, _ firestore: Firestore) async throws {
         switch side {
-        case .before: _ = try await listen(firestore) {}
+        case .before, .filtered: _ = try await listen(firestore) {}
         case .after: _ = try await conversation.showNewest(firestore) {}
         }
     }
@@ -35,7 +35,7 @@ struct OpenConversationRow: ScenarioRow {
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
         switch side {
-        case .before:
+        case .before, .filtered:
             let shown = try await listen(firestore) { visit.sawContent() }
             visit.isUpToDate()
             visit.measuredLoad()
@@ -50,7 +50,7 @@ struct OpenConversationRow: ScenarioRow {
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
         switch side {
-        case .before: return try await conversation.truth(side, server)
+        case .before, .filtered: return try await conversation.truth(side, server)
         case .after: return try await conversation.newestTruth(side, server)
         }
     }

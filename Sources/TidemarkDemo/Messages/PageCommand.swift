@@ -21,7 +21,7 @@ struct PageCommand: AsyncParsableCommand {
         for _ in 0..<passes {
             let pass =
                 switch side {
-                case .before: try await pageBesideListener(firestore)
+                case .before, .filtered: try await pageBesideListener(firestore)
                 case .after: try await page(firestore)
                 }
             print("pass \(pass.first) \(PeakMemory.mebibytes)")

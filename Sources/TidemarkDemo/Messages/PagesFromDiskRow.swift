@@ -20,11 +20,11 @@ struct PagesFromDiskRow: ScenarioRow {
     /// The live head, and what changed.
     var bar: Bar {
         Bar(
-            reads: Conversation.pageSize + 2 * arriving.count + 1, mostInRelease: ["page ms": 5])
+            reads: Conversation.pageSize + 2 * arriving.count + 1, times: ["page ms": 5])
     }
     var seed: [Mutation] { conversation.seed }
     var news: [Mutation] {
-        Side.allCases.flatMap { side in
+        sides.flatMap { side in
             arriving.enumerated().flatMap { index, event in
                 let old = conversation.events[conversation.events.count / 2 + index]
                 return [
@@ -40,7 +40,7 @@ struct PagesFromDiskRow: ScenarioRow {
     func lastUse(_ side: Side, _ firestore: Firestore) async throws {
         switch side {
         // It asks the server whatever it holds.
-        case .before: break
+        case .before, .filtered: break
         case .after: try await page(firestore)
         }
     }
@@ -48,7 +48,7 @@ struct PagesFromDiskRow: ScenarioRow {
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
         switch side {
-        case .before: return try await pageByCursor(firestore, visit)
+        case .before, .filtered: return try await pageByCursor(firestore, visit)
         case .after: return try await pageFromDisk(firestore, visit)
         }
     }

@@ -23,10 +23,10 @@ struct PagingRow: ScenarioRow {
         var bar = Bar(
             reads: conversation.events.count + 2 * changes(.after).joined().count + 1,
             showsContentOffline: false)
-        bar.mostOn[.threeG] = ["page ms": 1_000]
+        bar.timesOn[.threeG] = ["page ms": 1_000]
         // A page in five loses a packet there, and waits for it: of few, the median may be one of them.
         if conversation.events.count >= 20 * Conversation.pageSize {
-            bar.mostOn[.threeG]?["page in round trips"] = 1.2
+            bar.timesOn[.threeG]?["page in round trips"] = 1.2
         }
         return bar
     }
@@ -53,7 +53,7 @@ struct PagingRow: ScenarioRow {
     /// The app as it was really deleted; on Tidemark a message is marked.
     private func delete(_ event: HistoryEvent, _ side: Side) -> Mutation {
         switch side {
-        case .before: Mutation(path: conversation.path(event, side), .delete)
+        case .before, .filtered: Mutation(path: conversation.path(event, side), .delete)
         case .after: conversation.markDeleted(event, side)
         }
     }
@@ -61,7 +61,7 @@ struct PagingRow: ScenarioRow {
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
         switch side {
-        case .before: return try await pageBesideListener(firestore, visit)
+        case .before, .filtered: return try await pageBesideListener(firestore, visit)
         case .after: return try await page(firestore, visit)
         }
     }

@@ -48,7 +48,8 @@ struct RetryRow: ScenarioRow {
         do {
             let documents =
                 switch side {
-                case .before: try await within(.seconds(10)) { try await Self.read(caller) }
+                case .before, .filtered:
+                    try await within(.seconds(10)) { try await Self.read(caller) }
                 case .after: try await retry(caller, visit)
                 }
             visit.isUpToDate()

@@ -75,7 +75,7 @@ struct SendCommand: AsyncParsableCommand {
         _ message: HistoryEvent, _ app: MessagesApp
     ) async throws -> WriteReceipt? {
         switch side {
-        case .before: try await batch(message, app.firestore).enqueue()
+        case .before, .filtered: try await batch(message, app.firestore).enqueue()
         case .after: try await app.reply(message.text, in: conversation)
         }
     }

@@ -47,7 +47,8 @@ struct ChatsDemo {
         return DemoReport(
             clients: tallies,
             bar: OpensBar(events: history.events.count, writes: stage.total, opens: opens),
-            seconds: Double(elapsed.seconds) + Double(elapsed.attoseconds) / 1e18)
+            seconds: Double(elapsed.seconds) + Double(elapsed.attoseconds) / 1e18,
+            history: HistoryFigure(history))
     }
 
     private static let collection = CollectionPath(unchecked: DemoPlace.collection)

@@ -6,11 +6,28 @@ struct DemoReport: Sendable {
     let clients: [Tally]
     let bar: OpensBar
     let seconds: Double
+    let history: HistoryFigure
+    /// How fast the machine was meanwhile; nil where times are not judged.
+    var speed: MachineSpeed?
+
+    /// What is wrong, in sentences; none when all holds.
+    var complaints: [String] {
+        guard let tidemark = clients.last else { return [] }
+        return bar.complaints(reads: tidemark.reads) + tidemark.complaints
+    }
+
+    var slow: [SlowTime] { bar.slow(seconds: seconds) }
+
+    /// What was played, above the table.
+    var caption: String {
+        let opens = clients.map(\.opens).max() ?? 0
+        return "\(history.source): three clients open the feed \(opens) times while they happen."
+    }
 
     var table: String {
         let head = [
             "client", "opens", "reads billed", "saved", "missed", "shown twice", "edits missed",
-            "deleted shown", "bytes", "first content", "p99", "price",
+            "deleted shown", "bytes", "first content", slowest, "price",
         ]
         let rows = clients.map(cells)
         let widths = head.indices.map { column in
@@ -32,10 +49,20 @@ struct DemoReport: Sendable {
             String(format: "%.1f %%", saved(tally) * 100), grouped(tally.difference.missed.count),
             grouped(tally.difference.doubled.count), grouped(tally.difference.outdated.count),
             grouped(tally.difference.deletedShown.count), grouped(tally.bytes),
-            String(format: "%.1f ms", tally.firstContentMilliseconds(share: 0.5)),
-            String(format: "%.1f ms", tally.firstContentMilliseconds(share: 0.99)),
+            Self.time(tally.firstContents.share(0.5)),
+            Self.time(SlowestTime(tally.firstContents)?.milliseconds),
             String(format: "$%.4f", price(tally)),
         ]
+    }
+
+    /// A client that showed nothing before the server answered has no first content at that open.
+    private var slowest: String {
+        let most = clients.map(\.firstContents.count).max() ?? 0
+        return most >= SlowestTime.enough ? "p99" : "slowest"
+    }
+
+    private static func time(_ milliseconds: Double?) -> String {
+        milliseconds.map { String(format: "%.1f ms", $0) } ?? "-"
     }
 
     /// The share of the first client's reads that this one did not make.

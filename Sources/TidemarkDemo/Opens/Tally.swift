@@ -73,6 +73,16 @@ struct Difference: Hashable, Sendable {
     }
 
     var isNone: Bool { self == Difference() }
+    var count: Int { missed.count + doubled.count + outdated.count + deletedShown.count }
+
+    /// In words, as `3 missed`; none where nothing differs.
+    var texts: [String] {
+        [
+            (missed, "missed"), (doubled, "shown twice"),
+            (outdated, outdated.count == 1 ? "edit missed" : "edits missed"),
+            (deletedShown, "deleted shown"),
+        ].filter { !$0.0.isEmpty }.map { "\(grouped($0.0.count)) \($0.1)" }
+    }
 
     mutating func formUnion(_ other: Difference) {
         missed.formUnion(other.missed)
@@ -89,7 +99,8 @@ struct Tally: Sendable {
     private(set) var bytes = 0
     /// At some open.
     private(set) var difference = Difference()
-    private var firstContent: [Duration] = []
+    /// In milliseconds, of the opens that had one before the server answered.
+    private(set) var firstContents: [Double] = []
     /// From the server's meter, at the end.
     var reads = 0
 
@@ -98,19 +109,19 @@ struct Tally: Sendable {
     mutating func record(_ open: ClientOpen, against truth: Truth) {
         opens += 1
         bytes += open.bytes
-        if let duration = open.firstContent { firstContent.append(duration) }
+        if let duration = open.firstContent { firstContents.append(duration.milliseconds) }
         difference.formUnion(Difference(open.shown, against: truth))
     }
 
-    /// Whether it showed at every open just what was there.
-    var isFaithful: Bool { difference.isNone }
-
-    /// The time by which a share of the opens had their first content, in milliseconds.
-    func firstContentMilliseconds(share: Double) -> Double {
-        guard !firstContent.isEmpty else { return 0 }
-        let sorted = firstContent.sorted()
-        let rank = Int((share * Double(sorted.count)).rounded(.up)) - 1
-        return sorted[min(max(rank, 0), sorted.count - 1)].milliseconds
+    /// Sentences; none where it showed at every open just what was there.
+    var complaints: [String] {
+        [
+            (difference.missed, "missed"), (difference.doubled, "shown twice"),
+            (difference.outdated, "shown in an old version"),
+            (difference.deletedShown, "shown though deleted"),
+        ].filter { !$0.0.isEmpty }.map { ids, what in
+            "The client \(name) had \(ids.count) items \(what), as \(ids.min() ?? "")."
+        }
     }
 }
 

@@ -3,6 +3,8 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import StampsCore
+import Synchronization
 import TidemarkImages
 import TidemarkResilience
 
@@ -26,16 +28,16 @@ struct PictureAppCommand: AsyncParsableCommand {
 
     func run() async throws {
         let numbers = try shown.split(separator: ",").flatMap(Self.range)
-        if once { return try decodeOnce(try await file(url(numbers.first ?? 0))) }
+        if once { return try decodeOnce(try await Self.file(url(numbers.first ?? 0))) }
         let before = PeakMemory.mebibytes
         switch side {
-        case .before: await showWhole(numbers)
+        case .before, .filtered: try await showWhole(numbers)
         case .after: try await showSmall(numbers)
         }
         print("figure MiB \(PeakMemory.mebibytes)")
         print("figure MiB-at-start \(before)")
         // Behind the memory's figure, which the file is no part of, and under a label of its own.
-        if decodes > 0 { try decode(try await file("\(address)-decode/0")) }
+        if decodes > 0 { try decode(try await Self.file("\(address)-decode/0")) }
     }
 
     /// `7` or `0-999`.
@@ -67,16 +69,18 @@ struct PictureAppCommand: AsyncParsableCommand {
         print("figure received-bytes \(figures.bytesReceived)")
     }
 
-    private struct Pass {
+    private struct Pass<Origin: Hashable> {
         var shown = 0
-        var times: [LoadedPicture.Origin: [Duration]] = [:]
+        var times: [Origin: [Duration]] = [:]
         var firstScreen = Duration.zero
         var all = Duration.zero
     }
 
     /// Screen by screen.
-    private func pass(_ numbers: [Int], _ pipeline: ImagePipeline) async throws -> Pass {
-        var pass = Pass()
+    private func pass(
+        _ numbers: [Int], _ pipeline: ImagePipeline
+    ) async throws -> Pass<LoadedPicture.Origin> {
+        var pass = Pass<LoadedPicture.Origin>()
         let start = ContinuousClock.now
         let requests = numbers.compactMap { number in
             URL(string: url(number)).map { PictureRequest($0, size: Self.box) }
@@ -117,39 +121,65 @@ struct PictureAppCommand: AsyncParsableCommand {
 
     // MARK: As it was
 
-    /// Views of the same picture share what is in flight: the whole file in memory, the whole picture
-    /// decoded, kept while it is seen. There is no disk, and nothing is taken up again.
-    private func showWhole(_ numbers: [Int]) async {
+    /// As `ImageManager` and Kingfisher did: one download for the views that wait for the same picture, the
+    /// whole picture decoded, and kept in memory, the whole file on disk. Nothing is decoded small, and nothing
+    /// is taken up again.
+    private func showWhole(_ numbers: [Int]) async throws {
+        let decodes = Mutex(0)
+        let pictures = try KeptPictures(
+            folder: URL(fileURLWithPath: cache), download: { try await Self.file($0) },
+            make: { file in
+                decodes.withLock { $0 += 1 }
+                let picture = try PictureDecoding.picture(file, into: Self.largest, .fit)
+                return (picture, picture.pixels.count)
+            })
+        let first = await passWhole(numbers, pictures)
+        let count = decodes.withLock { $0 }
+        let second = again ? await passWhole(numbers, pictures) : nil
+        print("figure shown \(first.shown)")
+        print("figure first-screen-ms \(first.firstScreen.milliseconds)")
+        print("figure all-ms \(first.all.milliseconds)")
+        print("figure decodes \(count)")
+        for (origin, times) in first.times { Self.report(times, as: origin.rawValue) }
+        // What memory has no room for comes from disk, and is decoded again.
+        if let second { Self.report(second.times.values.flatMap(\.self), as: "again") }
+    }
+
+    /// Screen by screen.
+    private func passWhole(
+        _ numbers: [Int], _ pictures: KeptPictures<Picture>
+    ) async -> Pass<KeptPictures<Picture>.Origin> {
+        var pass = Pass<KeptPictures<Picture>.Origin>()
         let start = ContinuousClock.now
-        let inFlight = SharedPictures { try await whole($0) }
-        var shown = 0
-        var times: [Duration] = []
         for first in stride(from: 0, to: numbers.count, by: screen) {
             let views = numbers[first..<min(first + screen, numbers.count)]
-            let pictures = await withTaskGroup(of: (Picture, Duration)?.self) { group in
-                for view in views { group.addTask { try? await inFlight.picture(view) } }
-                return await group.reduce(into: [(Picture, Duration)]()) { all, one in
+            let shown = await withTaskGroup(
+                of: (KeptPictures<Picture>.Origin, Duration)?.self
+            ) { group in
+                for view in views {
+                    group.addTask {
+                        let start = ContinuousClock.now
+                        let shown = try? await pictures.picture(url(view))
+                        return shown.map { ($0.origin, .now - start) }
+                    }
+                }
+                return await group.reduce(
+                    into: [(KeptPictures<Picture>.Origin, Duration)]()
+                ) { all, one in
                     if let one { all.append(one) }
                 }
             }
-            shown += pictures.count
-            times += pictures.map(\.1)
-            if first == 0 {
-                print("figure first-screen-ms \((ContinuousClock.now - start).milliseconds)")
-            }
+            pass.shown += shown.count
+            for (origin, time) in shown { pass.times[origin, default: []].append(time) }
+            if first == 0 { pass.firstScreen = ContinuousClock.now - start }
         }
-        print("figure shown \(shown)")
-        print("figure all-ms \((ContinuousClock.now - start).milliseconds)")
-        Self.report(times, as: "network")
+        pass.all = ContinuousClock.now - start
+        return pass
     }
 
     private static let largest = PictureSize(width: 10_000, height: 10_000)
 
-    private func whole(_ number: Int) async throws -> Picture {
-        try PictureDecoding.picture(try await file(url(number)), into: Self.largest, .fit)
-    }
-
-    private func file(_ url: String) async throws -> [UInt8] {
+    private static func file(_ url: String) async throws -> [UInt8] {
         let request = HTTPClientRequest(url: url)
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
         let body = try await response.body.collect(upTo: 64 << 20)
@@ -161,7 +191,7 @@ struct PictureAppCommand: AsyncParsableCommand {
 
     private func decoded(_ file: [UInt8]) throws -> Picture {
         switch side {
-        case .before: try PictureDecoding.picture(file, into: Self.largest, .fit)
+        case .before, .filtered: try PictureDecoding.picture(file, into: Self.largest, .fit)
         case .after: try PictureDecoding.picture(file, into: Self.box, .fill)
         }
     }
@@ -197,28 +227,10 @@ struct PictureAppCommand: AsyncParsableCommand {
     // MARK: Figures
 
     private static func report(_ times: [Duration], as name: String) {
-        let sorted = times.sorted()
-        guard let last = sorted.last else { return }
-        print("figure \(name)-median-ms \(sorted[(sorted.count - 1) / 2].milliseconds)")
-        print("figure \(name)-p99-ms \(sorted[(sorted.count - 1) * 99 / 100].milliseconds)")
-        print("figure \(name)-longest-ms \(last.milliseconds)")
-    }
-}
-
-/// Loads in flight, each shared by all views that want it meanwhile.
-private actor SharedPictures {
-    private let load: @Sendable (Int) async throws -> Picture
-    private var inFlight: [Int: Task<Picture, any Error>] = [:]
-
-    init(_ load: @escaping @Sendable (Int) async throws -> Picture) { self.load = load }
-
-    /// The picture, and how long this view waited for it.
-    func picture(_ number: Int) async throws -> (Picture, Duration) {
-        let start = ContinuousClock.now
-        let task = inFlight[number] ?? Task { [load] in try await load(number) }
-        inFlight[number] = task
-        let result = await task.result
-        if inFlight[number] == task { inFlight[number] = nil }
-        return (try result.get(), ContinuousClock.now - start)
+        let milliseconds = times.map(\.milliseconds)
+        guard let median = milliseconds.share(0.5), let last = milliseconds.share(1) else { return }
+        print("figure \(name)-median-ms \(median)")
+        if let p99 = milliseconds.p99 { print("figure \(name)-p99-ms \(p99)") }
+        print("figure \(name)-longest-ms \(last)")
     }
 }

@@ -15,10 +15,11 @@ struct PicturesDemo: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var scenarios: [LaunchScenario<[String: Double]>] = []
         for row in rows {
-            let (scenario, complaints) = try await play(row, in: folder)
+            let (played, speed) = try await TimeJudge.timed { try await play(row, in: folder) }
+            var scenario = played
+            scenario.speed = speed
             scenarios.append(scenario)
             output.detail("\n" + text(row, scenario))
-            for complaint in complaints { output.complaint("\(row.name): \(complaint)") }
         }
         let seconds = (ContinuousClock.now - start).milliseconds / 1_000
         output.detail(String(format: "%.1f s in all", seconds))
@@ -27,7 +28,7 @@ struct PicturesDemo: Sendable {
 
     private func play(
         _ row: PictureRow, in folder: URL
-    ) async throws -> (LaunchScenario<[String: Double]>, [String]) {
+    ) async throws -> LaunchScenario<[String: Double]> {
         ProgressLine.show("\(row.name): making \(row.distinct) pictures of \(row.size)")
         let server = PictureServer(try row.pictures())
         let port = try await server.start()
@@ -38,11 +39,9 @@ struct PicturesDemo: Sendable {
         ProgressLine.show("\(row.name): after")
         let after = try await place.show(.after)
         await server.stop()
-        let complaints = row.complaints(after)
-        let scenario = LaunchScenario(
-            name: row.name, network: row.isFailing ? "failing-30" : "healthy",
-            holds: complaints.isEmpty, bar: row.bar, before: before, after: after)
-        return (scenario, complaints)
+        return LaunchScenario(
+            name: row.name, network: row.isFailing ? "failing-30" : "healthy", bar: row.bar,
+            before: before, after: after, why: row.complaints(after), slow: row.slow(after))
     }
 
     private func text(
@@ -50,7 +49,7 @@ struct PicturesDemo: Sendable {
     ) -> String {
         func number(_ value: Double?) -> String { value.map(Bar.number) ?? "-" }
         var lines = [
-            "\(row.name) (\(scenario.network)): \(scenario.holds ? "holds" : "DOES NOT HOLD")",
+            "\(row.name) (\(scenario.network)): \(scenario.holds ? "holds" : "")\(scenario.verdict)",
             "  \(row.note)", "  bar: \(row.bar)",
             "  " + "".padding(toLength: 34, withPad: " ", startingAt: 0) + "before     after",
         ]

@@ -10,43 +10,42 @@ struct Bar: Sendable {
     var isKnownToDevice = false
     /// Whether a device that holds something shows it before there is a network.
     var showsContentOffline = true
-    /// What this scenario also measures, and the most it may be.
+    /// What this scenario also measures, and the most it may be. No times: these depend on the machine.
     var most: [String: Double] = [:]
     /// The same, for what must be just so.
     var exactly: [String: Double] = [:]
-    /// As ``most``, of single networks.
-    var mostOn: [DemoNetwork: [String: Double]] = [:]
-    /// As ``most``, for times that a build for debugging cannot be held to: there they are only shown.
-    var mostInRelease: [String: Double] = [:]
+    /// Times, and ratios of times. One that is longer is a remark and nothing wrong.
+    var times: [String: Double] = [:]
+    /// As ``times``, of single networks.
+    var timesOn: [DemoNetwork: [String: Double]] = [:]
 
+    /// How this program was built, for the file of the figures: its times are limits of a release build.
     #if DEBUG
-        static let isRelease = false
+        static let build = "debug"
     #else
-        static let isRelease = true
+        static let build = "release"
     #endif
-    /// For a bar that only a release build is held to.
-    static let remark = isRelease ? "" : " (not judged in a debug build)"
 
     /// In words, as in the table of the journeys.
     var text: String {
         var parts: [String] = []
         if let reads { parts.append("at most \(reads) reads") }
         if let fewer { parts.append("\(Self.percent(fewer)) fewer reads") }
-        for (name, limit) in most.sorted(by: { $0.key < $1.key }) {
-            parts.append("\(name) at most \(Self.number(limit))")
-        }
-        for (name, figure) in exactly.sorted(by: { $0.key < $1.key }) {
-            parts.append("\(name) \(Self.number(figure))")
-        }
-        for (network, limits) in mostOn.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            for (name, limit) in limits.sorted(by: { $0.key < $1.key }) {
-                parts.append("on \(network.rawValue) \(name) at most \(Self.number(limit))")
+        parts += Self.texts(of: most) { "\($0) at most \(Self.number($1))" }
+        parts += Self.texts(of: exactly) { "\($0) \(Self.number($1))" }
+        parts += Self.texts(of: times) { "\($0) at most \(Self.number($1))" }
+        for (network, limits) in timesOn.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            parts += Self.texts(of: limits) {
+                "on \(network.rawValue) \($0) at most \(Self.number($1))"
             }
         }
-        for (name, limit) in mostInRelease.sorted(by: { $0.key < $1.key }) {
-            parts.append("\(name) at most \(Self.number(limit))\(Self.remark)")
-        }
         return (parts + ["0 missed, 0 shown twice"]).joined(separator: "; ")
+    }
+
+    private static func texts(
+        of figures: [String: Double], _ text: (String, Double) -> String
+    ) -> [String] {
+        figures.sorted { $0.key < $1.key }.map { text($0.key, $0.value) }
     }
 
     /// Why it does not hold; empty when it does.
@@ -90,21 +89,36 @@ struct Bar: Sendable {
     }
 
     private func figureComplaints(_ after: Measured, on network: DemoNetwork) -> [String] {
-        var limits = most.merging(mostOn[network] ?? [:]) { min($0, $1) }
-        if Self.isRelease { limits.merge(mostInRelease) { min($0, $1) } }
-        return (limits.map { ($0, $1, "at most ") } + exactly.map { ($0, $1, "") })
+        let facts =
+            (most.map { ($0, $1, "at most ") } + exactly.map { ($0, $1, "") })
             .sorted { $0.0 < $1.0 }
-            .compactMap { name, wanted, how in
+            .compactMap { name, wanted, how -> String? in
                 guard let figure = after.figures[name] else { return "\(name) was not measured" }
                 let holds = how.isEmpty ? figure == wanted : figure <= wanted
                 if holds { return nil }
                 return "\(name) is \(Self.number(figure)), not \(how)\(Self.number(wanted))"
             }
+        // A time that is long is no fact, and one that nobody took is.
+        let untaken = limits(on: network).keys.filter { after.figures[$0] == nil }.sorted()
+        return facts + untaken.map { "\($0) was not measured" }
+    }
+
+    private func limits(on network: DemoNetwork) -> [String: Double] {
+        times.merging(timesOn[network] ?? [:]) { min($0, $1) }
+    }
+
+    /// Times that are longer than they may be; none of a use that did not come to its end.
+    func slow(_ after: Measured, on network: DemoNetwork) -> [SlowTime] {
+        if after.failure != nil { return [] }
+        return limits(on: network).sorted { $0.key < $1.key }.compactMap { name, limit in
+            after.figures[name].flatMap { SlowTime(name, $0, limit: limit) }
+        }
     }
 
     static func percent(_ share: Double) -> String { number(share * 100) + " %" }
 
     static func number(_ value: Double) -> String {
-        value == value.rounded() ? String(Int(value)) : String(format: "%.4g", value)
+        if !value.isFinite { return "endless" }
+        return value == value.rounded() ? String(Int(value)) : String(format: "%.4g", value)
     }
 }

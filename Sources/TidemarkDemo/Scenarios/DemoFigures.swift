@@ -16,28 +16,29 @@ struct DemoFigures: Sendable {
     /// Whatever is measured row by row.
     var scenarios: [ScenarioResult] { chats + messages + health }
 
-    /// Sentences; none when all holds.
+    /// What is wrong, in sentences; none when all holds. No time is among them.
     var complaints: [String] {
-        var complaints = times?.complaints ?? []
-        if let tidemark = clients?.clients.last, !tidemark.isFaithful {
-            complaints.append("Tidemark did not show just what was there.")
-        }
-        if let clients, let tidemark = clients.clients.last {
-            complaints += clients.bar.complaints(reads: tidemark.reads, seconds: clients.seconds)
-        }
+        var complaints = clients?.complaints ?? []
         for result in scenarios where !result.holds {
             let reasons = result.complaints.joined(separator: "; ")
             complaints.append(
                 "\(result.name), \(result.network.rawValue), does not hold: \(reasons).")
         }
         complaints += launches?.complaints ?? []
-        complaints += signUps.filter { !$0.holds }.map {
-            "\($0.name), \($0.network), does not hold: \($0.bar)."
-        }
-        complaints += pictures.filter { !$0.holds }.map {
-            "\($0.name), \($0.network), does not hold: \($0.bar)."
-        }
+        complaints += signUps.compactMap(\.complaint) + pictures.compactMap(\.complaint)
         return complaints
+    }
+
+    /// Times that were longer than they may be, on this machine.
+    var remarks: [String] {
+        var remarks = (times?.slow ?? []).map(\.text)
+        remarks += (clients?.slow ?? []).map(\.text)
+        remarks += scenarios.flatMap { result in
+            result.slow.map { "\(result.name), \(result.network.rawValue): \($0.text)" }
+        }
+        remarks += launches?.remarks ?? []
+        remarks += signUps.flatMap(\.remarks) + pictures.flatMap(\.remarks)
+        return remarks
     }
 
     func json() throws -> Data {
@@ -48,14 +49,19 @@ struct DemoFigures: Sendable {
 }
 
 extension DemoFigures: Encodable {
-    private enum Key: String, CodingKey { case clients, seconds, times, scenarios }
+    private enum Key: String, CodingKey {
+        case build, clients, history, machine, seconds, times, scenarios
+    }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
+        try container.encode(Bar.build, forKey: .build)
         if let clients {
             let figures = clients.clients.map { ClientFigures($0, in: clients) }
             try container.encode(figures, forKey: .clients)
+            try container.encode(clients.history, forKey: .history)
             try container.encode(clients.seconds, forKey: .seconds)
+            try container.encodeIfPresent(clients.speed, forKey: .machine)
         }
         try container.encodeIfPresent(times, forKey: .times)
         var list = container.nestedUnkeyedContainer(forKey: .scenarios)
@@ -69,7 +75,9 @@ extension DemoFigures: Encodable {
 /// One of the three clients.
 private struct ClientFigures: Encodable {
     struct FirstContent: Encodable {
-        let median, p99: Double
+        /// Of all opens, in milliseconds; `p99` only of so many that there is one.
+        let median, slowest: Double
+        let p99: Double?
     }
 
     let name: String
@@ -87,7 +95,7 @@ private struct ClientFigures: Encodable {
         saved = report.saved(tally)
         priceDollars = report.price(tally)
         firstContentMs = FirstContent(
-            median: tally.firstContentMilliseconds(share: 0.5),
-            p99: tally.firstContentMilliseconds(share: 0.99))
+            median: tally.firstContents.share(0.5) ?? 0, slowest: tally.firstContents.share(1) ?? 0,
+            p99: tally.firstContents.p99)
     }
 }

@@ -11,7 +11,7 @@ struct DeviceClient: Sendable {
     /// Opens what the device holds. Whoever is not signed in there yet does so first.
     init(_ side: Side, _ place: DemoPlace, label: String) async throws {
         switch side {
-        case .before:
+        case .before, .filtered:
             stack = nil
             firestore = try place.firestore(label: label)
         case .after:

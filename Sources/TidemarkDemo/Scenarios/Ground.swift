@@ -2,13 +2,18 @@ import ExampleKit
 import Foundation
 import Tidemark
 
-/// What every network begins from: a server that holds all the rows, and the devices that were used on
-/// it. Made once and copied for each network.
+/// What every network begins from: a server that holds all the rows. Made once and copied for each network.
 struct Ground {
     /// Deltas reach back five minutes; a device that was used less than that after a change reads it
     /// again. None of these is.
     static let pause: Int64 = 600
     private static let commitSize = 500
+    /// By how many seconds the server's clock is moved once all is written: by then no listener could resume
+    /// from before it.
+    static let settled = resumable + pause
+    /// For how many seconds the server can tell a listener what has changed: as long as Firestore bills a
+    /// listener that comes back for the changes alone. After it all is sent and billed again.
+    static let resumable: Int64 = 1_800
 
     let folder: URL
     /// The server's clock at the end, in seconds since 1970.
@@ -21,7 +26,7 @@ struct Ground {
         _ rows: [any ScenarioRow], in folder: URL, clock: Int64, rules: ExampleRules,
         progress: (String) -> Void
     ) async throws -> Ground {
-        let ground = Ground(folder: folder, clock: clock + pause, rules: rules)
+        let ground = Ground(folder: folder, clock: clock + settled, rules: rules)
         let server = try await ground.server()
         defer { server.stop() }
         try await server.setClock(secondsSince1970: clock)
@@ -31,15 +36,7 @@ struct Ground {
             try await direct.play(row.seed, together: commitSize)
         }
         try await server.setClock(secondsSince1970: ground.clock)
-        for row in rows {
-            progress("preparing: \(row.name), the device's last use")
-            for side in Side.allCases {
-                let client = try await DeviceClient(
-                    side, ground.place(row, side, on: server), label: "preparation")
-                try await row.lastUse(side, client.firestore)
-                await client.close()
-            }
-        }
+        try await direct.forget(rows.reduce(0) { $0 + $1.seed.count })
         await direct.close()
         return ground
     }
@@ -52,7 +49,8 @@ struct Ground {
 
     func server(options: [String] = []) async throws -> ServerProcess {
         try await ServerProcess(
-            data: folder.appendingPathComponent("server"), rules: rules, options: options)
+            data: folder.appendingPathComponent("server"), rules: rules,
+            options: options + ["--history", "\(Self.resumable)"])
     }
 
     func place(

@@ -20,15 +20,29 @@ struct Lane {
         server = try await ground.server(options: ["--network", "healthy"])
         direct = DirectServer(server)
         clock = LaneClock(ground.clock, server)
-        try await clock.pass(Ground.pause)
     }
 
     func play(_ row: any ScenarioRow) async throws -> ScenarioResult {
-        try await play(row.news, over: row.away)
-        let before = try await measure(row, .before)
-        let after = try await measure(row, .after)
+        try await clock.pass(Ground.pause)
+        for side in row.sides { try await useLast(row, side) }
+        try await happen(row.news, over: row.away)
+        var measured: [Side: Measured] = [:]
+        let (_, speed) = try await TimeJudge.timed {
+            for side in row.sides { measured[side] = try await measure(row, side) }
+        }
         return ScenarioResult(
-            name: row.name, network: network, bar: row.bar, before: before, after: after)
+            name: row.name, network: network, bar: row.bar, before: measured[.before] ?? Measured(),
+            filtered: row.isFilteredAsBefore ? measured[.before] : measured[.filtered],
+            after: measured[.after] ?? Measured(), away: row.isUsedBefore ? row.away : nil,
+            speed: speed)
+    }
+
+    /// The device's use before, on a good network.
+    private func useLast(_ row: any ScenarioRow, _ side: Side) async throws {
+        let client = try await DeviceClient(
+            side, ground.place(row, side, on: server), label: "preparation")
+        try await row.lastUse(side, client.firestore)
+        await client.close()
     }
 
     func end() async {
@@ -36,14 +50,23 @@ struct Lane {
         server.stop()
     }
 
-    private func play(_ news: [Mutation], over seconds: Int64) async throws {
+    /// From the last use to the use that is measured so many seconds pass, and no more.
+    private func happen(_ news: [Mutation], over seconds: Int64) async throws {
+        // A change behind the last use: the server forgets that use together with this change, or neither.
+        try await clock.pass(1)
+        try await direct.forget()
         let moments = max(1, min(news.count, Self.moments))
+        let rest = seconds - 1 - Ground.pause
+        precondition(rest >= Int64(moments))
         for moment in 0..<moments {
             let part = news[(news.count * moment / moments)..<(news.count * (moment + 1) / moments)]
-            try await clock.pass(seconds / Int64(moments))
+            try await clock.pass(
+                rest * Int64(moment + 1) / Int64(moments)
+                    - rest * Int64(moment) / Int64(moments))
             try await direct.play(Array(part))
         }
         try await clock.pass(Ground.pause)
+        try await direct.forget(news.count)
     }
 
     private func measure(_ row: any ScenarioRow, _ side: Side) async throws -> Measured {
@@ -54,7 +77,7 @@ struct Lane {
         try await server.order(network.profile, rules: faults.map(\.rule))
         let visit = Visit(
             network, place, side, labels: labels, server: server, direct, faults: faults,
-            clock: clock)
+            clock: clock, waitsForContent: side == .after && row.bar.showsContentOffline)
         var shown: [ShownItem] = []
         var failure: String?
         do {

@@ -21,5 +21,5 @@ struct TookTooLong: Error, CustomStringConvertible {
 
 /// Waits until all that has happened is shown; what is not by then is told as a difference.
 func settling(_ operation: @escaping @Sendable () async throws -> Void) async throws {
-    do { try await within(.seconds(15), operation) } catch is TookTooLong {}
+    do { try await within(.seconds(60), operation) } catch is TookTooLong {}
 }

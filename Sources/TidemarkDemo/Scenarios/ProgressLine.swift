@@ -1,12 +1,26 @@
 import Foundation
+import Synchronization
 
-/// One line that is written over again, on a terminal only: a pipe gets nothing but results.
+/// How far a demo is: on a terminal one line that is written over again, in a pipe one line a minute.
 enum ProgressLine {
     private static let isTerminal = isatty(STDERR_FILENO) == 1
+    private static let pace = Duration.seconds(60)
+    /// When a line went into a pipe last.
+    private static let told = Mutex<ContinuousClock.Instant?>(nil)
 
     static func show(_ text: String) {
-        if isTerminal { FileHandle.standardError.write(Data("\r\u{1B}[K\(text)".utf8)) }
+        if isTerminal { return write("\r\u{1B}[K\(text)") }
+        let isTime = told.withLock { told in
+            if let last = told, .now - last < pace { return false }
+            told = .now
+            return true
+        }
+        if isTime { write("\(text)\n") }
     }
 
-    static func clear() { show("") }
+    static func clear() { if isTerminal { write("\r\u{1B}[K") } }
+
+    private static func write(_ text: String) {
+        FileHandle.standardError.write(Data(text.utf8))
+    }
 }

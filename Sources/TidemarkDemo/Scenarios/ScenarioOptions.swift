@@ -65,21 +65,8 @@ struct ScenarioOptions: ParsableArguments {
         return results
     }
 
-    /// Writes the figures, and says of everything that does not hold, why.
-    ///
-    /// - Throws: A failure when something does not.
-    func conclude(_ figures: DemoFigures, _ output: DemoOutput) throws {
-        if let json {
-            try figures.json().write(to: URL(fileURLWithPath: json), options: .atomic)
-        }
-        if let svg {
-            let charts = DemoCharts(data: try ChartData(figures))
-            try charts.write(to: URL(fileURLWithPath: svg))
-            for (file, _) in charts.all { output.result("\(svg)/\(file)") }
-        }
-        for complaint in figures.complaints { output.complaint(complaint) }
-        if !figures.complaints.isEmpty { throw ExitCode.failure }
-    }
+    /// What comes after the demo.
+    func end(_ judge: TimeJudge?) -> DemoEnd { DemoEnd(json: json, svg: svg, judge: judge) }
 }
 
 extension DemoNetwork: ExpressibleByArgument {}

@@ -3,15 +3,25 @@ struct ScenarioResult: Sendable {
     let name: String
     let network: DemoNetwork
     let bar: Bar
-    let before: Measured
-    let after: Measured
+    var before: Measured
+    /// The app with a filter on an item's own time; nil where the row has no such app.
+    var filtered: Measured?
+    var after: Measured
+    /// How long the device had been away, in seconds; nil for one that held nothing.
+    var away: Int64?
+    /// How fast the machine was meanwhile; nil where times are not judged.
+    var speed: MachineSpeed?
 
     var complaints: [String] { bar.complaints(before: before, after: after, on: network) }
+    var slow: [SlowTime] { bar.slow(after, on: network) }
     var holds: Bool { complaints.isEmpty }
 }
 
 extension ScenarioResult: Encodable {
-    private enum Key: String, CodingKey { case name, network, holds, bar, before, after, why }
+    private enum Key: String, CodingKey {
+        case name, network, holds, bar, before, filtered, after, why, slow, machine
+        case awaySeconds
+    }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
@@ -20,7 +30,11 @@ extension ScenarioResult: Encodable {
         try container.encode(holds, forKey: .holds)
         try container.encode(bar.text, forKey: .bar)
         try container.encode(before, forKey: .before)
+        try container.encodeIfPresent(filtered, forKey: .filtered)
         try container.encode(after, forKey: .after)
+        try container.encodeIfPresent(away, forKey: .awaySeconds)
+        try container.encodeIfPresent(speed, forKey: .machine)
         if !holds { try container.encode(complaints, forKey: .why) }
+        if !slow.isEmpty { try container.encode(slow, forKey: .slow) }
     }
 }

@@ -1,12 +1,27 @@
 import Tidemark
 import TidemarkModel
 
-/// Who uses the app: as it was, or on Tidemark.
-enum Side: String, CaseIterable, Sendable { case before, after }
+/// Who uses the app: as it was, with a filter on an item's own time, or on Tidemark.
+enum Side: String, CaseIterable, Sendable {
+    /// Listens to whole collections.
+    case before
+    /// Asks for what is newer than its newest item: what some of the apps did already. Only a chat app's
+    /// rows have it.
+    case filtered
+    case after
+
+    /// Of a row that no filter applies to.
+    static let pair = [Side.before, .after]
+}
 
 /// One row of a journey: what is there, what happens while the device is away, and its use after.
 protocol ScenarioRow: Sendable {
     var name: String { get }
+    /// Who uses it.
+    var sides: [Side] { get }
+    /// Whether the app with a filter reads here as the app as it was: there is nothing that it could filter
+    /// by. Its figures are those of `before`.
+    var isFilteredAsBefore: Bool { get }
     /// In labels and folders: no spaces.
     var slug: String { get }
     var bar: Bar { get }
@@ -16,8 +31,11 @@ protocol ScenarioRow: Sendable {
     var seed: [Mutation] { get }
     /// What happens while it is away.
     var news: [Mutation] { get }
-    /// For how long it is away, in seconds.
+    /// For how long it is away, in seconds, from its last use to the one that is measured. Within 30 minutes
+    /// a listener resumes; after that the server sends and bills its whole result again.
     var away: Int64 { get }
+    /// Whether the device holds something from its last use.
+    var isUsedBefore: Bool { get }
     /// Beyond this a use is given up, and does not hold.
     var patience: Duration { get }
 
@@ -35,10 +53,13 @@ protocol ScenarioRow: Sendable {
 }
 
 extension ScenarioRow {
+    var sides: [Side] { Side.pair }
+    var isFilteredAsBefore: Bool { false }
+    var isUsedBefore: Bool { true }
     func user(_ side: Side) -> String { Membership.user }
     var news: [Mutation] { [] }
     var away: Int64 { 86_400 }
-    var patience: Duration { .seconds(150) }
+    var patience: Duration { .seconds(300) }
     var otherLabels: [String] { [] }
     func faults(label: String) -> [DemoFault] { [] }
     /// Nobody has been there before on this device.

@@ -29,7 +29,8 @@ struct ScenarioRun {
             var lanes: [[ScenarioResult]] = []
             for (network, ground) in grounds {
                 group.addTask { try await play(network, ground, progress) }
-                if !isConcurrent, let lane = try await group.next() { lanes.append(lane) }
+                let isAlone = !isConcurrent || TimeJudge.current != nil
+                if isAlone, let lane = try await group.next() { lanes.append(lane) }
             }
             return try await group.reduce(into: lanes) { $0.append($1) }
         }

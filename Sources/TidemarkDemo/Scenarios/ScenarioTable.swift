@@ -1,46 +1,68 @@
 import Foundation
 
-/// The scenarios as text: one line a network, under a line with the scenario's name and bar.
+/// The scenarios as text: one line a client and network, under a line with the scenario's name and bar.
 struct ScenarioTable: CustomStringConvertible {
     let results: [ScenarioResult]
 
     var description: String {
         let names = results.map(\.name)
         let order = names.enumerated().filter { names.firstIndex(of: $0.element) == $0.offset }
-        let rows = results.map(Self.cells)
+        let rows = results.map(Self.lines)
         let widths = Self.head.indices.map { column in
-            ([Self.head] + rows).map { $0[column].count }.max() ?? 0
+            ([Self.head] + rows.flatMap(\.self)).map { $0[column].count }.max() ?? 0
         }
         var lines = [Self.line(Self.head, widths)]
         lines.append(widths.map { String(repeating: "-", count: $0) }.joined(separator: "  "))
         for (_, name) in order {
             let own = results.indices.filter { results[$0].name == name }
-            lines.append("\(name): \(own.first.map { results[$0].bar.text } ?? "")")
+            lines.append(own.first.map { Self.title(results[$0]) } ?? name)
             for row in own {
-                lines.append(Self.line(rows[row], widths))
+                lines += rows[row].map { Self.line($0, widths) }
                 lines += Self.figures(results[row]).map { "      \($0)" }
             }
         }
         return lines.joined(separator: "\n")
     }
 
+    private static func title(_ result: ScenarioResult) -> String {
+        let away = result.away.map { ", \(SummaryRow.away($0)) away" } ?? ""
+        return "\(result.name)\(away): \(result.bar.text)"
+    }
+
     private static let head = [
-        "network", "reads before", "after", "fewer", "missed before", "after", "twice before",
-        "after", "content before", "after", "up to date before", "after", "",
+        "network", "client", "reads", "fewer", "missed", "twice", "edits missed", "deleted shown",
+        "content", "up to date", "",
     ]
 
-    private static func cells(_ result: ScenarioResult) -> [String] {
-        let (before, after) = (result.before, result.after)
-        let saved = 1 - Double(after.reads) / Double(max(1, before.reads))
-        return [
-            "  " + result.network.rawValue, grouped(before.reads), grouped(after.reads),
-            before.reads == 0 ? "-" : String(format: "%.1f %%", saved * 100),
-            "\(before.difference.missed.count)", "\(after.difference.missed.count)",
-            "\(before.difference.doubled.count)", "\(after.difference.doubled.count)",
-            time(before.firstContent), time(after.firstContent), time(before.upToDate),
-            time(after.upToDate),
-            result.holds ? "holds" : "DOES NOT HOLD",
+    /// Before, with a filter where there is one, and on Tidemark.
+    private static func lines(_ result: ScenarioResult) -> [[String]] {
+        let clients = [
+            ("before", result.before), ("filtered", result.filtered), ("tidemark", result.after),
         ]
+        return clients.compactMap { name, measured in
+            measured.map { cells(result, name, $0) }
+        }
+    }
+
+    private static func cells(
+        _ result: ScenarioResult, _ name: String, _ measured: Measured
+    ) -> [String] {
+        let reads = (before: result.before.reads, own: measured.reads)
+        let saved = 1 - Double(reads.own) / Double(max(1, reads.before))
+        let difference = measured.difference
+        return [
+            name == "before" ? "  " + result.network.rawValue : "", name, grouped(reads.own),
+            name == "before" || reads.before == 0 ? "-" : String(format: "%.1f %%", saved * 100),
+            "\(difference.missed.count)", "\(difference.doubled.count)",
+            "\(difference.outdated.count)", "\(difference.deletedShown.count)",
+            time(measured.firstContent), time(measured.upToDate),
+            name == "tidemark" ? verdict(result) : "",
+        ]
+    }
+
+    private static func verdict(_ result: ScenarioResult) -> String {
+        if !result.holds { return "DOES NOT HOLD" }
+        return (["holds"] + result.slow.map(\.text)).joined(separator: "; ")
     }
 
     /// What the row also measures, in one line; the app as it was in brackets.
@@ -64,7 +86,7 @@ struct ScenarioTable: CustomStringConvertible {
         zip(cells, widths).enumerated().map { index, cell in
             let padding = String(repeating: " ", count: max(0, cell.1 - cell.0.count))
             if index == cells.count - 1 { return cell.0 }
-            return index == 0 ? cell.0 + padding : padding + cell.0
+            return index < 2 ? cell.0 + padding : padding + cell.0
         }.joined(separator: "  ")
     }
 }

@@ -7,8 +7,10 @@ import TidemarkServer
 
 /// One use of an app that is measured: its clients, and the moments that a person sees.
 final class Visit: Sendable {
-    /// How long the device has no network, where it has none at first.
+    /// How long the device has no network, where it has none at first. As long again as it takes, where it has
+    /// to show something meanwhile: on a busy machine that is no matter of seconds.
     static let offline = Duration.milliseconds(1_500)
+    private static let longestOffline = Duration.seconds(30)
     /// Waits between attempts are shorter than an app's, so that the demo is: 0.2, 0.4 and 0.8 s.
     static let retryScale = 0.1
 
@@ -36,7 +38,8 @@ final class Visit: Sendable {
 
     init(
         _ network: DemoNetwork, _ place: DemoPlace, _ side: Side, labels: [String],
-        server: ServerProcess, _ direct: DirectServer, faults: [DemoFault], clock: LaneClock
+        server: ServerProcess, _ direct: DirectServer, faults: [DemoFault], clock: LaneClock,
+        waitsForContent: Bool = false
     ) {
         self.side = side
         self.clock = clock
@@ -45,6 +48,7 @@ final class Visit: Sendable {
         guard network == .offline else { return }
         let returning = Task {
             try await Task.sleep(for: Self.offline)
+            if waitsForContent { try await self.untilContent(self.start + Self.longestOffline) }
             try await server.order(.healthy, rules: faults.map(\.rule))
             await self.cameBack()
         }
@@ -74,6 +78,12 @@ final class Visit: Sendable {
             if state.measured.firstContent != nil { return }
             state.measured.firstContent = now - start
             state.measured.hadContentOffline = !state.isOnline
+        }
+    }
+
+    private func untilContent(_ end: ContinuousClock.Instant) async throws {
+        while state.withLock({ $0.measured.firstContent == nil }), .now < end {
+            try await Task.sleep(for: .milliseconds(20))
         }
     }
 

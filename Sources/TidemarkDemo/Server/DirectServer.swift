@@ -42,5 +42,14 @@ struct DirectServer: Sendable {
         }
     }
 
+    /// Has the server forget what it need not know any more, by as many commits as that takes.
+    ///
+    /// - Parameter changes: What was written at the most since this was done last.
+    func forget(_ changes: Int = 0) async throws {
+        let nothing = Mutation(path: DocumentPath(unchecked: "elsewhere/nothing"), .set([:]))
+        // It forgets a thousand changes a commit.
+        try await play(Array(repeating: nothing, count: changes / 1_000 + 2))
+    }
+
     func close() async { await transport.close() }
 }

@@ -65,7 +65,8 @@ import TidemarkServer
         #expect(figure.picturesLoaded == 1)
         #expect(figure.reads == 6 && figure.readsOfRules == 2)
         #expect(figure.missed == 0 && figure.extra == 0 && figure.items == 2)
-        #expect(LaunchNetwork.allCases.allSatisfy(figure.holds))
+        #expect(LaunchNetwork.allCases.allSatisfy { figure.wrongs(on: $0).isEmpty })
+        #expect(LaunchNetwork.allCases.allSatisfy { figure.slow(on: $0).isEmpty })
     }
 
     @Test func `tells a figure that some launch did not come to`() {
@@ -74,7 +75,7 @@ import TidemarkServer
         let other = WholeLaunch(
             use: never, truth: ["b", "a"], bill: Bill([]), isReached: true, fromNetwork: [])
         let figure = LaunchFigure(firsts: [], whole: [launch(), other])
-        #expect(figure.firstContentMs == 100 && figure.firstContentP99Ms == nil)
+        #expect(figure.firstContentMs == 100 && figure.slowest.ms == nil)
         #expect(figure.liveWorstMs == nil && figure.missed == 2)
         #expect(figure.shown == "a loading screen" && !figure.isUsable)
     }
@@ -83,21 +84,64 @@ import TidemarkServer
         #expect(LaunchFigure(firsts: [], whole: [launch(isReached: false)]).liveMs == nil)
     }
 
-    @Test func `does not hold with a picture that is late, a stamp that is missed, no way on`() {
-        func broken(_ change: (inout LaunchFigure) -> Void) -> [LaunchNetwork] {
-            var figure = figure()
-            change(&figure)
-            return LaunchNetwork.allCases.filter { !figure.holds(on: $0) }
+    /// The networks on which something is wrong, or is slow.
+    private func networks(
+        _ change: (inout LaunchFigure) -> Void
+    ) -> (wrong: [LaunchNetwork], slow: [LaunchNetwork]) {
+        var figure = figure()
+        change(&figure)
+        return (
+            LaunchNetwork.allCases.filter { !figure.wrongs(on: $0).isEmpty },
+            LaunchNetwork.allCases.filter { !figure.slow(on: $0).isEmpty }
+        )
+    }
+
+    @Test func `does not hold with a stamp that is missed, nothing shown, no way on`() {
+        #expect(networks { $0.missed = 1 }.wrong == [.healthy, .threeG])
+        #expect(networks { $0.extra = 1 }.wrong == [.healthy, .threeG])
+        #expect(networks { $0.liveWorstMs = nil }.wrong == [.healthy, .threeG])
+        #expect(networks { $0.completeMs = nil }.wrong == [.healthy, .threeG])
+        #expect(networks { $0.isUsable = false }.wrong == LaunchNetwork.allCases)
+        #expect(networks { $0.items = 0 }.wrong == LaunchNetwork.allCases)
+        #expect(networks { $0.slowest.worstMs = nil }.wrong == LaunchNetwork.allCases)
+        #expect(networks { $0.overDeadlineMs = nil }.wrong == LaunchNetwork.allCases)
+    }
+
+    @Test func `is slow and holds with a picture, a read or a first content that is late`() {
+        func late(_ change: (inout LaunchFigure) -> Void) -> [LaunchNetwork] {
+            let (wrong, slow) = networks(change)
+            #expect(wrong.isEmpty)
+            return slow
         }
-        #expect(broken { $0.pictureMs = 501 } == [.threeG])
-        #expect(broken { $0.pictureWorstMs = 1_301 } == [.threeG])
-        #expect(broken { $0.missed = 1 } == [.healthy, .threeG])
-        #expect(broken { $0.liveWorstMs = nil } == [.healthy, .threeG])
-        #expect(broken { $0.completeMs = nil } == [.healthy, .threeG])
-        #expect(broken { $0.overDeadlineMs = 51 } == LaunchNetwork.allCases)
-        #expect(broken { $0.isUsable = false } == LaunchNetwork.allCases)
-        #expect(broken { $0.items = 0 } == LaunchNetwork.allCases)
-        #expect(broken { $0.firstContentP99Ms = nil } == LaunchNetwork.allCases)
+        #expect(late { $0.pictureMs = 501 } == [.threeG])
+        #expect(late { $0.pictureWorstMs = 1_301 } == [.threeG])
+        #expect(late { $0.liveWorstMs = 3_001 } == [.threeG])
+        #expect(late { $0.overDeadlineMs = 51 } == LaunchNetwork.allCases)
+        #expect(late { $0.slowest.ofInitWorstMs = 21 } == LaunchNetwork.allCases)
+        #expect(late { $0.slowest.worstMs = 1_001 } == LaunchNetwork.allCases)
+    }
+
+    @Test func `says which launch was too slow: of 40 the slowest`() {
+        let uses = (1...40).map { number in
+            var use = PhoneUse()
+            use.begins = 10
+            let rows = [row("a", picture: nil)]
+            use.sights = [.init(screen(.quiet, rows), 10 + Double(number))]
+            return use
+        }
+        let figure = LaunchFigure(firsts: uses, whole: [launch()], compared: 11)
+        #expect(figure.launches == 11 && figure.firstContentMs == 16)
+        #expect(figure.slowest.ms == 50 && figure.slowest.p99Ms == nil)
+        #expect(
+            figure.slow(on: .healthy).map(\.text)
+                == ["the app's first content (slowest of 40) 40 ms, slower than 20 ms here"])
+        let many = LaunchFigure(firsts: uses + uses + uses + uses + uses, whole: [launch()])
+        #expect(many.slowest.name == "p99 of 200" && many.slowest.ms == 50)
+    }
+
+    @Test func `is of an app as it was that is launched as often as its network lets it`() {
+        #expect(LaunchNetwork.healthy.secondsBefore < LaunchNetwork.threeG.secondsBefore)
+        #expect(LaunchNetwork.blackhole.secondsBefore > 24)
     }
 
     @Test func `has a bill that is the difference of two`() {

@@ -60,3 +60,31 @@ import TidemarkPhones
         #expect(run.screens == ["Setting up your home", "Homes: No.", "Homes"])
     }
 }
+
+@Suite struct `What a sign-up comes to` {
+    private func wrongs(
+        killed: Int, on network: LaunchNetwork, orphans: Int = 0, finished: Int = 14
+    ) -> [String] {
+        SignUpFigures(
+            devices: 14, killed: killed, accounts: 14, accountsWithoutProfile: orphans,
+            profilesWithoutAccount: 0, secondAccounts: 0, deadEnds: 0, finished: finished
+        ).wrongs(on: network)
+    }
+
+    @Test func `is wrong where fewer steps were killed than the network lets it reach`() {
+        for network in LaunchNetwork.allCases {
+            let steps = network.reachableSteps
+            #expect(wrongs(killed: steps, on: network) == [])
+            #expect(
+                wrongs(killed: steps - 1, on: network)
+                    == ["killed at \(steps - 1) steps, not \(steps)"])
+        }
+        #expect(LaunchNetwork.healthy.reachableSteps == SignUpDevice.steps(of: .after))
+    }
+
+    @Test func `is wrong with an account that is half made, or a device that never lives`() {
+        #expect(
+            wrongs(killed: 14, on: .threeG, orphans: 2, finished: 13)
+                == ["2 accounts without a profile", "1 devices not live in the end"])
+    }
+}

@@ -1,0 +1,72 @@
+/// A time that is longer on Tidemark than in the app as it was.
+struct SlowerOnTidemark: Hashable, Sendable {
+    /// What was timed, and where.
+    let what: String
+    /// In milliseconds.
+    let before: Double
+    let after: Double
+
+    /// Less than that is what times differ by from run to run.
+    private static let (least, share) = (1.0, 1.1)
+
+    /// - Returns: Nil where it is as fast, and where one of the two never came.
+    private init?(_ what: String, _ before: Double?, _ after: Double?) {
+        guard let before, let after, after > before * Self.share, after - before > Self.least
+        else { return nil }
+        (self.what, self.before, self.after) = (what, before, after)
+    }
+
+    var text: String {
+        "\(what): \(SummaryRow.time(after)), and \(SummaryRow.time(before)) before"
+    }
+
+    /// All of a demo, those with the largest difference first.
+    static func all(of figures: DemoFigures) -> [SlowerOnTidemark] {
+        let all =
+            figures.scenarios.flatMap { times(of: $0) }
+            + (figures.launches?.launches ?? []).flatMap { times(of: $0) }
+            + figures.pictures.flatMap { times(of: $0) }
+        return all.sorted { ($1.after - $1.before, $0.what) < ($0.after - $0.before, $1.what) }
+    }
+
+    private static func times(of row: ScenarioResult) -> [SlowerOnTidemark] {
+        let place = "\(row.name), \(row.network.rawValue)"
+        let (before, after) = (row.before, row.after)
+        let named = after.figures.keys.filter { $0.hasSuffix(" ms") }.sorted().map {
+            SlowerOnTidemark(
+                "\($0.dropLast(3)), \(place)", before.figures[$0], after.figures[$0])
+        }
+        return
+            ([
+                SlowerOnTidemark(
+                    "first content, \(place)", before.firstContent?.milliseconds,
+                    after.firstContent?.milliseconds),
+                SlowerOnTidemark(
+                    "up to date, \(place)", before.upToDate?.milliseconds,
+                    after.upToDate?.milliseconds),
+            ] + named).compactMap(\.self)
+    }
+
+    private static func times(of launch: LaunchScenario<LaunchFigure>) -> [SlowerOnTidemark] {
+        let (before, after) = (launch.before, launch.after)
+        return [
+            ("first content", before.firstContentMs, after.firstContentMs),
+            ("the profile", before.profileMs, after.profileMs),
+            ("live", before.liveMs, after.liveMs), ("a picture", before.pictureMs, after.pictureMs),
+        ].compactMap {
+            SlowerOnTidemark("\($0.0), a launch, \(launch.network)", $0.1, $0.2)
+        }
+    }
+
+    /// Of rows in which both show the same pictures.
+    private static func times(
+        of pictures: LaunchScenario<[String: Double]>
+    ) -> [SlowerOnTidemark] {
+        guard pictures.before["shown"] == pictures.after["shown"] else { return [] }
+        return pictures.after.keys.filter { $0.hasSuffix("-ms") }.sorted().compactMap {
+            SlowerOnTidemark(
+                "\($0.dropLast(3)), \(pictures.name), \(pictures.network)", pictures.before[$0],
+                pictures.after[$0])
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import ArgumentParser
+import Foundation
+import Synchronization
+import TidemarkSystem
+
+/// Whether a demo is held to its times.
+struct TimeOptions: ParsableArguments {
+    @Flag(
+        help: ArgumentHelp(
+            "Hold the demo to its times as well: for a run that is kept.",
+            discussion: """
+                Plays one network after the other, and runs a fixed loop before and after each figure. \
+                The limits are those of a release build. Waits up to three minutes for a machine whose load is at most 0.7 \
+                a core, and keeps no figures of a busier one.
+                """))
+    var judgeTimes = false
+
+    /// Plays a demo, held to its times where that is asked for.
+    ///
+    /// - Throws: ``BusyMachine``, and what `body` throws.
+    func play<Figures: Sendable>(
+        _ body: () async throws -> Figures
+    ) async throws -> (figures: Figures, judge: TimeJudge?) {
+        guard judgeTimes else { return (try await body(), nil) }
+        let judge = TimeJudge()
+        try await TimeJudge.untilQuiet()
+        return (try await TimeJudge.$current.withValue(judge) { try await body() }, judge)
+    }
+}
+
+/// How long a fixed loop took before a figure was taken, and after it, in milliseconds.
+struct MachineSpeed: Hashable, Sendable, Encodable {
+    let beforeMs: Double
+    let afterMs: Double
+}
+
+/// What a run is held to that is kept: a machine that does nothing else, as fast at each figure as at the
+/// others.
+final class TimeJudge: Sendable {
+    /// Of a core, on average over the last minute.
+    static let mostLoad = 0.7
+    /// By how many times a loop may be slower than the fastest of the run.
+    static let mostSlowdown = 1.3
+    /// Of the figures, the share that may be taken beside slower ones.
+    static let mostSlowFigures = 0.1
+    /// Seconds.
+    private static let patience = 180
+
+    /// The one of the demo that is played; nil where times are not judged.
+    @TaskLocal static var current: TimeJudge?
+
+    private let speeds = Mutex<[MachineSpeed]>([])
+
+    /// Returns when the machine has been quiet for a while.
+    ///
+    /// - Throws: ``BusyMachine`` after three minutes.
+    static func untilQuiet() async throws {
+        for second in 0...patience {
+            guard let load = load(), load > mostLoad else { return }
+            if second == patience { throw BusyMachine(load: load) }
+            ProgressLine.show("waiting for a quiet machine: \(Bar.number(load)) of each core")
+            try await Task.sleep(for: .seconds(1))
+        }
+    }
+
+    /// How much of each core was at work in the last minute, 1 for all of it; nil where that is not known.
+    static func load() -> Double? {
+        var averages = [0.0]
+        guard getloadavg(&averages, 1) == 1 else { return nil }
+        return averages[0] / Double(ProcessInfo.processInfo.activeProcessorCount)
+    }
+
+    /// A figure between two loops; without them where times are not judged.
+    static func timed<Figure: Sendable>(
+        _ body: () async throws -> Figure
+    ) async rethrows -> (figure: Figure, speed: MachineSpeed?) {
+        guard let judge = current else { return (try await body(), nil) }
+        let before = loop()
+        let figure = try await body()
+        let speed = MachineSpeed(beforeMs: before, afterMs: loop())
+        judge.speeds.withLock { $0.append(speed) }
+        return (figure, speed)
+    }
+
+    /// The median of three loops, in milliseconds.
+    private static func loop() -> Double {
+        var times: [Duration] = []
+        for _ in 0..<3 {
+            let start = ContinuousClock.now
+            let value = shifted(5_000_000)
+            precondition(value != 0)
+            times.append(.now - start)
+        }
+        return times.sorted()[1].milliseconds
+    }
+
+    /// Shifts and exclusive ors, each of which waits for the one before.
+    @inline(never)
+    private static func shifted(_ steps: Int) -> UInt64 {
+        var value: UInt64 = 88_172_645_463_325_252
+        for _ in 0..<steps {
+            value ^= value << 13
+            value ^= value >> 7
+            value ^= value << 17
+        }
+        return value
+    }
+
+    /// Why no figures are to be kept; nil where they may be.
+    var refusal: String? { Self.refusal(of: speeds.withLock { $0 }) }
+
+    static func refusal(of speeds: [MachineSpeed]) -> String? {
+        guard let fastest = speeds.flatMap({ [$0.beforeMs, $0.afterMs] }).min() else { return nil }
+        let slow = speeds.count { max($0.beforeMs, $0.afterMs) > mostSlowdown * fastest }
+        if Double(slow) <= mostSlowFigures * Double(speeds.count) { return nil }
+        return
+            "The machine was more than \(Bar.number(mostSlowdown)) times slower beside \(slow) of "
+            + "\(speeds.count) figures than at its best. They are not kept."
+    }
+}
+
+/// Why times are not judged now.
+struct BusyMachine: Error, CustomStringConvertible {
+    /// Of each core.
+    let load: Double
+
+    var description: String {
+        "Times are judged on a machine that does nothing else: its load is \(Bar.number(load)) a core, "
+            + "and \(Bar.number(TimeJudge.mostLoad)) are the most."
+    }
+}
