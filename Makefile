@@ -21,9 +21,10 @@ help:
 
 .PHONY: help demo show test debug-build docs long ci setup format lint run-tests check-apple check-views interop demo-small serve bench bench-server bench-client bench-encryption bench-caller bench-app bench-health bench-lint results tables screenshots proto races clean
 
-# Plays a real history against local servers: three clients of one feed, then what users of a chat app, of a
-# messaging app, of a fitness app and of a feed of pictures do, a sign-up and a launch, on the networks that
-# tell most, before and after. Prints a summary, and names the file with the rest. Fails when a bar is missed.
+# Plays a generated history against local servers: three clients of one feed, then what users of a chat app, of
+# a messaging app, of a fitness app and of a feed of pictures do, a sign-up and a launch, on the networks that
+# tell most, before and after. Prints a summary, and names the file with the rest. Fails when something is
+# wrong; a time that is too long is a remark.
 # Options go in ARGS: make demo ARGS="--full --json out.json", ARGS="--verbose --history FILE.jsonl"
 demo: setup
 	@Scripts/build -c release --product tidemark
