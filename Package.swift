@@ -164,7 +164,8 @@ let package = Package(
             "TidemarkHTTP",
             [
                 "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkServer", "TidemarkREST",
-                "TidemarkSystem", "TidemarkWire", hummingbird, hummingbirdCore, hummingbirdHTTP2, log,
+                "TidemarkSystem", "TidemarkWire", hummingbird, hummingbirdCore, hummingbirdHTTP2,
+                log,
                 nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS, nioWebSocket, jwtKit, crypto,
                 cryptoExtras, x509, asn1,
             ]),

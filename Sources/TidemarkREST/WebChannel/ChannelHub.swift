@@ -151,7 +151,8 @@ package final class ChannelHub: Sendable {
                 .resourceExhausted, "The server has \(Self.maxSessions) channels open already.")
         }
         let session = ChannelSession(
-            request.rpc, origin: request.origin, stream(request, caller, lease), service.bodies.share(),
+            request.rpc, origin: request.origin, stream(request, caller, lease),
+            service.bodies.share(),
             endsWhenQuiet: request.rpc == .write && !request.isMultiplexed, clock: clock)
         let sid = makeID()
         sessions.withLock { $0[sid] = session }

@@ -18,7 +18,8 @@ struct KeychainAttributes {
 
     private static let classes: Set = [
         kSecAttrAccessibleWhenUnlocked, kSecAttrAccessibleAfterFirstUnlock,
-        kSecAttrAccessibleWhenUnlockedThisDeviceOnly, kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
+        kSecAttrAccessibleWhenUnlockedThisDeviceOnly,
+        kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
         kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly,
     ]
 
@@ -31,7 +32,9 @@ struct KeychainAttributes {
             case kSecValueData: data = try Self.typed(value)
             case kSecAttrAccessible:
                 let text: String = try Self.typed(value)
-                guard Self.classes.contains(text) else { throw KeychainRefusal(status: errSecParam) }
+                guard Self.classes.contains(text) else {
+                    throw KeychainRefusal(status: errSecParam)
+                }
                 accessible = text
             case kSecClass, kSecUseDataProtectionKeychain, kSecReturnData, kSecMatchLimit:
                 throw KeychainRefusal(status: errSecParam)

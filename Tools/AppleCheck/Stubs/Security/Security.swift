@@ -49,7 +49,8 @@ public func SecItemCopyMatching(
     }
     guard let found, query[kSecReturnData] as? Bool == true else { return status }
     let data = found.map { NSData(data: $0.data) }
-    result?.pointee = query[kSecMatchLimit] as? String == kSecMatchLimitAll ? data as NSArray : data[0]
+    result?.pointee =
+        query[kSecMatchLimit] as? String == kSecMatchLimitAll ? data as NSArray : data[0]
     return status
 }
 
