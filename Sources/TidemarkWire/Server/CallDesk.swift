@@ -49,9 +49,10 @@ package final class CallDesk: Sendable {
         }
         lease.hold(opened.leave)
         if let isOver = opened.isOver {
+            let end: @Sendable () -> Void = { [weak lease] in lease?.end(.tokenOver) }
             let id = state.withLock { state in
                 state.lastID += 1
-                state.leases[state.lastID] = (isOver, { [weak lease] in lease?.end(.tokenOver) })
+                state.leases[state.lastID] = (isOver, end)
                 return state.lastID
             }
             lease.hold { [weak self] in
