@@ -20,12 +20,16 @@ final class CleanSeeds: Sendable {
     /// played without it too, and nothing may be found there.
     ///
     /// Other checks may find it in earlier seeds; the one that is named must find it too.
-    func expect(_ name: String, to check: WorldCheck, _ planted: Play) throws {
+    ///
+    /// - Parameter words: A part of what the check says when it finds the defect where it is looked for.
+    func expect(
+        _ name: String, to check: WorldCheck, saying words: String = "", _ planted: Play
+    ) throws {
         var others: [WorldCheck: Int] = [:]
         for seed in Self.seeds {
             guard let violation = try planted(seed) else { continue }
             try expectNothing(seed)
-            guard violation.check == check else {
+            guard violation.check == check, words.isEmpty || violation.text.contains(words) else {
                 others[violation.check, default: 0] += 1
                 continue
             }

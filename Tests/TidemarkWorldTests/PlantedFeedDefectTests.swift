@@ -40,5 +40,43 @@
                 return try violation { try FeedHistory(settings).run() }
             }
         }
+
+        /// The oracle lets two things pass: rows that came out even when a feed which only counts counted,
+        /// before its listener brought what had been missing; and a mark that is a text, while the device
+        /// that shows it has cleared. A defect is found there all the same.
+        enum Leniency: String, CaseIterable {
+            case rowsOfAListener, marksThatAreTexts
+
+            var defect: PlantedDefects {
+                switch self {
+                case .rowsOfAListener: .liveRowDropped
+                case .marksThatAreTexts: .sharedMarkOverwritten
+                }
+            }
+
+            func settings(_ seed: UInt64) -> FeedHistorySettings {
+                // The marks of every third seed are texts.
+                var settings = PlantedFeedDefectTests.settings(
+                    self == .marksThatAreTexts ? seed * 3 : seed)
+                if self != .marksThatAreTexts { settings.way = .countAudit }
+                return settings
+            }
+        }
+
+        @Test(arguments: Leniency.allCases)
+        func `a planted defect is found where the oracle is lenient`(leniency: Leniency) throws {
+            let clean = CleanSeeds { seed in
+                try violation { try FeedHistory(leniency.settings(seed)).run() }
+            }
+            let isMark = leniency == .marksThatAreTexts
+            try clean.expect(
+                "\(leniency)", to: isMark ? .feedMarks : .feedLive,
+                saying: isMark ? "" : "its listener has brought"
+            ) { seed in
+                var settings = leniency.settings(seed)
+                settings.defects = leniency.defect
+                return try violation { try FeedHistory(settings).run() }
+            }
+        }
     }
 #endif

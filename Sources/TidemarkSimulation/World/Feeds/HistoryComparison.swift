@@ -55,11 +55,18 @@ struct HistoryComparison {
         // compared time.
         let hasLater = feed.rows.contains { expected[$0.path] == nil }
         isExact = missing.isEmpty && stale.isEmpty && lingering.isEmpty && !hasLater
-        let balanced = (missing.count...(missing.count + brought)).contains {
-            promise.cancels(missing: $0, lingering: lingering.count)
-        }
-        if balanced {
-            isExcused = !promise.cancels(missing: missing.count, lingering: lingering.count)
+        // What it has taken away since then may have been counted as well.
+        let taken =
+            isSync
+            ? 0
+            : feed.heard.count { [expected] in shown[$0] == nil && expected[$0] == nil }
+        let isBalanced = promise.cancels(
+            missing: missing.count...(missing.count + brought),
+            lingering: lingering.count...(lingering.count + taken))
+        if isBalanced {
+            isExcused = !promise.cancels(
+                missing: missing.count...missing.count, lingering: lingering.count...lingering.count
+            )
             return
         }
         // A count cannot distinguish changes that cancel out, so it says nothing about a part of

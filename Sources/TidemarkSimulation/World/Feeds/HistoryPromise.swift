@@ -89,11 +89,16 @@ struct HistoryPromise {
         !mayMiss(path) && !mayBeStale(path) && !mayLinger(path)
     }
 
-    /// Returns true if a count cannot detect the difference. A count does not see a delete beside
-    /// an insert. A moved item is a delete in one range and an insert in another; the insert can be
-    /// found before the delete.
-    func cancels(missing: Int, lingering: Int) -> Bool {
-        way == .countAudit && abs(missing - lingering) <= writes.moved.count
+    /// A count alone does not see a delete beside an insert. What moves is a delete in one range and an
+    /// insert in another, which may be found while the first is not.
+    ///
+    /// - Parameters:
+    ///   - missing: How many items may have been missing when it was counted.
+    ///   - lingering: How many that are gone may have been held then.
+    func cancels(missing: ClosedRange<Int>, lingering: ClosedRange<Int>) -> Bool {
+        let apart = max(
+            missing.lowerBound - lingering.upperBound, lingering.lowerBound - missing.upperBound, 0)
+        return way == .countAudit && apart <= writes.moved.count
     }
 
     /// Returns true if the item's time was below the time of an item that already existed, which
