@@ -76,7 +76,7 @@ struct HealthImportCommand: AsyncParsableCommand {
         }
         if counts.bad > 0 {
             lines.append("\(counts.bad) records were left out:")
-            lines += lines(ofBad: counts)
+            lines += Self.lines(ofBad: counts)
         }
         return lines.joined(separator: "\n")
     }
