@@ -69,7 +69,7 @@ long: setup
 	TIDEMARK_SHOW_STORIES=all TIDEMARK_SHOW_SECONDS=600 Scripts/interop -s -k test_show.py
 	TIDEMARK_CHANNEL_DROPS=1000 TIDEMARK_CHANNEL_DOCUMENTS=100000 Scripts/interop -s -k test_webchannel.py
 	TIDEMARK_EXPORT_DOCUMENTS=1000000 Scripts/interop -s -k test_export_memory
-	TIDEMARK_ATTACKS=long Scripts/interop -s -k test_attacks.py
+	TIDEMARK_ATTACK_HANDSHAKES=10500 Scripts/interop -s -k test_attacks.py
 	TIDEMARK_FUZZ_MESSAGES=1000000 $(SWIFT) test --skip-build --filter FuzzTests
 	TIDEMARK_FUZZ_EXPORTS=100000 $(SWIFT) test --skip-build --filter ScannerFuzzTests
 	TIDEMARK_FUZZ_PICTURES=1000000 $(SWIFT) test --skip-build --filter PictureFuzzTests

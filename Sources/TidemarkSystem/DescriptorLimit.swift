@@ -1,13 +1,14 @@
-/// How many files and connections this process may have open.
+/// The limit of files and connections that this process may have open.
 package enum DescriptorLimit {
-    /// More than this many are never asked for: a table of descriptors costs memory too.
+    /// The highest limit that is asked for: a table of descriptors costs memory too.
     private static let most: rlim_t = 65_536
-    /// What every system grants that has no other limit.
+    /// The limit that a system without a limit of descriptors grants.
     private static let least: rlim_t = 10_240
 
-    /// Raises the soft limit as far as the hard one allows, up to 65,536. A limit that is higher stays.
+    /// Raises the soft limit as far as the hard limit allows, up to 65,536. A higher soft limit is
+    /// kept.
     ///
-    /// - Returns: The soft limit that holds now.
+    /// - Returns: The soft limit afterwards.
     @discardableResult
     package static func raise() -> Int {
         var limits = rlimit()

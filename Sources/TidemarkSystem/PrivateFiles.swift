@@ -1,6 +1,6 @@
-/// Files and folders that nobody else on the machine may read, whatever the process's umask says.
+/// Makes files and folders that only this user may read, whatever the process's umask is.
 package enum PrivateFiles {
-    /// Makes a folder with mode 0700, and those above it that are missing. One that is there stays as it is.
+    /// Makes a folder with mode 0700, and its missing parents. An existing folder is not changed.
     ///
     /// - Returns: 0, or the system's error.
     package static func makeFolder(_ path: String) -> Int32 {
@@ -23,7 +23,7 @@ package enum PrivateFiles {
         return true
     }
 
-    /// Makes a file with mode 0600 in the place of one that is there, and opens it for writing.
+    /// Makes a file with mode 0600 and opens it for writing. An existing file is replaced.
     ///
     /// - Returns: The descriptor, or -1 with `errno`.
     package static func create(_ path: String) -> Int32 {
@@ -33,9 +33,9 @@ package enum PrivateFiles {
         return file
     }
 
-    /// Marks what is being written as in use, until the descriptor is closed or the process ends.
+    /// Locks a file or folder until the descriptor is closed or the process ends.
     ///
-    /// - Parameter file: A descriptor of a file or folder.
-    /// - Returns: False where another process, or another descriptor of this one, has marked it.
+    /// - Parameter file: A descriptor of the file or folder.
+    /// - Returns: False if another process, or another descriptor of this process, has locked it.
     package static func take(_ file: Int32) -> Bool { flock(file, LOCK_EX | LOCK_NB) == 0 }
 }

@@ -25,7 +25,7 @@ public final class GRPCServer: Sendable {
     private let executor: (any TaskExecutor)?
     private let connectionLimit: ConnectionLimit
 
-    /// Connections of one port, where nothing else is said.
+    /// The default maximum of open connections.
     package static let maxConnections = 10_000
 
     /// - Parameters:
@@ -43,7 +43,7 @@ public final class GRPCServer: Sendable {
     }
 
     /// - Parameters:
-    ///   - maxConnections: How many may be open; one more is closed as it comes.
+    ///   - maxConnections: The maximum of open connections; further ones are closed.
     ///   - plain: Handles connections that do not speak HTTP/2.
     package convenience init(
         _ transport: any Transport, host: String, port: Int, access: (any CallerGate)?,

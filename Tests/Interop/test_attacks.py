@@ -1,6 +1,6 @@
 """What an attacker on each port gets: a refusal, or nothing that others notice.
 
-Each test is an attack that once worked. The long forms run with TIDEMARK_ATTACKS=long.
+Each test is an attack that once worked. The long forms run with TIDEMARK_ATTACK_HANDSHAKES=10500.
 """
 
 import concurrent.futures
@@ -22,7 +22,8 @@ import requests
 
 from conftest import BINARY, JUDGES_TIMES, Server
 
-LONG = os.environ.get("TIDEMARK_ATTACKS") == "long"
+HANDSHAKES = int(os.environ.get("TIDEMARK_ATTACK_HANDSHAKES", 300))
+LONG = HANDSHAKES > 10_000
 TOKEN = "attackers-do-not-know-this-token"
 DOCUMENTS = "/v1/projects/demo/databases/%28default%29/documents"
 
@@ -265,10 +266,9 @@ def handshake(server, session, **headers):
 
 @pytest.mark.bound(120)
 def test_refused_handshakes_keep_nobody_out(tmp_path):
-    count = 10_500 if LONG else 300
     with team(tmp_path) as server:
         session = requests.Session()
-        for _ in range(count):
+        for _ in range(HANDSHAKES):
             assert handshake(server, session).status_code == 200
         good = handshake(server, session, **admin())
         assert good.status_code == 200
@@ -490,7 +490,7 @@ def test_pages_are_held_to_the_same_on_each_port(tmp_path):
 # Slow connections
 
 @pytest.mark.bound(300)
-@pytest.mark.skipif(not LONG, reason="waits for the bounds themselves: TIDEMARK_ATTACKS=long")
+@pytest.mark.skipif(not LONG, reason="waits for the bounds themselves: TIDEMARK_ATTACK_HANDSHAKES=10500")
 def test_every_port_closes_what_says_nothing(tmp_path):
     """Bytes that drip do not help: a head has 30 s, a body 60 s, a connection that asks nothing 120 s."""
     with serving(tmp_path) as server:

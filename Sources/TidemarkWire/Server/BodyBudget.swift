@@ -1,27 +1,27 @@
 import Synchronization
 
-/// Bounds what all requests hold together before they are performed: bodies and messages on their way,
-/// what is made of them, and maps of a WebChannel that came before their turn.
+/// Bounds the memory of all requests that are not performed yet: incomplete bodies and messages,
+/// the values that are decoded from them, and WebChannel maps that arrived before their turn.
 ///
-/// Each has a bound of its own, and many of them together would hold more than a machine has. What finds no
-/// room is refused with `UNAVAILABLE`, after which clients try again.
+/// Every single request has a limit too, but many requests together would exceed a machine's
+/// memory. A request that does not fit is refused with `UNAVAILABLE`, and clients try again.
 package final class BodyBudget: Sendable {
-    /// What this process holds for all of its ports.
+    /// The budget that all ports of this process share.
     package static let process = BodyBudget(limit: 256 << 20)
 
     private let limit: Int
     private let held = Atomic(0)
 
-    /// - Parameter limit: In bytes.
+    /// - Parameter limit: The maximum number of bytes.
     package init(limit: Int) {
         precondition(limit > 0)
         self.limit = limit
     }
 
-    /// Bytes that are held now.
+    /// The number of bytes that are held now.
     package var heldBytes: Int { held.load(ordering: .relaxed) }
 
-    /// A part of the budget, of nothing at first. It goes back when nobody has it any more.
+    /// Returns an empty share. Its bytes are released when the share is deallocated.
     package func share() -> Share { Share(self) }
 
     package final class Share: Sendable {
@@ -32,7 +32,7 @@ package final class BodyBudget: Sendable {
 
         deinit { budget.held.subtract(bytes.load(ordering: .relaxed), ordering: .relaxed) }
 
-        /// - Returns: False where the budget has no room for so many bytes more; nothing has changed then.
+        /// - Returns: False if the budget has too little room. Then nothing is changed.
         package func grow(by more: Int) -> Bool {
             precondition(more >= 0)
             if budget.held.add(more, ordering: .relaxed).newValue > budget.limit, more > 0 {
@@ -43,7 +43,7 @@ package final class BodyBudget: Sendable {
             return true
         }
 
-        /// Gives back so many bytes of those that it has.
+        /// Releases a part of the share's bytes.
         package func shrink(by fewer: Int) {
             let rest = bytes.subtract(fewer, ordering: .relaxed).newValue
             precondition(fewer >= 0 && rest >= 0, "a share gives back what it has at most")

@@ -107,9 +107,8 @@ package final class CallDesk: Sendable {
 
     package func unwatch(_ id: Int) { state.withLock { _ = $0.watched.removeValue(forKey: id) } }
 
-    /// Ends overdue calls. One timer serves all calls, because a task for each call would cost more
-    /// than many calls do.
-    /// Ends what is overdue, and streams whose tokens have run out. One timer for all calls: a task of its own for each would cost more than
+    /// Ends overdue calls, and streams whose tokens have run out. One timer serves all calls,
+    /// because a task for each call would cost more than many calls do.
     ///
     /// - Parameter later: The time to add to the current time.
     package func sweep(later: Duration = .zero) {

@@ -2,7 +2,7 @@ import Foundation
 package import NIOCore
 import Synchronization
 
-/// How many connections a port has open, and may have.
+/// Counts the open connections of a port against a maximum.
 package final class ConnectionLimit: Sendable {
     private let most: Int
     private let open = Atomic(0)
@@ -15,7 +15,7 @@ package final class ConnectionLimit: Sendable {
 
     package var count: Int { open.load(ordering: .relaxed) }
 
-    /// - Returns: False where the port is full; otherwise ``leave()`` is owed.
+    /// - Returns: False if the port is full. Otherwise the caller must call ``leave()`` later.
     func enter() -> Bool {
         if open.add(1, ordering: .relaxed).newValue <= most { return true }
         leave()
@@ -25,12 +25,12 @@ package final class ConnectionLimit: Sendable {
     func leave() { open.subtract(1, ordering: .relaxed) }
 }
 
-/// Keeps a listening port open while the system has no descriptor for another connection, and closes
-/// connections beyond a limit as they come.
+/// Keeps a listening port open while the system has no descriptors left, and closes connections
+/// beyond a maximum.
 ///
-/// Without it, a connection that the system cannot accept looks like the end of the port: the error reaches
-/// whoever waits for connections. Here it only makes the port wait for 100 ms. It stands first in the
-/// listening channel's pipeline, where it sees the system's errors before anybody else.
+/// Without this handler, an error of `accept` reaches the code that waits for connections, which
+/// takes it for the end of the port. With it the port waits for 100 ms and accepts again. It is the
+/// first handler of the listening channel, so it sees the system's errors before all others.
 package final class ListenerGuard: ChannelDuplexHandler {
     package typealias InboundIn = any NIOCore.Channel
     package typealias InboundOut = any NIOCore.Channel
@@ -38,7 +38,7 @@ package final class ListenerGuard: ChannelDuplexHandler {
     package typealias OutboundOut = Never
 
     private static let pause = TimeAmount.milliseconds(100)
-    /// Errors of one connection, or that pass: of the process, of the machine, of the network's memory.
+    /// The errors of `accept` that concern one connection or that end after some time.
     private static let passing: Set<CInt> = [ECONNABORTED, EMFILE, ENFILE, ENOBUFS, ENOMEM]
 
     private let limit: ConnectionLimit
@@ -46,7 +46,7 @@ package final class ListenerGuard: ChannelDuplexHandler {
 
     package init(_ limit: ConnectionLimit) { self.limit = limit }
 
-    /// Puts a guard in front of a port that listens already.
+    /// Adds a guard to a port that listens already.
     package static func add(
         to listener: any NIOCore.Channel, _ limit: ConnectionLimit
     ) -> EventLoopFuture<Void> {
@@ -69,7 +69,7 @@ package final class ListenerGuard: ChannelDuplexHandler {
         wait(context)
     }
 
-    /// While the port waits, nobody else makes it accept.
+    /// Ignores reads while the port waits.
     package func read(context: ChannelHandlerContext) {
         if !isPaused { context.read() }
     }
@@ -77,7 +77,7 @@ package final class ListenerGuard: ChannelDuplexHandler {
     private func wait(_ context: ChannelHandlerContext) {
         if isPaused { return }
         isPaused = true
-        // The system says at once, and again and again, that a connection is there.
+        // Otherwise the system reports the waiting connection again and again.
         try? context.channel.syncOptions?.setOption(.autoRead, value: false)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.eventLoop.scheduleTask(in: Self.pause) {

@@ -1,11 +1,11 @@
 import TidemarkModel
 
-/// Counts the parts of a request in its bytes, before objects are made of them.
+/// Counts the parts of a request in its bytes, before they are decoded.
 ///
-/// An empty write takes two bytes and its object hundreds. A request may have so many messages and names as
-/// any that means something: a write names a document, which takes 36 bytes at least.
+/// An empty write takes two bytes, but its decoded object takes hundreds. The limits allow every
+/// meaningful request: a write names a document, which takes at least 36 bytes.
 struct RequestParts {
-    /// A message whose fields are looked at.
+    /// A message whose fields are counted.
     private enum Kind {
         case writes(field: UInt64), names(field: UInt64), masked(field: UInt64)
         case query(field: UInt64), aggregated, target
@@ -13,22 +13,22 @@ struct RequestParts {
         case projection
     }
 
-    /// What a field is.
+    /// The kind of a field.
     private enum Part { case other, name, message, group(Kind) }
 
-    /// Shorter requests are not looked at: they cannot hold enough.
+    /// The length below which a request is not counted: it cannot hold enough parts.
     private static let least = 1 << 14
-    /// Messages and names that any request may have, whatever its length.
+    /// The number of messages, and of names, that every request may have.
     private static let free = 20_000
-    /// Filters, orders and aggregations of one query. The server's own limits are lower.
+    /// The maximum number of filters of one query. The server's own limits are lower.
     private static let maxFilters = 1_000
 
     private var messages = 0
     private var names = 0
     private var filters = 0
 
-    /// - Throws: `INVALID_ARGUMENT` for a request with more parts than its length allows. Bytes that are
-    ///   no message are let through: their decoder says what is wrong.
+    /// - Throws: `INVALID_ARGUMENT` if a request has more parts than its length allows. Malformed
+    ///   bytes pass: their decoder reports them.
     static func check(_ method: RPCMethod, _ bytes: [UInt8]) throws(RPCStatus) {
         guard bytes.count >= least, let kind = kind(of: method) else { return }
         var parts = RequestParts()
@@ -96,7 +96,7 @@ struct RequestParts {
         case (.mask, 1): .name
         case (.aggregated, 2): .group(.query(field: 1))
         case (.target, 2): .group(.queryTarget)
-        // A target is a message inside the request: its query and its documents have numbers of their own.
+        // A target is a message inside the request, so the field numbers below are the target's.
         case (.queryTarget, 2): .group(.query(field: 2))
         case (.queryTarget, 3): .group(.documents)
         case (.documents, 2): .name

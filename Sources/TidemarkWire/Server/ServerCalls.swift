@@ -11,7 +11,7 @@ struct ServerCalls: Sendable {
     let shared: SharedLimits
     var desk: CallDesk { shared.desk }
 
-    /// - Parameter executor: Runs the tasks that belong to no call's own; nil for Swift's default one.
+    /// - Parameter executor: Runs the tasks of all calls; nil for Swift's default executor.
     init(
         _ transport: any Transport, _ streams: OpenStreams, _ desk: CallDesk,
         _ executor: (any TaskExecutor)?

@@ -4,12 +4,10 @@ import NIOPosix
 
 /// Handles connections to a gRPC server's port that do not speak HTTP/2.
 ///
-/// - Parameter channel: An active channel whose pipeline holds only the handler that has read the
-///   first bytes. Those bytes are passed on when the future completes. Called on the channel's
-///   event loop.
 /// - Parameters:
-///   - channel: Active, with nothing in its pipeline behind what reads its first bytes. They are given on
-///     when the future is fulfilled. Called on the channel's event loop.
+///   - channel: An active channel whose pipeline holds only the handler that has read the first
+///     bytes. Those bytes are passed on when the future completes. Called on the channel's event
+///     loop.
 ///   - isEncrypted: True if the first bytes begin a handshake of TLS.
 package typealias PlainConnections =
     @Sendable (_ channel: any NIOCore.Channel, _ isEncrypted: Bool) -> EventLoopFuture<Void>
@@ -123,10 +121,8 @@ private final class ToTheTail: ChannelInboundHandler {
 
 /// Holds a connection's first bytes until they identify the protocol, then removes itself.
 ///
-/// HTTP/2 with prior knowledge begins with `PRI`; no method of HTTP/1.1 does. The bytes are passed
-/// on in their original buffer.
-/// HTTP/2 with prior knowledge begins with `PRI`, and no method of HTTP/1.1 does; a handshake of TLS begins
-/// with a byte that no text has. The bytes go on in the buffer that they came in.
+/// HTTP/2 with prior knowledge begins with `PRI`; no method of HTTP/1.1 does. A handshake of TLS
+/// begins with a byte that no text has. The bytes are passed on in their original buffer.
 private final class ProtocolDetection: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

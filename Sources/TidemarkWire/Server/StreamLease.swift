@@ -1,8 +1,8 @@
 import Synchronization
 package import TidemarkModel
 
-/// Ends a stream when what its client showed is revoked or runs out, and lets go of whoever watches that
-/// when the stream is over.
+/// Ends a stream when its client's token is revoked or expires, and stops watching the token when
+/// the stream is over.
 package final class StreamLease: Sendable {
     private struct State {
         var onEnd: (@Sendable (RPCStatus) -> Void)?

@@ -1,16 +1,16 @@
 import NIOCore
 import NIOHTTP2
 
-/// Bounds what a stream's unfinished messages hold, and how long they may take.
+/// Bounds the memory and the time that a stream's incomplete messages take.
 ///
-/// The gRPC library gathers a message until it is whole, without a limit of time and for each stream by
-/// itself. Here the bytes of a message that is not whole count against the budget of all requests. A stream
-/// that finds no room there, or whose message takes longer than ``patience``, is reset.
+/// The gRPC library collects the frames of a message without a time limit, and for each stream
+/// separately. This handler counts the bytes of incomplete messages against the budget of all
+/// requests. It resets a stream that does not fit, or whose message takes longer than ``patience``.
 final class UnfinishedMessages: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias InboundOut = HTTP2Frame.FramePayload
 
-    /// From a message's first byte to its last.
+    /// The maximum time from a message's first byte to its last.
     static let patience = TimeAmount.seconds(60)
 
     private let budget: BodyBudget
@@ -29,7 +29,7 @@ final class UnfinishedMessages: ChannelInboundHandler {
             case .byteBuffer(let bytes) = frame.data,
             !hold(bytes, context)
         {
-            // Nothing more of it is gathered.
+            // The library collects no more of it.
             return context.close(promise: nil)
         }
         context.fireChannelRead(data)
@@ -42,7 +42,7 @@ final class UnfinishedMessages: ChannelInboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { letGo() }
 
-    /// - Returns: False where there is no room.
+    /// - Returns: False if the budget has too little room.
     private func hold(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) -> Bool {
         let waiting = bytes.withUnsafeReadableBytes { prefixes.read($0) }
         if waiting == 0 {
@@ -70,16 +70,17 @@ final class UnfinishedMessages: ChannelInboundHandler {
     }
 }
 
-/// Follows the messages of a stream: a byte, four bytes of the length, and so many bytes; frames cut them
-/// anywhere.
+/// Finds the messages in the frames of a stream. A message is a byte, its length in four bytes, and
+/// its contents; a frame can end anywhere in it.
 struct MessagePrefixes: Equatable {
     private static let prefixBytes = 5
 
-    /// Bytes of the present message that have come; 0 between messages.
+    /// The number of bytes received of the current message; 0 between messages.
     private var seen = 0
     private var length = 0
 
-    /// - Returns: How many bytes of a message that is not whole have come, those before too; 0 for none.
+    /// - Returns: The number of bytes received of an incomplete message, also in earlier frames; 0
+    ///   if there is none.
     mutating func read(_ bytes: UnsafeRawBufferPointer) -> Int {
         var place = 0
         while place < bytes.count {

@@ -11,7 +11,7 @@ final class Unpacking: Sendable {
     private let limit: Int
     private let budget: BodyBudget
     private let held = Atomic(0)
-    /// Shorter requests are not counted against the budget of all requests: most are, and each costs.
+    /// The length below which a request is not counted against the budget of all requests.
     private static let leastCounted = 1 << 16
 
     init(
