@@ -162,7 +162,7 @@ struct AccountCallerTests {
         return Open(stream: stream, news: news)
     }
 
-    @Test(.timeLimit(.minutes(20)), arguments: ["disable", "delete", "revoke", "hour"])
+    @Test(.timeLimit(.minutes(2)), arguments: ["disable", "delete", "revoke", "hour"])
     func `streams end with what opened them`(way: String) async throws {
         let world = try await World()
         let session = try await world.post("/v1/accounts:signUp", [:])

@@ -37,7 +37,9 @@ import TestSupport
         let result = try build([slow], status: 0)
         let lines = result.text.split(separator: "\n")
         #expect(lines.first == "building" && lines.count >= 2)
-        #expect(lines.dropFirst().allSatisfy { $0 == "building, 412 of 968" })
+        // On a busy machine a line may be due before the script has read what the compiler says.
+        #expect(lines.contains("building, 412 of 968"))
+        #expect(lines.allSatisfy { $0 == "building" || $0.hasSuffix(" of 968") })
     }
 
     @Test func `prints a warning of this package, once, and none of another`() throws {

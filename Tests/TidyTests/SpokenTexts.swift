@@ -217,7 +217,7 @@ enum UnspokenTexts {
             [
                 "Tidemark/Bundles/StreamedBytes.swift": 1,
                 "Tidemark/Client/Firestore+Lifecycle.swift": 2,
-                "Tidemark/Client/FirestoreError.swift": 6, "Tidemark/Client/Log.swift": 1,
+                "Tidemark/Client/FirestoreError.swift": 12, "Tidemark/Client/Log.swift": 1,
                 "Tidemark/Values/ValueParser.swift": 1,
                 "TidemarkApp/Accounts/Client/SecondFactor.swift": 1,
                 "TidemarkApp/Accounts/Credentials/KeychainItems.swift": 2,

@@ -1,7 +1,8 @@
 /// Checks a JSON text (RFC 8259, UTF-8) and notes where its values begin.
 ///
 /// Reads each byte once and keeps eight bytes for a value or a name. It makes no object of what it
-/// reads, so that a large text costs little before anybody asks for its contents. It does not recurse.
+/// reads, so that a large text costs little before anybody asks for its contents. It does not
+/// recurse.
 struct JSONScanner {
     private let text: UnsafeBufferPointer<UInt8>
     private let maxDepth: Int

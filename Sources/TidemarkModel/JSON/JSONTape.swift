@@ -13,11 +13,11 @@ final class JSONTape: Sendable {
         entries = try result.get()
     }
 
-    /// For each value and each name, in the order of the text: where it begins, and which entry comes
-    /// after all that is in it. A member's name comes right before its value.
+    /// For each value and each name, in the order of the text: where it begins, and which entry
+    /// comes after all that is in it. A member's name comes right before its value.
     struct Entries: Sendable {
-        /// Full but for the last one. A single array would be copied as it grows, and at that moment
-        /// cost three times as much.
+        /// Full but for the last one. A single array would be copied as it grows, and at that
+        /// moment cost three times as much.
         private var chunks: [[UInt64]] = [[]]
         private(set) var count = 0
 

@@ -7,7 +7,8 @@ package enum JSONValue: Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
-    /// What has a point or an exponent, or does not fit into 64 bits with a sign. It may be infinite.
+    /// What has a point or an exponent, or does not fit into 64 bits with a sign. It may be
+    /// infinite.
     case number(Double)
     case text(String)
     case list(JSONList)
@@ -19,7 +20,8 @@ package enum JSONValue: Sendable {
     /// Checks the whole text. What is in it is read where it is asked for.
     ///
     /// - Parameters:
-    ///   - bytes: JSON in UTF-8. They are kept, and eight bytes for each value and name beside them.
+    ///   - bytes: JSON in UTF-8. They are kept, and eight bytes for each value and name beside
+    ///     them.
     ///   - maxValues: The largest number of values and names.
     /// - Throws: What is wrong with the text, and where.
     package init(_ bytes: [UInt8], maxValues: Int = .max) throws(JSONFault) {

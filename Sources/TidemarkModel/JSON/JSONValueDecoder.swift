@@ -1,8 +1,9 @@
-/// Decodes types from ``JSONValue``, so that a type that keeps all keys of a container gets all names.
+/// Decodes types from ``JSONValue``, so that a type that keeps all keys of a container gets all
+/// names.
 ///
 /// `JSONDecoder` makes a dictionary of each object first, where names that differ only in how an
-/// accent is composed are one. Types of Foundation have no form of their own here: of `Data`, `Date`
-/// and `URL` use the text.
+/// accent is composed are one. Types of Foundation have no form of their own here: of `Data`,
+/// `Date` and `URL` use the text.
 package struct JSONValueDecoder {
     package init() {}
 
@@ -25,8 +26,8 @@ package struct JSONValueDecoder {
 }
 
 extension JSONValue: Decodable {
-    /// Of a ``JSONValueDecoder`` the value as it is. Other decoders may keep one of names that differ only
-    /// in how an accent is composed.
+    /// Of a ``JSONValueDecoder`` the value as it is. Other decoders may keep one of names that
+    /// differ only in how an accent is composed.
     package init(from decoder: any Decoder) throws {
         if let decoder = decoder as? ValueDecoder {
             self = decoder.value

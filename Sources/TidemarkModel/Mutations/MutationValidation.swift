@@ -32,8 +32,8 @@ extension Mutation {
 
     /// Validates all mutations of a commit as ``validated()`` does, and the limits on the whole
     /// commit.
-    /// All mutations of a commit, each as ``validated()``, and the rules for them together: how many
-    /// transforms a document may have, and which writes of one document may follow each other.
+    /// All mutations of a commit, each as ``validated()``, and the rules for them together: how
+    /// many transforms a document may have, and which writes of one document may follow each other.
     ///
     /// - Throws: The errors of ``validated()``. The whole commit fails.
     public static func validated(_ mutations: [Mutation]) throws(RPCStatus) -> [Mutation] {
@@ -69,8 +69,8 @@ extension Mutation {
         return result
     }
 
-    /// The paths of a mask that lie below no other of its paths, each once: the shorter path wins, as in
-    /// production.
+    /// The paths of a mask that lie below no other of its paths, each once: the shorter path wins,
+    /// as in production.
     private static func outermost(_ mask: [FieldPath]) -> [FieldPath] {
         // In their order a path stands right before what lies below it.
         var kept: [FieldPath] = []
@@ -97,8 +97,8 @@ extension Mutation {
 
 /// What a commit has done to each document so far, to refuse what cannot follow.
 ///
-/// Source: Datastore's commits, whose sequences for one entity are documented: no insert after an insert,
-/// an update or an upsert, and no update after a delete.
+/// Source: Datastore's commits, whose sequences for one entity are documented: no insert after an
+/// insert, an update or an upsert, and no update after a delete.
 private struct WriteSequences {
     private enum Last { case write, delete }
     private var last: [DocumentPath: Last] = [:]

@@ -1,10 +1,10 @@
 extension Query {
     /// The query whose rows an aggregation is over, for the server and for a cache.
     ///
-    /// Sums and averages add their fields to the order, before the name: with a limit or an offset that
-    /// decides which rows take part. The sum of `r` over `limit(1)` is the smallest `r`, and not that of
-    /// the first document. Source: server-protocol 1.6, where Google's tests ask `limit(12)` of the sum of
-    /// a field and expect the 12 smallest.
+    /// Sums and averages add their fields to the order, before the name: with a limit or an offset
+    /// that decides which rows take part. The sum of `r` over `limit(1)` is the smallest `r`, and
+    /// not that of the first document. Source: server-protocol 1.6, where Google's tests ask
+    /// `limit(12)` of the sum of a field and expect the 12 smallest.
     ///
     /// - Parameter aggregations: Checked ones.
     /// - Throws: `invalidArgument` where production can have no index for it.

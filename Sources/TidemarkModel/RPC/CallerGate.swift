@@ -31,8 +31,8 @@ public protocol CallerGate: Sendable {
     /// - Parameters:
     ///   - token: What came as a bearer token; nil for nothing.
     ///   - method: The stream's name in the protocol, as in `Listen`.
-    ///   - end: Called at most once, with `unauthenticated`, when what was shown is revoked before its
-    ///     time is over. It may be called before this returns.
+    ///   - end: Called at most once, with `unauthenticated`, when what was shown is revoked before
+    ///     its time is over. It may be called before this returns.
     /// - Throws: `unauthenticated` with the reason.
     func streamCaller(
         _ token: String?, method: String, end: @escaping @Sendable (RPCStatus) -> Void

@@ -27,8 +27,8 @@ public protocol Transport: Sendable {
     /// new connections. Open ones continue until they end.
     func networkChanged()
 
-    /// A call is about to be made, as soon as its token is there: a transport with a connection opens it
-    /// now, unless it is open.
+    /// A call is about to be made, as soon as its token is there: a transport with a connection
+    /// opens it now, unless it is open.
     func prepare()
 }
 

@@ -44,8 +44,8 @@ final class Node: Sendable {
         case unknownFunction(String, [Node])
     }
 
-    /// Where an error of the expression itself is reported, in bytes: at the operator where it has one
-    /// between its operands, as production does, else where it begins.
+    /// Where an error of the expression itself is reported, in bytes: at the operator where it has
+    /// one between its operands, as production does, else where it begins.
     var errorStart: Int {
         if case .binary(_, _, _, let symbolStart) = operation { symbolStart } else { start }
     }

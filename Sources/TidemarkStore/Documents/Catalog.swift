@@ -45,13 +45,13 @@ final class Catalog {
         lastCollection = nil
     }
 
-    /// Of a collection, or of a group by the id of its collections. A text, as others are: an app's start
-    /// pays 0.1 ms for every type that is a dictionary's key for the first time. No path has an empty
-    /// segment.
+    /// Of a collection, or of a group by the id of its collections. A text, as others are: an app's
+    /// start pays 0.1 ms for every type that is a dictionary's key for the first time. No path has
+    /// an empty segment.
     private static func key(_ database: Int64, _ path: String) -> String {
         if path.utf8.allSatisfy({ $0 < 0x80 }) { return "\(database)//\(path)" }
-        // Swift takes two texts for equal that differ only in how an accent is composed. These are two
-        // collections, so that such a text stands here by its bytes.
+        // Swift takes two texts for equal that differ only in how an accent is composed. These are
+        // two collections, so that such a text stands here by its bytes.
         let digits = path.utf8.map { ($0 < 0x10 ? "0" : "") + String($0, radix: 16) }
         return "\(database)///" + digits.joined()
     }

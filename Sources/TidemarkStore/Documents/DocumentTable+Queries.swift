@@ -80,7 +80,8 @@ extension DocumentTable {
         try scan.step(self, budget)
     }
 
-    /// Ends a scan, of which nothing is to be heard any more. What it has found is kept for the next time.
+    /// Ends a scan, of which nothing is to be heard any more. What it has found is kept for the
+    /// next time.
     ///
     /// - Precondition: It is at its end, in a transaction in which nothing was written since.
     package func end(_ scan: FigureScan) throws(StoreError) { try scan.end(self) }

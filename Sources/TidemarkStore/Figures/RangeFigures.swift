@@ -1,7 +1,7 @@
 import TidemarkModel
 
-/// The figures of one range of an index, or of a collection's names, as a scan has found them. They are kept
-/// true like those of blocks, and answer the same question until the blocks are made.
+/// The figures of one range of an index, or of a collection's names, as a scan has found them. They
+/// are kept true like those of blocks, and answer the same question until the blocks are made.
 final class RangeFigures {
     let source: FigureBlocks.Source
     let range: KeyRange

@@ -33,8 +33,8 @@ final class CacheReads {
     // MARK: Documents and queries
 
     /// - Parameter completion: Called immediately, unless a long scan is needed.
-    /// What a server refuses in a query, the cache refuses with the same words: an answer of no rows would
-    /// look like one.
+    /// What a server refuses in a query, the cache refuses with the same words: an answer of no
+    /// rows would look like one.
     ///
     func read(_ target: ReadTarget, _ reason: StaleReason, _ completion: @escaping Completion) {
         do {

@@ -17,8 +17,8 @@ package struct FeedProgress: Hashable, Sendable {
 
     /// The listener that was open last.
     package private(set) var live: Live?
-    /// The device's clock when everything was last known: it tells how long a feed was away, whatever the
-    /// clock's offset. Nil where it was not noted.
+    /// The device's clock when everything was last known: it tells how long a feed was away,
+    /// whatever the clock's offset. Nil where it was not noted.
     package private(set) var notedAt: Timestamp?
 
     package struct Live: Hashable, Sendable {

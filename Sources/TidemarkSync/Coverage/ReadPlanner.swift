@@ -10,8 +10,8 @@ package struct SyncReach: Hashable, Sendable {
     package var hasAudit = false
     /// The number of changed rows that were new on this device.
     package var news = 0
-    /// In a bounded feed that was away for long: above which of its items the newest are asked for first;
-    /// nil to begin with what changed.
+    /// In a bounded feed that was away for long: above which of its items the newest are asked for
+    /// first; nil to begin with what changed.
     package var newestAbove: CoveragePosition?
     /// In a bounded feed, the number of items held from its base up, if the disk has reported it.
     package var held: Int?
@@ -115,8 +115,9 @@ package enum ReadPlanner {
         return plan
     }
 
-    /// In a bounded feed that was away for long: the items above its newest one. A full page of them is all
-    /// that it has to hold; a shorter one leaves the rest to the changes, which bring its rows again.
+    /// In a bounded feed that was away for long: the items above its newest one. A full page of
+    /// them is all that it has to hold; a shorter one leaves the rest to the changes, which bring
+    /// its rows again.
     private static func newest(
         _ progress: FeedProgress, _ reach: SyncReach, _ action: Timestamp?, _ rules: FeedRules
     ) -> ReadPlan? {
@@ -304,10 +305,9 @@ extension ReadPlanner {
     }
 
     /// Returns the maximum number of rows of a listener to changes: a page more than it shows at
-    /// first.
-    /// Rows that a listener to changes shows at the most: a page more than it shows at first. In a bounded
-    /// feed, a page is no more than its limit, since behind so many changes it reads its newest items
-    /// anew; except where the last read was just now, so that they would be read to their end.
+    /// first. In a bounded feed a page is at most the limit, because after that many changes the
+    /// feed reads its newest items anew. If the last read was just now, the changes are read to
+    /// their end instead.
     ///
     /// - Parameters:
     ///   - resumes: Whether it goes on with the last one, which has to have the same limit.

@@ -174,8 +174,8 @@ struct View: Equatable, Sendable {
         return effects.isEmpty ? [raise] : effects + [raise]
     }
 
-    /// True where a pending write took a row out of a full limit: which row moves up, only the server
-    /// knows.
+    /// True where a pending write took a row out of a full limit: which row moves up, only the
+    /// server knows.
     private var lacksRows: Bool {
         guard let limit = query.limit, let synced else { return false }
         return rows.count < limit.count && synced.count >= limit.count

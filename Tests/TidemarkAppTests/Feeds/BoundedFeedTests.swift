@@ -90,9 +90,7 @@ import TidemarkApp
             guard case .fresh = state.phase else { continue }
             break
         }
-        while world.billed(method: "Listen") == listened {
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await until("the listener is billed") { world.billed(method: "Listen") != listened }
     }
 
     /// All calls are held up: what it needs comes with the listen stream, in its first answer.

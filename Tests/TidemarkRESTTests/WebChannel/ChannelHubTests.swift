@@ -6,7 +6,7 @@ import TidemarkServer
 
 @testable import TidemarkREST
 
-@Suite(.timeLimit(.minutes(5))) struct `A channel of a browser` {
+@Suite(.timeLimit(.minutes(2))) struct `A channel of a browser` {
     private static let database = "projects/p/databases/(default)"
 
     /// A listen of one page.

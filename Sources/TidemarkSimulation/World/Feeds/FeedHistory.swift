@@ -125,8 +125,8 @@ package struct FeedHistoryFigures {
     package var live = 0
     /// The number of items in those comparisons.
     package var liveItems = 0
-    /// Times that a feed which only counts was let off, because its listener had brought what was missing
-    /// when it counted.
+    /// Times that a feed which only counts was let off, because its listener had brought what was
+    /// missing when it counted.
     package var excused = 0
     /// The number of times that a pager was compared, and the number of its rows.
     package var pages = 0

@@ -9,7 +9,8 @@ struct HistoryComparison {
     private(set) var difference: String?
     /// How many of the rows a listener has brought since the last count.
     let brought: Int
-    /// True if what is missing and what lingers came out even only with what a listener has brought.
+    /// True if what is missing and what lingers came out even only with what a listener has
+    /// brought.
     private(set) var isExcused = false
     /// True if the feed showed exactly the server's data, even where its way promises less.
     private(set) var isExact = false

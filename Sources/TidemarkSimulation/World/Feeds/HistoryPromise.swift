@@ -89,8 +89,8 @@ struct HistoryPromise {
         !mayMiss(path) && !mayBeStale(path) && !mayLinger(path)
     }
 
-    /// A count alone does not see a delete beside an insert. What moves is a delete in one range and an
-    /// insert in another, which may be found while the first is not.
+    /// A count alone does not see a delete beside an insert. What moves is a delete in one range
+    /// and an insert in another, which may be found while the first is not.
     ///
     /// - Parameters:
     ///   - missing: How many items may have been missing when it was counted.
