@@ -151,9 +151,8 @@ public final class Pager: Sendable {
             state.lastWatcher += 1
             let number = state.lastWatcher
             state.watchers[number] = continuation
-            continuation.onTermination = { [weak self] _ in
-                self?.state.withLock { _ = $0.watchers.removeValue(forKey: number) }
-            }
+            // In a task of its own, as in `Watchers`: a step resumes readers within the lock.
+            continuation.onTermination = { [weak self] _ in Task { self?.unwatch(number) } }
             continuation.yield(state.shown)
             return true
         }
@@ -209,6 +208,10 @@ public final class Pager: Sendable {
         for registration in registrations { registration.remove() }
         store?.close()
         for watcher in watchers { watcher.finish() }
+    }
+
+    private func unwatch(_ number: Int) {
+        state.withLock { _ = $0.watchers.removeValue(forKey: number) }
     }
 
     private func step(_ event: Machine.Event) {

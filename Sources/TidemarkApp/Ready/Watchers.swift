@@ -23,10 +23,14 @@ final class Watchers<Value: Sendable>: Sendable {
             input.yield(state.value)
             return state.last
         }
-        input.onTermination = { [weak self] _ in
-            self?.state.withLock { _ = $0.inputs.removeValue(forKey: number) }
-        }
+        // In a task of its own: a cancellation holds a lock of the cancelled task here, and `tell`
+        // takes that lock, to resume the task, while it holds this object's.
+        input.onTermination = { [weak self] _ in Task { self?.remove(number) } }
         return stream
+    }
+
+    private func remove(_ number: Int) {
+        state.withLock { _ = $0.inputs.removeValue(forKey: number) }
     }
 
     func tell(_ value: Value) {

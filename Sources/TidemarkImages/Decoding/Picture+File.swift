@@ -17,7 +17,7 @@ extension Picture {
     ///   `tooManyPixels` or `tooMuchMemory` beyond the limits, and `notAPicture`, `damaged` or
     ///   `unsupported` by what is in it.
     public init(
-        contentsOf file: URL, size: PictureSize, mode: PictureFit = .fit,
+        contentsOf file: URL, size: PictureSize, mode: PictureFit = .fill,
         limits: PictureLimits = PictureLimits()
     ) throws(PictureError) {
         guard let handle = try? FileHandle(forReadingFrom: file) else { throw .notFound }
@@ -32,7 +32,7 @@ extension Picture {
 
     /// Decodes the bytes of a picture, as ``init(contentsOf:size:mode:limits:)`` does.
     public init(
-        decoding bytes: [UInt8], size: PictureSize, mode: PictureFit = .fit,
+        decoding bytes: [UInt8], size: PictureSize, mode: PictureFit = .fill,
         limits: PictureLimits = PictureLimits()
     ) throws(PictureError) {
         let result = bytes.withUnsafeBytes { bytes in

@@ -102,8 +102,10 @@ extension FirestoreServer {
             of: JudgedRequest.self, bufferingPolicy: .bufferingNewest(RulesRecord.capacity))
         return core.withLock { core in
             let number = core.rules.addReader(input)
+            // In a task of its own: a cancellation holds a lock of the reader's task here, and the
+            // core takes that lock, to resume the task, while it is locked itself.
             input.onTermination = { [weak self] _ in
-                self?.core.withLock { $0.rules.removeReader(number) }
+                Task { self?.core.withLock { $0.rules.removeReader(number) } }
             }
             return (core.rules.requests.latest, news)
         }

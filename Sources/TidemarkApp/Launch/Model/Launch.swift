@@ -74,12 +74,15 @@ public final class Launch: Sendable {
             state.lastWatcher += 1
             let number = state.lastWatcher
             state.watchers[number] = input
-            input.onTermination = { [weak self] _ in
-                self?.state.withLock { _ = $0.watchers.removeValue(forKey: number) }
-            }
+            // In a task of its own, as in `Watchers`: a step resumes readers within the lock.
+            input.onTermination = { [weak self] _ in Task { self?.unwatch(number) } }
             input.yield(state.machine)
         }
         return machines
+    }
+
+    private func unwatch(_ number: Int) {
+        state.withLock { _ = $0.watchers.removeValue(forKey: number) }
     }
 
     /// Starts the launch. A second call has no effect.
