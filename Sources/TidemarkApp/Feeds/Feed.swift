@@ -56,8 +56,6 @@ public actor Feed {
     public var plan: ReadPlan { machine.plan(at: DeviceTime(environment)) }
     /// What happened to its marks and reads, since it was made.
     public var counters: FeedCounters { machine.counters }
-    /// Whether it is kept up to date by listening.
-    var isListening: Bool { machine.live.listen != nil }
     /// Documents and index entries looked at to fill the window, since the start.
     package var rowsScanned: Int { machine.rowsScanned }
 
@@ -167,18 +165,6 @@ extension Feed {
     public func startListening() {
         tag = .current
         step(.live(true))
-    }
-
-    /// As ``startListening()``, and returns when the feed is up to date. Where the listener tells what a
-    /// ``sync()`` would ask, that is one round trip, and nothing is read twice.
-    ///
-    /// - Throws: As ``sync()``, after which it goes on listening.
-    @discardableResult
-    package func comeLive() async throws(FirestoreError) -> FeedSync {
-        guard case .synced(let result) = try await call({ .comeLive($0) }) else {
-            return FeedSync()
-        }
-        return result
     }
 
     /// No longer. What is known by now is stored, so that the next time can go on from there.

@@ -1,34 +1,34 @@
 import Tidemark
 
-/// How long a bounded feed was away, and with which read it begins therefore: after a long absence its
-/// newest items cost less than all that has changed.
-struct FeedAbsence {
-    private let away: Duration
-    /// Items that the feed holds at the least.
-    private let limit: Int
+// A long absence of a bounded feed: its newest items cost less than all that has changed.
 
-    /// Nil where the absence does not count: without a limit, where the feed does not go by changes, and
-    /// within twice the overlap, where all changes are read, whatever their number.
+extension FeedMachine {
+    /// How long the feed was away, by the device's clock; nil where that does not count: without a limit,
+    /// and where it does not go by changes.
     ///
-    /// - Parameter wall: The device's clock.
-    init?(of progress: FeedProgress, _ rules: FeedRules, at wall: Timestamp?) {
-        guard let limit = rules.limit, case .changeTime = rules.way, progress.cursor.drain == nil,
-            let wall, let notedAt = progress.notedAt
+    /// Within twice the overlap all changes are read, whatever their number.
+    private func absence(at wall: Timestamp?) -> Duration? {
+        guard settings.rules.limit != nil, case .changeTime = settings.rules.way,
+            progress.cursor.drain == nil, let wall, let notedAt = progress.notedAt
         else { return nil }
-        away = wall.duration(since: notedAt)
-        self.limit = limit
-        guard away > progress.cursor.overlap * 2 else { return nil }
+        let away = wall.duration(since: notedAt)
+        return away > progress.cursor.overlap * 2 ? away : nil
     }
 
-    /// Above which item the newest are asked for first; nil where changes are.
+    /// Whether the window is to be read from disk before anything is asked of the server.
+    var mustReadWindowFirst: Bool { !disk.hasRead && absence(at: wall) != nil }
+
+    /// Above which item a sync asks for the newest first; nil where it begins with what changed.
     ///
     /// That is so where as many items as the feed holds have probably come meanwhile, at the pace of those
     /// that it shows. A wrong guess costs the new items a second time, and hides nothing; so does a device's
     /// clock that was turned.
-    func newestAbove<Content>(_ window: FeedWindow<Content>, pageSize: Int) -> CoveragePosition? {
-        let target = max(limit, window.size)
-        let rows = window.rows.filter { !$0.hasPendingWrites }
-        guard target <= pageSize, let first = rows.first, let last = rows.last else { return nil }
+    func newestAbove(at wall: Timestamp?) -> CoveragePosition? {
+        guard let away = absence(at: wall), let limit = settings.rules.limit else { return nil }
+        let target = max(limit, disk.window.size)
+        let rows = disk.window.rows.filter { !$0.hasPendingWrites }
+        guard target <= settings.rules.pageSize, let first = rows.first, let last = rows.last
+        else { return nil }
         let span = first.time.duration(since: last.time)
         guard span > .zero, away * rows.count >= span * target else { return nil }
         return .end(of: first.time)

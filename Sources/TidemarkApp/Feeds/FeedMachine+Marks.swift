@@ -87,19 +87,18 @@ extension FeedMachine {
         isChanged = true
     }
 
-    /// Whether a sync is still to learn where the user's other devices have cleared. One that nobody asked for,
-    /// and one that joins a listener, go by what the listener to the marks has told.
+    /// Whether a sync is still to learn where the user's other devices have cleared. One that nobody asked for
+    /// goes by what the listener to the marks has told.
     func lacksMarks(_ run: SyncRun) -> Bool {
-        settings.sharesMarks && !run.hasMarks
-            && !((run.calls.isEmpty || run.joinsListener) && live.hasMarks)
+        settings.sharesMarks && !run.hasMarks && !(run.calls.isEmpty && live.hasMarks)
     }
 
     mutating func findMarks(_ run: SyncRun, _ effects: inout [Effect]) {
         sync?.stage = .marks
-        let mayWait = run.calls.isEmpty || run.joinsListener && live.isOpeningMarks
-        if mayWait, !run.readsMarksAgain, live.marks != nil {
-            let wait = awaitListener(&effects)
-            sync?.marksWait = wait
+        if run.calls.isEmpty, !run.readsMarksAgain, live.marks != nil {
+            live.lastNumber += 1
+            sync?.marksWait = live.lastNumber
+            effects.append(.awaitShared(live.lastNumber))
         } else {
             readMarks(&effects)
         }
@@ -118,11 +117,10 @@ extension FeedMachine {
         if live.hasMarks { readNext(&effects) } else { readMarks(&effects) }
     }
 
-    mutating func listenerOverdue(
+    mutating func sharedOverdue(
         _ number: Int, _ error: FirestoreError, _ effects: inout [Effect]
     ) {
-        guard let run = sync, run.marksWait == number || run.changesWait == number else { return }
-        failed(.page, error, &effects)
+        if sync?.marksWait == number { failed(.page, error, &effects) }
     }
 
     mutating func sharedRead(

@@ -5,14 +5,10 @@ import Tidemark
 extension FeedMachine {
     /// A sync that runs, shared by all calls that asked meanwhile.
     struct SyncRun: Hashable {
-        enum Stage: Hashable {
-            case waiting, indexes, marks, changes, page, audit, saving, settling
-        }
+        enum Stage: Hashable { case waiting, indexes, marks, page, audit, saving, settling }
 
         var stage = Stage.waiting
         var calls: [CallID] = []
-        /// Whether it asks nothing itself where a listener that is being opened asks the same.
-        var joinsListener = false
         /// Those that wait for older items.
         var loads: [CallID] = []
         /// Whether it reads older items alone.
@@ -25,9 +21,8 @@ extension FeedMachine {
         var hasMarks = false
         /// Whether the marks are read once more.
         var readsMarksAgain = false
-        /// The waits for the listeners to the marks and to changes, where they are under way.
+        /// The wait for the listener to the marks, where it is under way.
         var marksWait: Int?
-        var changesWait: Int?
         /// Whether the marks have been dropped for a query that failed.
         var hasDropped = false
     }
@@ -47,26 +42,6 @@ extension FeedMachine {
         sync = SyncRun(calls: [call], maxReads: maxReads)
         if failure != nil { isChanged = true }
         failure = nil
-    }
-
-    /// Brings the feed up to date by listening, where a listener can tell what is missing.
-    mutating func comeLive(_ call: CallID, _ now: DeviceTime, _ effects: inout [Effect]) {
-        live(true, &effects)
-        beginSync(call, maxReads: nil)
-        guard sync?.calls == [call] else { return }
-        sync?.joinsListener = true
-        // Before the sync asks anything.
-        advanceLive(now, &effects)
-    }
-
-    /// Whether the sync has asked nothing yet that a listener may tell as well.
-    var mayJoinListener: Bool {
-        guard let run = sync, run.joinsListener, !run.isOlder, run.reach.startedAt == nil
-        else { return false }
-        switch run.stage {
-        case .waiting, .indexes, .marks, .changes: return run.audit == nil
-        case .page, .audit, .saving, .settling: return false
-        }
     }
 
     /// A read of older items goes on as a whole sync.
@@ -91,19 +66,6 @@ extension FeedMachine {
         sync = run
     }
 
-    private func absence(at wall: Timestamp?) -> FeedAbsence? {
-        FeedAbsence(of: progress, settings.rules, at: wall)
-    }
-
-    /// Whether the window is to be read from disk before anything is asked of the server: what is asked
-    /// depends on it.
-    var mustReadWindowFirst: Bool { !disk.hasRead && absence(at: wall) != nil }
-
-    /// Above which item a sync asks for the newest first; nil where it begins with what changed.
-    func newestAbove(at wall: Timestamp?) -> CoveragePosition? {
-        absence(at: wall)?.newestAbove(disk.window, pageSize: settings.rules.pageSize)
-    }
-
     /// Once the records are there: indexes before the first documents come, so that they are indexed
     /// as they are stored.
     mutating func startSync(_ effects: inout [Effect]) {
@@ -122,7 +84,7 @@ extension FeedMachine {
             // Older items alone begin with what the disk has told already.
             if sync?.stage == .settling { settleSync(&effects) }
         case .settling: settleSync(&effects)
-        case .indexes, .marks, .changes, .page, .audit, .saving: break
+        case .indexes, .marks, .page, .audit, .saving: break
         }
     }
 
@@ -143,10 +105,6 @@ extension FeedMachine {
         sync = run
         if lacksMarks(run) {
             findMarks(run, &effects)
-        } else if live.isOpening, mayJoinListener {
-            sync?.stage = .changes
-            let wait = awaitListener(&effects)
-            sync?.changesWait = wait
         } else if run.result.plans.count >= Self.maxPages {
             sync?.stage = .settling
         } else if run.audit != nil {
@@ -237,9 +195,7 @@ extension FeedMachine {
     mutating func endSync(_ outcome: Outcome, _ effects: inout [Effect]) {
         guard let run = sync else { return }
         sync = nil
-        for number in [run.marksWait, run.changesWait] {
-            if let number { effects.append(.unlisten(number)) }
-        }
+        if let number = run.marksWait { effects.append(.unlisten(number)) }
         for call in run.calls + run.loads { effects.append(.finish(call, outcome)) }
         if case .failed(let error) = outcome {
             failure = error

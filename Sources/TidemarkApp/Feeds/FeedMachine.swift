@@ -19,8 +19,6 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         /// - Precondition: The count is positive.
         case loadMore(Int, CallID)
         case sync(CallID)
-        /// To be kept up to date by listening from now on, and brought up to date: ended when it is.
-        case comeLive(CallID)
         /// As `sync`, ended when it has cost so many reads.
         case syncWithin(reads: Int, CallID)
         case move(Marks.Name, to: MarkTarget, CallID)
@@ -36,7 +34,7 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case progressSaved
         /// Where the marks of the user's other devices are.
         case sharedRead(SharedMarks, readTime: Timestamp)
-        case listenerOverdue(Int, FirestoreError)
+        case sharedOverdue(Int, FirestoreError)
         case heard(FeedHeard)
         case listenFailed(Int, FirestoreError)
         case waited
@@ -69,10 +67,10 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         /// Reads from the server where the marks of the user's other devices are: answered by
         /// `sharedRead`.
         case readShared
-        /// Waits for the first word of a listener, of the marks or of changes, which costs no second read; the
-        /// number names the wait, for `unlisten`. Answered by `heard`, or by `listenerOverdue` with what a read would have failed
+        /// Waits for the first word of the listener to them, which costs no second read; the number names the
+        /// wait, for `unlisten`. Answered by `heard`, or by `sharedOverdue` with what a read would have failed
         /// with.
-        case awaitListener(Int)
+        case awaitShared(Int)
         /// Tells them, through the queue of writes; answered only where it fails.
         case share(SharedMarks)
         /// Listens until it is told otherwise: answered by `heard`, in the end by `listenFailed`.
@@ -200,7 +198,6 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case .open(let call): open(call)
         case .loadMore(let count, let call): loadMore(count, call)
         case .sync(let call): beginSync(call, maxReads: nil)
-        case .comeLive(let call): comeLive(call, now, &effects)
         case .syncWithin(let reads, let call): beginSync(call, maxReads: reads)
         case .move(let name, let target, let call):
             move(Move(name: name, target: target, call: call), now, &effects)
@@ -215,7 +212,7 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case .compared(let comparison): compared(comparison, now, &effects)
         case .progressSaved: progressSaved(&effects)
         case .sharedRead(let marks, let readTime): sharedRead(marks, readTime, now, &effects)
-        case .listenerOverdue(let number, let error): listenerOverdue(number, error, &effects)
+        case .sharedOverdue(let number, let error): sharedOverdue(number, error, &effects)
         case .itemsRead(let rows, let hasMore, let scanned):
             if disk.itemsRead(rows, hasMore: hasMore, scanned, marks) { isChanged = true }
         case .changesRead(let changes): changesRead(changes)

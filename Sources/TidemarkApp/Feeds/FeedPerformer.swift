@@ -81,9 +81,9 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
             listeners.keep(engine.wait(duration) { report(.waited) }, as: Self.timer)
         case .unlisten(let number): listeners.cancel(number)
         case .readShared: readShared(tag, report)
-        case .awaitListener(let number):
+        case .awaitShared(let number):
             let wait = engine.awaitListener(deadline: deadline, tag: tag) { error in
-                report(.listenerOverdue(number, FirestoreError(error)))
+                report(.sharedOverdue(number, FirestoreError(error)))
             }
             listeners.keep(wait, as: number)
         case .share(let marks): share(marks, report)

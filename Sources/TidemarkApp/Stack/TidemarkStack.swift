@@ -170,36 +170,17 @@ public final class TidemarkStack: Sendable {
     ) async {
         checkApple()
         var failures = 0
-        var listening: [Feed] = []
         while !Task.isCancelled {
-            if let feeds = try? feeds(of: user) {
-                listening = feeds
-                if await areLive(feeds) {
-                    isLive(true)
-                    await untilCancelled()
-                    break
-                }
+            if let feeds = try? feeds(of: user), await areSynced(feeds) {
+                for feed in feeds { await feed.startListening() }
+                isLive(true)
+                await untilCancelled()
+                for feed in feeds { await feed.stopListening() }
+                return
             }
             isLive(false)
             await pause(Self.feedPauses[min(failures, Self.feedPauses.count - 1)])
             failures += 1
-        }
-        for feed in listening { await feed.stopListening() }
-    }
-
-    /// Lets feeds listen.
-    ///
-    /// - Returns: True if all of them are up to date by that, false if one could not be brought up to date.
-    private func areLive(_ feeds: [Feed]) async -> Bool {
-        await withTaskGroup(of: Bool.self) { group in
-            for feed in feeds {
-                group.addTask {
-                    // Its listener has gone on by itself meanwhile.
-                    if case .fresh = await feed.state.phase, await feed.isListening { return true }
-                    return (try? await feed.comeLive()) != nil
-                }
-            }
-            return await group.reduce(true) { $0 && $1 }
         }
     }
 

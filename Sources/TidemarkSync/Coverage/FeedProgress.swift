@@ -148,7 +148,7 @@ package struct FeedProgress: Hashable, Sendable {
 
 extension FeedProgress {
     package mutating func beginLive(since: Timestamp, limit: Int) {
-        if live?.since != since || live?.limit != limit { live = Live(since: since, limit: limit) }
+        if live?.since != since { live = Live(since: since, limit: limit) }
     }
 
     package mutating func endLive() { live = nil }

@@ -292,16 +292,9 @@ extension ReadPlanner {
     /// - Returns: The change time; nil if something must be read first.
     package static func liveStart(_ progress: FeedProgress, now: Timestamp) -> Timestamp? {
         guard progress.cursor.drain == nil, let since = progress.cursor.since else { return nil }
-        return resumes(progress, now: now) ? progress.live?.since : since
-    }
-
-    /// Whether a feed by change time can go on with the listener that was open last.
-    ///
-    /// - Parameter now: The device's clock.
-    package static func resumes(_ progress: FeedProgress, now: Timestamp) -> Bool {
-        guard let heardAt = progress.live?.heardAt else { return false }
+        guard let live = progress.live, let heardAt = live.heardAt else { return since }
         let age = now.duration(since: heardAt)
-        return age >= .zero && age < resumeWindow
+        return age >= .zero && age < resumeWindow ? live.since : since
     }
 
     /// Returns the maximum number of rows of a listener to changes: a page more than it shows at
@@ -309,14 +302,11 @@ extension ReadPlanner {
     /// feed reads its newest items anew. If the last read was just now, the changes are read to
     /// their end instead.
     ///
-    /// - Parameters:
-    ///   - resumes: Whether it goes on with the last one, which has to have the same limit.
-    ///   - now: The server's time; nil before its first answer.
+    /// - Parameter now: The server's time; nil before its first answer.
     package static func listenLimit(
-        _ progress: FeedProgress, since: Timestamp, resumes: Bool, now: Timestamp?,
-        _ rules: FeedRules
+        _ progress: FeedProgress, since: Timestamp, now: Timestamp?, _ rules: FeedRules
     ) -> Int {
-        if resumes, let live = progress.live { return live.limit }
+        if let live = progress.live, live.since == since { return live.limit }
         let isRecent = now.map { $0.duration(since: since) <= progress.cursor.overlap * 2 } ?? false
         let page = isRecent ? rules.pageSize : min(rules.pageSize, rules.limit ?? .max)
         return page + progress.cursor.seen.count
@@ -324,14 +314,12 @@ extension ReadPlanner {
 
     /// Returns the cost of starting to listen.
     ///
-    /// - Parameters:
-    ///   - limit: Rows that the listener shows at the most.
-    ///   - resumes: Whether it goes on with the last one.
+    /// - Parameter limit: Rows that the listener shows at the most.
     package static func listen(
-        _ progress: FeedProgress, since: Timestamp, limit: Int, resumes: Bool, _ rules: FeedRules
+        _ progress: FeedProgress, since: Timestamp, limit: Int, _ rules: FeedRules
     ) -> ReadPlan {
         let question = ReadPlan.Question.changes(since: since, after: nil)
-        if resumes {
+        if progress.live?.since == since, progress.live?.heardAt != nil {
             return ReadPlan(
                 kind: .resume, question: question, pageSize: rules.pageSize,
                 prediction: ReadPlan.Prediction(atLeast: 0, atMost: limit, ifUnchanged: 0),

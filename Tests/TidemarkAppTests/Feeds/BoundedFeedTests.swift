@@ -86,33 +86,11 @@ import TidemarkApp
     private func comeLive(_ world: FeedWorld) async throws {
         let listened = world.billed(method: "Listen")
         await world.feed.startListening()
-        for await state in world.feed.states {
+        for await state in await world.feed.states {
             guard case .fresh = state.phase else { continue }
             break
         }
         try await until("the listener is billed") { world.billed(method: "Listen") != listened }
-    }
-
-    /// All calls are held up: what it needs comes with the listen stream, in its first answer.
-    @Test func `comes live in one round trip, and pays for what changed alone`() async throws {
-        try await world(50, limit: nil) { world in
-            try await world.feed.sync()
-            world.wait(3_600)
-            for _ in 0..<5 { try await world.insert() }
-            world.wait(600)
-            let held = HeldTransport(world.server)
-            held.hold()
-            try await world.relaunch(through: held)
-            let before = world.billed()
-            let sync = try await world.feed.comeLive()
-            #expect(sync.plans.isEmpty && sync.readTime != nil)
-            #expect(world.billed() - before == 5)
-            #expect(try await world.truth().prefix(20) == ArraySlice(await world.shown()))
-            guard case .fresh = await world.feed.state.phase else {
-                Issue.record("it is not fresh")
-                return
-            }
-        }
     }
 
     /// - Parameters:

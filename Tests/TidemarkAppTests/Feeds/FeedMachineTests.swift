@@ -118,7 +118,7 @@ import Tidemark
             }
         }
         let waits = effects.compactMap {
-            if case .awaitListener(let number) = $0 { number } else { nil }
+            if case .awaitShared(let number) = $0 { number } else { nil }
         }
         return (machine, try #require(marks.first), try #require(waits.first))
     }
@@ -143,7 +143,7 @@ import Tidemark
         let effects = machine.step(heard(marks, at: time(1_000)), now: now)
         #expect(plans(effects).map(\.floor) == [time(900)])
         #expect(effects.contains(.unlisten(wait)) && !effects.contains(.readShared))
-        #expect(machine.step(.listenerOverdue(wait, fault), now: now).isEmpty, "it comes too late")
+        #expect(machine.step(.sharedOverdue(wait, fault), now: now).isEmpty, "it comes too late")
     }
 
     @Test func `reads the marks where their listener does not tell them`() throws {
@@ -166,13 +166,12 @@ import Tidemark
 
     @Test func `fails as a read does when the marks' listener is silent`() throws {
         var (machine, _, wait) = try listening()
-        let effects = machine.step(.listenerOverdue(wait, fault), now: now)
+        let effects = machine.step(.sharedOverdue(wait, fault), now: now)
         #expect(machine.shown.phase == .failed(fault))
         #expect(effects.contains(.wait(.seconds(1))), "it tries again")
         let again = machine.step(.waited, now: now)
         #expect(
-            again.contains { if case .awaitListener(let next) = $0 { next != wait } else { false } }
-        )
+            again.contains { if case .awaitShared(let next) = $0 { next != wait } else { false } })
     }
 
     @Test func `reads the marks in a sync that an app asked for, also where it listens`() {
@@ -331,99 +330,6 @@ import Tidemark
             _ = machine.step(.changesRead([:]), now: now)
             #expect(machine.shown.phase == .fresh(readTime: time(second)))
         }
-    }
-
-    /// A feed that holds everything as of 900, opened, and told to come live.
-    private func comingLive(
-        sharesMarks: Bool = false
-    ) throws -> (machine: Machine, effects: [Machine.Effect]) {
-        var progress = FeedProgress(overlap: .seconds(300))
-        let rules = machine().settings.rules
-        let plan = try #require(ReadPlanner.next(progress, SyncReach(), action: nil, rules))
-        _ = progress.receive([], of: plan, readTime: time(900), rules: rules)
-        var machine = Machine(FeedSettings(rules: rules, window: 3, sharesMarks: sharesMarks))
-        _ = machine.step(.open(1), now: now)
-        _ = machine.step(.loaded(Marks(), progress), now: now)
-        _ = machine.step(.itemsRead([], hasMore: false, rowsScanned: 0), now: now)
-        var effects = machine.step(.comeLive(2), now: now)
-        effects += machine.step(.indexesDeclared, now: now)
-        return (machine, effects)
-    }
-
-    private func told(
-        _ machine: Machine, at readTime: Timestamp?, _ rows: [FeedBookRow] = [],
-        isFull: Bool = false
-    ) throws -> Machine.Event {
-        .heard(
-            FeedHeard(
-                number: try #require(machine.live.listen?.number), changed: rows.map(\.path),
-                rows: rows, readTime: readTime, isFull: isFull, isPage: isFull, mark: nil))
-    }
-
-    private func waits(_ effects: [Machine.Effect]) -> [Int] {
-        effects.compactMap { if case .awaitListener(let number) = $0 { number } else { nil } }
-    }
-
-    private func isSynced(_ effects: [Machine.Effect]) -> Bool {
-        effects.contains {
-            if case .finish(2, .synced(let sync)) = $0 { sync.reads == 0 } else { false }
-        }
-    }
-
-    @Test func `comes live by its listener alone, in one round trip`() throws {
-        var (machine, effects) = try comingLive()
-        #expect(plans(effects).isEmpty && waits(effects).count == 1)
-        #expect(!isSynced(machine.step(try told(machine, at: nil), now: now)), "from disk")
-        effects = machine.step(try told(machine, at: time(950)), now: now)
-        #expect(plans(effects).isEmpty && isSynced(effects))
-        #expect(machine.shown.phase == .fresh(readTime: time(950)))
-    }
-
-    @Test func `comes live by pages behind a listener that is full`() throws {
-        var (machine, effects) = try comingLive()
-        let rows = [Int64(910), 920].map { second in
-            FeedBookRow(
-                path: DocumentPath(unchecked: "c/\(second)"), itemTime: time(second),
-                changeTime: time(second), updateTime: time(second))
-        }
-        effects = machine.step(try told(machine, at: time(950), rows, isFull: true), now: now)
-        guard case .changes(_, let after)? = plans(effects).first?.question else {
-            Issue.record("no page of changes is asked for")
-            return
-        }
-        #expect(after?.path == rows[1].path && !isSynced(effects))
-    }
-
-    @Test func `coming live waits for both listeners, in any order`() throws {
-        for marksFirst in [true, false] {
-            var (machine, effects) = try comingLive(sharesMarks: true)
-            #expect(plans(effects).isEmpty && !effects.contains(.readShared))
-            let marks = heard(try #require(machine.live.marks?.number), at: time(940))
-            let changes = try told(machine, at: time(950))
-            effects = machine.step(marksFirst ? marks : changes, now: now)
-            #expect(plans(effects).isEmpty && !isSynced(effects))
-            effects = machine.step(marksFirst ? changes : marks, now: now)
-            #expect(plans(effects).isEmpty && !effects.contains(.readShared))
-            // The mark is stored, and what it hides goes.
-            effects += machine.step(.changesRead([:]), now: now)
-            effects += machine.step(
-                .itemsRead([], hasMore: false, rowsScanned: 0), now: now)
-            #expect(isSynced(effects))
-        }
-    }
-
-    @Test func `coming live fails as a read does, and reads where it listens no more`() throws {
-        let (machine, effects) = try comingLive()
-        let failed = Machine.Effect.finish(2, .failed(fault))
-        var silent = machine
-        let wait = try #require(waits(effects).first)
-        #expect(silent.step(.listenerOverdue(wait, fault), now: now).contains(failed))
-        #expect(silent.live.listen != nil, "it goes on listening")
-        var refused = machine
-        let number = try #require(machine.live.listen?.number)
-        #expect(refused.step(.listenFailed(number, fault), now: now).contains(failed))
-        var closed = machine
-        #expect(plans(closed.step(.live(false), now: now)).count == 1)
     }
 
     /// As a page it would end behind rows that nobody has read.

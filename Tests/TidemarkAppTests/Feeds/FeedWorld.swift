@@ -42,7 +42,7 @@ final class FeedWorld {
 
     /// Of a device whose clock is the server's, less `behind` seconds.
     private static func client(
-        _ server: any Transport, _ folder: String, _ clock: StandingClock, behind: Int64 = 0
+        _ server: FirestoreServer, _ folder: String, _ clock: StandingClock, behind: Int64 = 0
     ) throws -> Firestore {
         var environment = SyncEnvironment.live(server)
         environment.now = { Timestamp(seconds: clock.seconds - behind, nanoseconds: 0) }
@@ -72,14 +72,10 @@ final class FeedWorld {
 
     /// Ends the app and starts it again on the same disk.
     ///
-    /// - Parameters:
-    ///   - behind: By how many seconds the device's clock has been turned back.
-    ///   - transport: Its way to the server; nil for the direct one.
-    func relaunch(
-        clockBehind behind: Int64 = 0, through transport: (any Transport)? = nil
-    ) async throws {
+    /// - Parameter behind: By how many seconds the device's clock has been turned back.
+    func relaunch(clockBehind behind: Int64 = 0) async throws {
         await device.terminate()
-        device = try Self.client(transport ?? server, folder, clock, behind: behind)
+        device = try Self.client(server, folder, clock, behind: behind)
         feed = try Self.feed(device, pageSize, window, limit)
         try await feed.open()
     }

@@ -163,15 +163,7 @@ final class HistoryDevice {
     func goLive(_ isWanted: Bool) {
         history.note("\(name) \(isWanted ? "listens" : "listens no more")")
         isLive = isWanted
-        // In every second history it comes up to date by that, which is checked as a sync is.
-        guard isWanted, history.settings.seed.isMultiple(of: 2), let feed, client.isAlive else {
-            feed?.tell(.live(isWanted))
-            return
-        }
-        let begin = SyncBegin(self)
-        feed.comeLive { [unowned self, unowned feed] outcome in
-            history.oracle.synced(outcome, feed, begin, self)
-        }
+        feed?.tell(.live(isWanted))
     }
 
     func page() {

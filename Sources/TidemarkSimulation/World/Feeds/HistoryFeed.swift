@@ -48,14 +48,9 @@ final class HistoryFeed {
         step(event(lastCall))
     }
 
-    func sync(_ end: @escaping (Machine.Outcome) -> Void) { sync({ .sync($0) }, end) }
-    func comeLive(_ end: @escaping (Machine.Outcome) -> Void) { sync({ .comeLive($0) }, end) }
-
-    private func sync(
-        _ event: (Machine.CallID) -> Machine.Event, _ end: @escaping (Machine.Outcome) -> Void
-    ) {
+    func sync(_ end: @escaping (Machine.Outcome) -> Void) {
         syncs += 1
-        call(event) { [unowned self] outcome in
+        call({ .sync($0) }) { [unowned self] outcome in
             syncs -= 1
             end(outcome)
         }
