@@ -53,7 +53,7 @@ public actor Feed {
     /// What the device knows that it holds completely.
     public var coverage: Coverage { machine.progress.coverage }
     /// What the next ``sync()`` will ask, what it costs, and why. Asks nothing.
-    public var plan: ReadPlan { machine.plan(at: DeviceTime(environment)) }
+    public var plan: ReadPlan { machine.plan }
     /// What happened to its marks and reads, since it was made.
     public var counters: FeedCounters { machine.counters }
     /// Documents and index entries looked at to fill the window, since the start.
@@ -159,9 +159,8 @@ extension Feed {
     /// then the ``FeedDefinition/pageSize`` newest once more and each change to them; what happens
     /// below them is found by the next sync. A shared mark costs one read, and one a change.
     ///
-    /// Bounded: where more changes than a page of them it reads pages, and listens anew above them. A feed
-    /// with a ``FeedDefinition/limit`` costs its limit and one where so many items have come in an absence that
-    /// was long for its pace, and at most twice its limit and one where the absence was short. A failure is shown as the phase, and tried again after 1 s, 2 s and so on up to a minute.
+    /// Bounded: where more changes than a page of them it reads pages, and listens anew above them. A
+    /// failure is shown as the phase, and tried again after 1 s, 2 s and so on up to a minute.
     public func startListening() {
         tag = .current
         step(.live(true))

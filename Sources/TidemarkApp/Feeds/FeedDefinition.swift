@@ -54,9 +54,8 @@ public struct FeedDefinition: Sendable {
     /// How many items the device holds at the least: the newest above the clear mark. Nil, the default,
     /// for all of them.
     ///
-    /// With a limit the first sync reads so many items, however long the feed is, and so does a sync after
-    /// an absence in which so many have come. A sync that cannot know that beforehand reads so many changes
-    /// before. Older items come with
+    /// With a limit the first sync reads so many items, however long the feed is, and a sync after a long
+    /// absence reads no more than so many changes and so many items. Older items come with
     /// ``Feed/loadMore(_:)``, from the server where the device does not hold them, and are held from then
     /// on. What is held is kept right in the feed's ``way``, as without a limit. A window shows no more
     /// than the limit at first.

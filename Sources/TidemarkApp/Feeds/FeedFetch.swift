@@ -5,16 +5,11 @@ package struct FeedFetch: Hashable, Sendable {
     package let plan: ReadPlan
     let progress: FeedProgress
     let action: Timestamp?
-    /// The device's clock when it asked; nil where it is not known.
-    let askedAt: Timestamp?
 
-    package init(
-        plan: ReadPlan, progress: FeedProgress, action: Timestamp?, askedAt: Timestamp? = nil
-    ) {
+    package init(plan: ReadPlan, progress: FeedProgress, action: Timestamp?) {
         self.plan = plan
         self.progress = progress
         self.action = action
-        self.askedAt = askedAt
     }
 
     /// What the page comes to; its progress is stored in the transaction that stores its documents.
@@ -24,7 +19,6 @@ package struct FeedFetch: Hashable, Sendable {
         let rows = documents.map(definition.bookRow)
         var next = progress
         let fresh = next.receive(rows, of: plan, readTime: readTime, rules: definition.rules)
-        if let askedAt, next.lastReadTime != progress.lastReadTime { next.note(now: askedAt) }
         if let action { next.cut(action: action) }
         var page = FeedPage(
             progress: next, readTime: readTime, rows: documents.count,

@@ -83,7 +83,6 @@ extension FeedMachine {
         if settings.sharesMarks, live.marks == nil {
             live.marks = listen(.marks, limit: 1, &effects)
         }
-        if live.listen == nil, mustReadWindowFirst { return }
         if live.listen != nil {
             // A mark that was reset opens a gap that no listener fills, and so do more new items than
             // a listener to the newest shows. A sync that failed says so until another one has not.
@@ -99,9 +98,8 @@ extension FeedMachine {
         // A look at the newest need show no more than are held.
         if case .head = question { limit = min(limit, settings.rules.limit ?? .max) }
         if case .changes(let since) = question {
-            limit = ReadPlanner.listenLimit(
-                progress, since: since, now: serverTime.estimate(at: now), settings.rules)
-            let plan = ReadPlanner.listen(progress, since: since, limit: limit, settings.rules)
+            limit = ReadPlanner.listenLimit(progress, since: since, settings.rules)
+            let plan = ReadPlanner.listen(progress, since: since, settings.rules)
             tell(.asked(plan), &effects)
             progress.beginLive(since: since, limit: limit)
         }
@@ -114,8 +112,7 @@ extension FeedMachine {
         case .changeTime(let audited):
             guard progress.gaps(above: marks.action, settings.rules).isEmpty,
                 !audited || isFresh,
-                let since = ReadPlanner.liveStart(progress, now: serverNow(now)),
-                progress.live?.since == since || newestAbove(at: now.wall) == nil
+                let since = ReadPlanner.liveStart(progress, now: serverNow(now))
             else { return nil }
             return .changes(since: since)
         case .itemTime:
@@ -173,7 +170,6 @@ extension FeedMachine {
         }
         live.failures = 0
         progress.heard(heard.rows, in: listen.range, readTime: readTime, settings.rules)
-        progress.note(now: now.wall)
         if let action = marks.action { progress.cut(action: action) }
         failure = nil
         isFresh = self.readTime != nil

@@ -70,7 +70,6 @@ extension FeedMachine {
     /// as they are stored.
     mutating func startSync(_ effects: inout [Effect]) {
         guard let run = sync else { return }
-        if run.stage == .waiting, mustReadWindowFirst { return }
         if run.stage == .waiting, mustSaveMarks {
             mustSaveMarks = false
             effects.append(.save(marks, nil))
@@ -96,7 +95,6 @@ extension FeedMachine {
     mutating func readNext(_ effects: inout [Effect]) {
         guard var run = sync else { return }
         if settings.rules.limit != nil { run.reach.wanted = disk.window.size }
-        run.reach.newestAbove = newestAbove(at: wall)
         var rules = settings.rules
         if let most = run.maxReads {
             run.reach.hasAudit = true
@@ -139,10 +137,7 @@ extension FeedMachine {
     private mutating func fetch(_ plan: ReadPlan, _ effects: inout [Effect]) {
         sync?.stage = .page
         if let floor = plan.floor, floor == marks.action { tell(.used(floor), &effects) }
-        effects.append(
-            .fetch(
-                FeedFetch(
-                    plan: plan, progress: progress, action: marks.action, askedAt: wall)))
+        effects.append(.fetch(FeedFetch(plan: plan, progress: progress, action: marks.action)))
     }
 
     /// Nothing has moved forward unless it has arrived and is stored.

@@ -158,8 +158,6 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     var isFresh = false
     /// Whether ``shown`` is to be made anew.
     var isChanged = false
-    /// The device's clock at the last event; nil before the first.
-    var wall: Timestamp?
 
     enum Opening: Hashable { case closed, loading, open }
 
@@ -179,12 +177,9 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     package var rowsScanned: Int { disk.rowsScanned }
 
     /// What the next sync would ask first. Asks nothing.
-    ///
-    /// - Parameter now: The device's clocks.
-    package func plan(at now: DeviceTime) -> ReadPlan {
-        var reach = SyncReach()
-        reach.newestAbove = newestAbove(at: now.wall)
-        return ReadPlanner.next(progress, reach, action: marks.action, settings.rules) ?? .nothing
+    package var plan: ReadPlan {
+        ReadPlanner.next(progress, SyncReach(), action: marks.action, settings.rules)
+            ?? .nothing
     }
 
     /// As of when everything above the clear mark is held; nil when something is missing.
@@ -193,7 +188,6 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     /// - Parameter now: The device's clocks: they measure how long ago the server last told its own.
     package mutating func step(_ event: Event, now: DeviceTime) -> [Effect] {
         var effects: [Effect] = []
-        wall = now.wall
         switch event {
         case .open(let call): open(call)
         case .loadMore(let count, let call): loadMore(count, call)

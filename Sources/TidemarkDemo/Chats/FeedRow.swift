@@ -43,9 +43,7 @@ struct FeedRow: ScenarioRow {
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
-        let firestore = try await DeviceClock.$ahead.withValue(.seconds(away)) {
-            try await visit.firestore()
-        }
+        let firestore = try await visit.firestore()
         switch side {
         case .before:
             let documents = try await listen(firestore) { visit.sawContent() }

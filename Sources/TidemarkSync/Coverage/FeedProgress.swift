@@ -17,9 +17,6 @@ package struct FeedProgress: Hashable, Sendable {
 
     /// The listener that was open last.
     package private(set) var live: Live?
-    /// The device's clock when everything was last known: it tells how long a feed was away,
-    /// whatever the clock's offset. Nil where it was not noted.
-    package private(set) var notedAt: Timestamp?
 
     package struct Live: Hashable, Sendable {
         /// The change time from which the listener reports changes.
@@ -38,9 +35,6 @@ package struct FeedProgress: Hashable, Sendable {
 
     /// Removes everything that a clear has hidden, because nothing below the mark must be held.
     package mutating func cut(action: Timestamp) { coverage.cut(below: .end(of: action)) }
-
-    /// Notes the device's clock.
-    package mutating func note(now: Timestamp) { notedAt = now }
 
     /// Receives a page that a plan requested.
     ///
@@ -67,7 +61,7 @@ package struct FeedProgress: Hashable, Sendable {
             let paths = Set(fresh.map(\.path))
             return rows.filter { paths.contains($0.path) }
         case .items(let range):
-            if plan.beginsAnew || plan.beginsAnewWhenFull && !isLast { beginAnew() }
+            if plan.beginsAnew { beginAnew() }
             return receive(rows, in: range, readTime: readTime, isLast: isLast, rules)
         case .figures, .marks: preconditionFailure("these have no rows")
         }
@@ -283,11 +277,9 @@ extension FeedProgress {
 }
 
 extension FeedProgress {
-    private static let format: UInt8 = 6
-    /// Without the device's clock.
-    private static let formatWithoutClock: UInt8 = 5
-    /// Also without what tells how many come again.
-    private static let formatWithoutCounts: UInt8 = 4
+    private static let format: UInt8 = 5
+    /// The format without the numbers of repeated items.
+    private static let oldFormat: UInt8 = 4
 
     package var encoded: [UInt8] {
         var writer = RecordWriter(format: Self.format)
@@ -301,23 +293,19 @@ extension FeedProgress {
             writer.unsigned(UInt64(live.limit))
             writer.optional(live.heardAt) { $0.time($1) }
         }
-        writer.optional(notedAt) { $0.time($1) }
         return writer.bytes
     }
 
     /// Returns nil if ``encoded`` did not make the bytes.
     package init?(encoded bytes: [UInt8], overlap: Duration) {
-        let formats = [Self.format, Self.formatWithoutClock, Self.formatWithoutCounts]
-        guard let format = formats.first(where: { $0 == bytes.first }),
-            var reader = RecordReader(bytes, format: format),
+        let isOld = bytes.first == Self.oldFormat
+        guard
+            var reader = RecordReader(bytes, format: isOld ? Self.oldFormat : Self.format),
             let cursor = ChangeCursor(from: &reader, overlap: overlap),
             let coverage = Coverage(from: &reader), let headTime = reader.optional({ $0.time() }),
-            let headCount = format == Self.formatWithoutCounts
-                ? 0 : reader.unsigned().flatMap(Int.init(exactly:)),
-            let hasDelta = format == Self.formatWithoutCounts ? 0 : reader.unsigned(),
-            let live = reader.optional({ Live(from: &$0) }),
-            let notedAt = format == Self.format ? reader.optional({ $0.time() }) : .some(nil),
-            reader.isAtEnd
+            let headCount = isOld ? 0 : reader.unsigned().flatMap(Int.init(exactly:)),
+            let hasDelta = isOld ? 0 : reader.unsigned(),
+            let live = reader.optional({ Live(from: &$0) }), reader.isAtEnd
         else { return nil }
         self.cursor = cursor
         self.coverage = coverage
@@ -325,7 +313,6 @@ extension FeedProgress {
         self.headCount = headCount
         self.hasDelta = hasDelta == 1
         self.live = live
-        self.notedAt = notedAt
     }
 }
 

@@ -75,9 +75,6 @@ public struct ReadPlan: Hashable, Sendable {
     /// True if the result replaces all held items: a bounded feed was inactive for so long that
     /// reading the newest items costs less than reading all changes.
     package var beginsAnew = false
-    /// The same where the page is full: then all of the newest items are new. A shorter page gives
-    /// up nothing.
-    package var beginsAnewWhenFull = false
 
     /// The server time from which changes are requested; nil for other requests.
     public var since: Timestamp? {

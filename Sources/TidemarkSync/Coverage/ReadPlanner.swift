@@ -10,9 +10,6 @@ package struct SyncReach: Hashable, Sendable {
     package var hasAudit = false
     /// The number of changed rows that were new on this device.
     package var news = 0
-    /// In a bounded feed that was away for long: above which of its items the newest are asked for
-    /// first; nil to begin with what changed.
-    package var newestAbove: CoveragePosition?
     /// In a bounded feed, the number of items held from its base up, if the disk has reported it.
     package var held: Int?
     /// In a bounded feed, the minimum number of items wanted, for example because a user scrolled
@@ -67,7 +64,6 @@ package enum ReadPlanner {
     ) -> ReadPlan? {
         switch rules.way {
         case .changeTime:
-            if let newest = newest(progress, reach, action, rules) { return newest }
             if let delta = delta(progress, reach, action, rules) { return delta }
         case .itemTime, .audit:
             if !reach.hasHead { return head(progress, reach, action, rules) }
@@ -112,26 +108,6 @@ package enum ReadPlanner {
             pageSize: size, prediction: ReadPlan.Prediction(atLeast: 1, atMost: size),
             reason: "More has changed than the \(target) newest items, so these are read anew.")
         plan.beginsAnew = true
-        return plan
-    }
-
-    /// In a bounded feed that was away for long: the items above its newest one. A full page of
-    /// them is all that it has to hold; a shorter one leaves the rest to the changes, which bring
-    /// its rows again.
-    private static func newest(
-        _ progress: FeedProgress, _ reach: SyncReach, _ action: Timestamp?, _ rules: FeedRules
-    ) -> ReadPlan? {
-        guard let newest = reach.newestAbove, !reach.hasHead, progress.cursor.drain == nil,
-            let target = reach.target(rules), target <= rules.pageSize
-        else { return nil }
-        let lower = max(FeedProgress.floor(action), newest)
-        var plan = ReadPlan(
-            kind: .page, question: .items(lower..<CoveragePosition.highest), pageSize: target,
-            prediction: ReadPlan.Prediction(atLeast: 1, atMost: target),
-            reason:
-                "At the pace of the items that are held, \(target) have come since the last read, "
-                + "so the newest are read first.")
-        plan.beginsAnewWhenFull = true
         return plan
     }
 
@@ -298,38 +274,31 @@ extension ReadPlanner {
     }
 
     /// Returns the maximum number of rows of a listener to changes: a page more than it shows at
-    /// first. In a bounded feed a page is at most the limit, because after that many changes the
-    /// feed reads its newest items anew. If the last read was just now, the changes are read to
-    /// their end instead.
-    ///
-    /// - Parameter now: The server's time; nil before its first answer.
+    /// first.
     package static func listenLimit(
-        _ progress: FeedProgress, since: Timestamp, now: Timestamp?, _ rules: FeedRules
+        _ progress: FeedProgress, since: Timestamp, _ rules: FeedRules
     ) -> Int {
         if let live = progress.live, live.since == since { return live.limit }
-        let isRecent = now.map { $0.duration(since: since) <= progress.cursor.overlap * 2 } ?? false
-        let page = isRecent ? rules.pageSize : min(rules.pageSize, rules.limit ?? .max)
-        return page + progress.cursor.seen.count
+        return rules.pageSize + progress.cursor.seen.count
     }
 
     /// Returns the cost of starting to listen.
-    ///
-    /// - Parameter limit: Rows that the listener shows at the most.
     package static func listen(
-        _ progress: FeedProgress, since: Timestamp, limit: Int, _ rules: FeedRules
+        _ progress: FeedProgress, since: Timestamp, _ rules: FeedRules
     ) -> ReadPlan {
         let question = ReadPlan.Question.changes(since: since, after: nil)
         if progress.live?.since == since, progress.live?.heardAt != nil {
             return ReadPlan(
                 kind: .resume, question: question, pageSize: rules.pageSize,
-                prediction: ReadPlan.Prediction(atLeast: 0, atMost: limit, ifUnchanged: 0),
+                prediction: ReadPlan.Prediction(
+                    atLeast: 0, atMost: listenLimit(progress, since: since, rules), ifUnchanged: 0),
                 reason: "The last listener heard something less than 30 minutes ago, so it goes on "
                     + "for what changed since.")
         }
         return ReadPlan(
             kind: .delta, question: question, pageSize: rules.pageSize,
             prediction: ReadPlan.Prediction(
-                atLeast: 1, atMost: limit,
+                atLeast: 1, atMost: listenLimit(progress, since: since, rules),
                 ifUnchanged: progress.repeatedChanges.map { max(1, $0) }),
             reason: "Everything up to the last read is held, so it listens to what changed since, "
                 + "with \(progress.cursor.overlap) of overlap for writes that were under way.")

@@ -34,23 +34,18 @@ final class FeedWorld {
         self.pageSize = pageSize
         self.window = window
         self.limit = limit
-        device = try Self.client(server, folder, clock)
+        device = try Self.client(server, folder)
         feed = try Self.feed(device, pageSize, window, limit)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// Of a device whose clock is the server's, less `behind` seconds.
-    private static func client(
-        _ server: FirestoreServer, _ folder: String, _ clock: StandingClock, behind: Int64 = 0
-    ) throws -> Firestore {
-        var environment = SyncEnvironment.live(server)
-        environment.now = { Timestamp(seconds: clock.seconds - behind, nanoseconds: 0) }
-        return try Firestore(
+    private static func client(_ server: FirestoreServer, _ folder: String) throws -> Firestore {
+        try Firestore(
             projectID: "p",
             settings: FirestoreSettings(
                 cache: .directory(folder), label: "device", readDeadline: .seconds(20)),
-            environment: environment)
+            environment: .live(server))
     }
 
     private static func feed(
@@ -71,11 +66,9 @@ final class FeedWorld {
     var definition: FeedDefinition { Self.definition(device, pageSize, window, limit) }
 
     /// Ends the app and starts it again on the same disk.
-    ///
-    /// - Parameter behind: By how many seconds the device's clock has been turned back.
-    func relaunch(clockBehind behind: Int64 = 0) async throws {
+    func relaunch() async throws {
         await device.terminate()
-        device = try Self.client(server, folder, clock, behind: behind)
+        device = try Self.client(server, folder)
         feed = try Self.feed(device, pageSize, window, limit)
         try await feed.open()
     }
@@ -178,12 +171,6 @@ final class FeedWorld {
     /// What the server has billed the device for.
     func billed(label: String = "device") -> Int {
         server.meter().filter { $0.label == label }.map(\.reads).reduce(0, +)
-    }
-
-    /// What it has billed the device for by one RPC.
-    func billed(method: String) -> Int {
-        server.meter().filter { $0.label == "device" }
-            .compactMap { $0.readsByMethod[method] }.reduce(0, +)
     }
 }
 
