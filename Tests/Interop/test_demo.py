@@ -100,4 +100,5 @@ def test_a_demo_on_a_busy_machine_ends_well(tmp_path):
     assert day["bytes"] > 5 * again["bytes"]
     week = next(row for row in played["scenarios"] if row["name"].startswith("back after a week"))
     assert week["filtered"]["missed"] + week["filtered"]["editsMissed"] > 0
-    assert week["filtered"]["reads"] < week["after"]["reads"] < week["before"]["reads"]
+    assert week["filtered"]["reads"] < week["before"]["reads"]
+    assert week["after"]["reads"] < week["before"]["reads"]

@@ -17,7 +17,7 @@ APP = """import FirebaseFirestore
 let db = Firestore.firestore()
 func count() async throws -> Int { try await db.collection("likes").getDocuments().documents.count }
 func send(_ text: String) {
-    db.collection("messages").addDocument(data: ["text": text, "sentAt": Timestamp()])
+    db.collection("messages").addDocument(data: ["text": text, "sentAt": Timestamp()]) { show($0) }
 }
 func listen(_ query: Query) { token = query.addSnapshotListener { s, e in show(s, e) } }
 func stop() { token.remove() }

@@ -125,8 +125,16 @@ def test_update_holds_to_its_precondition(wire, group):
     assert wire.get(f"{group}/a").fields == fields({"n": 1})
 
 
-@pytest.mark.parametrize("mask", [["a", "a.b"], ["__name__"], ["a..b"], [""], ["a[0]"], ["a", "a"]])
-def test_update_refuses_a_mask_that_overlaps_or_is_no_path(wire, group, mask):
+def test_of_masks_that_overlap_the_shorter_path_wins(wire, group):
+    create(wire, group, "a", {"m": {"x": 1, "y": 2}, "n": 1})
+    for mask in [["m.x", "m"], ["m", "m.x"], ["m", "m"]]:
+        updated = wire.update_document(
+            document=document(f"{group}/a", {"m": {"x": 9}}), update_mask={"field_paths": mask})
+        assert updated.fields == fields({"m": {"x": 9}, "n": 1})
+
+
+@pytest.mark.parametrize("mask", [["__name__"], ["a..b"], [""], ["a[0]"]])
+def test_update_refuses_a_mask_that_is_no_path(wire, group, mask):
     with pytest.raises(exceptions.InvalidArgument):
         wire.update_document(
             document=document(f"{group}/a", {}), update_mask={"field_paths": mask})

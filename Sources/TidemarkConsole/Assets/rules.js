@@ -27,7 +27,9 @@ if (rules) {
   rules.querySelector("[data-part=put]").addEventListener("click", () => {
     const body = { rules: { files: [{ name: "security.rules", content: source.value }] } };
     output.textContent = "…";
-    fetch("/emulator/v1/projects/console:securityRules", { method: "PUT", body: JSON.stringify(body) })
+    fetch("/tidemark/v1/rules", {
+      method: "PUT", body: JSON.stringify(body), headers: { "content-type": "application/json" },
+    })
       .then(async (response) => {
         if (response.ok) { location.reload(); return; }
         output.textContent = (await response.json()).error.message;

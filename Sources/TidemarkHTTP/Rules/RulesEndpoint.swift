@@ -5,7 +5,8 @@ public import TidemarkServer
 
 /// What is asked of a server's security rules over HTTP, in its own words and in the emulator's.
 ///
-/// - `GET /tidemark/v1/rules`: the file, what is wrong with it, and whether rules are in force.
+/// - `GET /tidemark/v1/rules`: the file, what is wrong with it, and whether rules are in force. `PUT` with
+///   the emulator's body puts rules in force for all projects, until the server's file changes.
 /// - `POST /tidemark/v1/rules/explain` with a case of `tidemark rules test`, as in
 ///   `{"as": "ann", "get": "rooms/blue"}`: whether it is allowed, why not, and the value of each
 ///   expression. The parameters `project` and `database` say where; by default `local`, `(default)`.
@@ -60,6 +61,7 @@ public struct RulesEndpoint: WebPages {
         guard path.starts(with: ["tidemark", "v1", "rules"]) else { return nil }
         switch (request.method, path.dropFirst(3).joined(separator: "/")) {
         case ("GET", ""): return .rules(RulesState(server, watch, of: request["project"]))
+        case ("PUT", ""): return put(request, of: nil)
         case ("POST", "explain"): return explain(request)
         case ("POST", "try"): return attempt(request)
         case ("GET", "requests"): return .rules(server.judgedRequests().map(JudgedRequestJSON.init))
@@ -131,8 +133,9 @@ public struct RulesEndpoint: WebPages {
         }
     }
 
-    private func put(_ request: PageRequest, of project: String) -> PageAnswer {
-        guard (try? DatabaseID(project: project)) != nil else {
+    /// - Parameter project: The project that gets the rules; nil for all projects, as the console asks.
+    private func put(_ request: PageRequest, of project: String?) -> PageAnswer {
+        if let project, (try? DatabaseID(project: project)) == nil {
             return .emulatorRefusal(400, "The path names no project.")
         }
         guard let order = try? JSONDecoder().decode(EmulatorRules.self, from: Data(request.body)),
@@ -143,6 +146,10 @@ public struct RulesEndpoint: WebPages {
         }
         do throws(InvalidRules) {
             let rules = try Ruleset(file.content)
+            guard let project else {
+                server.setRules(settings(rules))
+                return .rules(EmulatorIssues(rules.warnings))
+            }
             do throws(RPCStatus) { try server.setRules(settings(rules), of: project) } catch {
                 return .emulatorRefusal(429, error.message)
             }

@@ -18,9 +18,9 @@ import TidemarkImages
         defer { try? FileManager.default.removeItem(at: folder) }
         let box = PictureSize(width: 24, height: 24)
         for bytes in [Samples.jpeg, Samples.png, Samples.webP] {
-            let picture = try Picture(contentsOf: file(bytes), size: box)
+            let picture = try Picture(contentsOf: file(bytes), size: box, mode: .fit)
             #expect(picture.size == PictureSize(width: 24, height: 16))
-            #expect(picture == (try Picture(decoding: bytes, size: box)))
+            #expect(picture == (try Picture(decoding: bytes, size: box, mode: .fit)))
         }
     }
 

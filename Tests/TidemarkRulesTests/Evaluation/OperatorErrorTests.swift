@@ -9,8 +9,10 @@ import TidemarkRules
         let rules = try RulesSandbox(
             """
             service cloud.firestore {
-              match /c/{id} {
-                allow create: if \(condition);
+              match /databases/{database}/documents {
+                match /c/{id} {
+                  allow create: if \(condition);
+                }
               }
             }
             """)
@@ -38,10 +40,10 @@ import TidemarkRules
     ])
     func `are reported at the operator`(marked: String, message: String) throws {
         let parts = marked.split(separator: "»", omittingEmptySubsequences: false)
-        let column = "    allow create: if ".count + parts[0].count + 1
+        let column = "      allow create: if ".count + parts[0].count + 1
         #expect(
             try notes(parts.joined()) == [
-                "Error: firestore.rules line [3], column [\(column)]. \(message)"
+                "Error: firestore.rules line [4], column [\(column)]. \(message)"
             ])
     }
 }

@@ -30,7 +30,24 @@ struct RandomListens {
     /// - Parameter current: The document as the caller knows it, to write it once more unchanged.
     mutating func mutations(_ current: (DocumentPath) -> Document?) -> [Mutation] {
         let count = chance(8) ? 10 + below(10) : 1 + below(3)
-        return (0..<count).map { _ in mutation(current) }
+        var isDeleted: [DocumentPath: Bool] = [:]
+        return (0..<count).map { _ in mutation(current) }.filter { mutation in
+            // A commit updates nothing that it has deleted, and creates nothing that it has written.
+            let canFollow: Bool
+            switch (isDeleted[mutation.path], mutation.precondition, mutation.operation) {
+            case (_, _, .delete), (nil, _, _), (_, .none, _): canFollow = true
+            case (true?, .exists(true), _), (false?, .exists(false), _): canFollow = false
+            default: canFollow = true
+            }
+            if canFollow {
+                if case .delete = mutation.operation {
+                    isDeleted[mutation.path] = true
+                } else {
+                    isDeleted[mutation.path] = false
+                }
+            }
+            return canFollow
+        }
     }
 
     private mutating func mutation(_ current: (DocumentPath) -> Document?) -> Mutation {

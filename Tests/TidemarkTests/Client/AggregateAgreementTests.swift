@@ -150,15 +150,29 @@ import TidemarkServer
                 }
                 let taking = cut.rows(of: rows)
                 var answers: [[String]] = []
+                var refusals: [String] = []
                 for source in [AggregateSource.server, .cache] {
-                    let figures = try await query.aggregate(cut.figures)
-                        .getAggregation(source: source)
+                    let figures: AggregateQuerySnapshot
+                    do throws(FirestoreError) {
+                        figures = try await query.aggregate(cut.figures)
+                            .getAggregation(source: source)
+                    } catch {
+                        refusals.append(error.message)
+                        continue
+                    }
                     var answer = ["\(figures.count)"]
                     for field in cut.summed {
                         answer.append("\(figures.get(.sum(field)) ?? "nil")")
                         answer.append("\(figures.get(.average(field)) ?? "nil")")
                     }
                     answers.append(answer)
+                }
+                compared += 1
+                // The last rows are asked for by an order that ends with the name, behind which no
+                // summed field can stand: both refuse that in the same words.
+                if !refusals.isEmpty {
+                    #expect(cut.isLast && refusals.count == 2 && Set(refusals).count == 1, "\(cut)")
+                    continue
                 }
                 var expected = ["\(taking.count)"]
                 for field in cut.summed {
@@ -174,7 +188,6 @@ import TidemarkServer
                 }
                 #expect(answers[0] == expected, "the server, of \(cut)")
                 #expect(answers[1] == expected, "the cache, of \(cut)")
-                compared += 1
             }
             await firestore.terminate()
             server.close()
