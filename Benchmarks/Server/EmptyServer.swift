@@ -16,7 +16,8 @@ final class EmptyServer: Transport {
         let workload = ServerWorkload.listened
         let empty = EmptyServer((0..<workload.count).map(workload.document))
         let server = GRPCServer(
-            empty, host: "127.0.0.1", port: 0, access: nil, plain: EmptyHTTP.accept)
+            empty, host: "127.0.0.1", port: 0, access: nil,
+            plain: { channel, _ in EmptyHTTP.accept(channel) })
         try await server.run { port in
             FileHandle.standardOutput.write(Data("ready 127.0.0.1:\(port)\n".utf8))
         }
