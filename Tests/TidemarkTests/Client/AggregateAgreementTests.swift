@@ -168,11 +168,11 @@ import TidemarkServer
                     answers.append(answer)
                 }
                 compared += 1
-                // The last rows are asked for by an order that ends with the name, behind which no
-                // summed field can stand: both refuse that in the same words.
+                // The last rows are asked of the server by an order that ends with the name, behind
+                // which no summed field can stand. The cache needs no index, and answers.
                 if !refusals.isEmpty {
-                    #expect(cut.isLast && refusals.count == 2 && Set(refusals).count == 1, "\(cut)")
-                    continue
+                    #expect(cut.isLast && refusals.count == 1 && answers.count == 1, "\(cut)")
+                    #expect(refusals[0].contains("does not currently support such an index"))
                 }
                 var expected = ["\(taking.count)"]
                 for field in cut.summed {
@@ -186,8 +186,7 @@ import TidemarkServer
                             ? answers[0][expected.count]
                             : "\(Double(sum) / Double(numbers.count))")
                 }
-                #expect(answers[0] == expected, "the server, of \(cut)")
-                #expect(answers[1] == expected, "the cache, of \(cut)")
+                for answer in answers { #expect(answer == expected, "\(cut)") }
             }
             await firestore.terminate()
             server.close()
