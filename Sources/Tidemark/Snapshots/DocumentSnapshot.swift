@@ -76,7 +76,7 @@ public class DocumentSnapshot: @unchecked Sendable {
     ///
     /// Two names that differ only in how an accent is composed are two fields of Firestore and one key of
     /// a Swift dictionary: it holds the first one, in the order of their bytes, with its own value. The log
-    /// names the other, which ``get(_:)`` of a `FieldPath` returns.
+    /// names the other, which `get(_:)` of a `FieldPath` returns.
     public func data() -> [String: Any]? { data(with: .none) }
 
     public func data(with behavior: ServerTimestampBehavior) -> [String: Any]? {
