@@ -49,7 +49,7 @@ test: setup
 	@$(MAKE) --no-print-directory debug-build
 	@$(MAKE) --no-print-directory run-tests
 
-# The tests alone, on the build that is there: Swift's in two processes, and the interop tests in two beside them.
+# The tests alone, on the build that is there: Swift's in two processes, and the interop tests in a third beside them.
 run-tests:
 	@Scripts/tests
 

@@ -93,7 +93,7 @@ struct AppSuite {
             ["median": times.median / 1e3, "own": own])
     }
 
-    /// What each test pays that has a server of its own.
+    /// Times the start of a local server, which each test with its own server pays.
     private func runStarts() async throws -> Bool {
         var times: [Double] = []
         for _ in 0..<50 {

@@ -17,7 +17,7 @@ struct ClientFigure: Sendable {
     var isRate = false
     /// Whether raw SQLite is held against it too.
     var isRatioBar = true
-    /// Whether raw SQLite does the same.
+    /// True if raw SQLite performs the same step.
     var hasRaw = true
 
     static let sizes = [1_000, 11_000, 100_000]

@@ -64,7 +64,8 @@ struct ClientSuite {
         return allHold
     }
 
-    /// What a step lacks that it must have, where all parts were run; nil for nothing.
+    /// Returns the missing part of a step, samples or yardstick; nil if the step is complete or only
+    /// some parts were run.
     private func missing(
         _ figure: ClientFigure, _ size: Int, _ rounds: [[Double]?]
     ) -> String? {

@@ -13,7 +13,7 @@ struct ServerSuite {
     private static let width = 16
     /// Of calls that are compared with others: half of them with the console open, or as many empty ones.
     private static let turns = 14
-    /// How many empty calls a get over REST may take. Source: Decisions/0062.
+    /// The most empty calls that a get over REST may take. Source: Decisions/0062.
     private static let worstREST = 1.43
 
     func run() async throws {

@@ -46,7 +46,7 @@ struct StoreSuite {
             "point read", try median(5_000) { try steps.point(paths[$0]) },
             median(5_000) { raw.point(ids[$0]) }, atMost: 2)
         let first = Query(collectionID: workload.collection, limit: .first(1))
-        // Without a bar: raw reads the first row of a table, and here there are a key and a document.
+        // This step has no bar: raw SQLite reads a table's first row, the store a key and a document.
         report.add(
             "whole collection, limit 1", try median(500) { _ in try steps.run(first) },
             median(500) { _ in raw.first() })
@@ -59,7 +59,7 @@ struct StoreSuite {
         report.add(
             "conversation query, no index", try median(1) { try steps.run(queries[$0]) },
             median(1) { raw.conversation(names[$0]) }, atMost: 2.5)
-        // Without a bar: it is made in slices, beside SQLite's own making in one go.
+        // This step has no bar: the store makes the index in slices, raw SQLite in one statement.
         try add("its index made on demand", steps, time { raw.indexConversations() })
         report.add(
             "conversation query, index", try median(500) { try steps.run(queries[$0]) },

@@ -70,7 +70,7 @@ public actor KeptPictures<Kept: Sendable> {
         address.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? address
     }
 
-    /// What was used longest ago goes first.
+    /// Keeps a picture in memory, and removes the least recently used ones above the bound.
     private func hold(_ kept: Kept, _ bytes: Int, _ address: String) {
         memory[address] = (kept, bytes, uses)
         self.bytes += bytes

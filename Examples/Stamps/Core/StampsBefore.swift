@@ -16,7 +16,7 @@ public final class StampsBefore: PhoneApp {
     static let patience = Duration.seconds(30)
     /// For how long the check of the connection waited in the app where nobody answered.
     private static let checkPatience = Duration.seconds(24)
-    /// What fails sooner was refused: nobody waited for it.
+    /// A check that fails within this time was refused; the app waits for any other failure.
     private static let refusedWithin = Duration.seconds(5)
 
     private let phone: PhoneEnvironment
