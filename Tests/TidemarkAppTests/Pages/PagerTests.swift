@@ -43,8 +43,11 @@ import TidemarkTesting
         try await world(120) { local, writer, reader in
             let pager = try Pager(reader, orderedBy: "sentAt")
             #expect(await wait(pager) { !$0.isLoadingMore } == Array((71...120).reversed()))
-            pager.loadMore()
-            pager.loadMore()
+            // On the main actor, where listeners are called: no page can arrive between the calls.
+            await MainActor.run {
+                pager.loadMore()
+                pager.loadMore()
+            }
             #expect(
                 await wait(pager) { $0.items.count > 50 && !$0.isLoadingMore }
                     == Array((21...120).reversed()))
