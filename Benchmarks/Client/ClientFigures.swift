@@ -63,7 +63,7 @@ struct ClientFigure: Sendable {
 
 /// The thresholds: two cores, release, nothing else running.
 extension ClientFigure {
-    static let all = loads + queries + writes + memory
+    static let all = loads + queries + writes + memory + processor
 
     private static let loads = [
         // With the index of the conversation query kept up to date, which the peer does not have.
@@ -129,4 +129,10 @@ extension ClientFigure {
             isRatioBar: false, hasRaw: false),
         ClientFigure(step: "size", unit: "MB", peer: [0.8, 8.0, 70], isRatioBar: false),
     ]
+
+    /// The processor time of each part's process: set-up, steps and all threads. A wall time does
+    /// not show the work of a second thread.
+    private static let processor = ClientPart.allCases.map { part in
+        ClientFigure(step: part.processorStep, unit: "s of CPU", isRatioBar: false)
+    }
 }

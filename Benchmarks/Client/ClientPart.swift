@@ -11,6 +11,9 @@ enum ClientPart: String, CaseIterable {
     case coldQuery, coldPoint
     case warm
     case writes
+
+    /// The figure of the processor time that a process of this part uses, on all of its threads.
+    var processorStep: String { "cpu_" + rawValue }
 }
 
 /// What a child process has measured; a line of JSON each.
@@ -21,6 +24,15 @@ struct ClientSample: Codable {
     init(_ step: String, _ value: Double) {
         self.step = step
         self.value = value
+    }
+}
+
+/// The processor time of this process, as the system counts it.
+enum OwnProcessor {
+    /// The seconds that all threads of this process have used so far.
+    static var seconds: Double {
+        // POSIX defines a million of `clock()`'s units as a second.
+        Double(clock()) / 1e6
     }
 }
 

@@ -148,12 +148,13 @@ struct ClientSuite {
     ) throws {
         let workload = Workload(count: count)
         let folder = URL(filePath: folder)
-        let samples =
+        var samples =
             raw
             ? RawSteps(workload: workload, folder: folder).run(part)
             : try ClientEngine.$isEncrypted.withValue(isEncrypted) {
                 try EngineSteps(workload: workload, folder: folder).run(part)
             }
+        samples.append(ClientSample(part.processorStep, OwnProcessor.seconds))
         try BenchmarkChild.tell(samples)
     }
 }
