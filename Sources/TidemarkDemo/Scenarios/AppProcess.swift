@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// An app in a process of its own: this executable, told what to be.
+/// An app in a separate process: this executable with other arguments.
 final class AppProcess: Sendable {
     private let process = Process()
 
@@ -11,13 +11,14 @@ final class AppProcess: Sendable {
         process.standardError = FileHandle.nullDevice
     }
 
-    /// Begins it. What it prints comes line by line, as words, until it has ended.
+    /// Starts the process. Returns the words of each line that it prints, until it ends.
     func start() throws -> AsyncStream<[String]> {
         let output = Pipe()
         process.standardOutput = output
         try process.run()
         let (lines, input) = AsyncStream.makeStream(of: [String].self)
-        // On a thread of its own: it waits for the process, as no task may.
+        // Waiting for the process blocks, and a task must not block, so this runs on its own
+        // thread.
         DispatchQueue(label: "tidemark.demo.app").async { [self] in
             var rest = Data()
             while case let data = output.fileHandleForReading.availableData, !data.isEmpty {
@@ -34,11 +35,11 @@ final class AppProcess: Sendable {
         return lines
     }
 
-    /// Whether it ended by itself and without an error. To be asked once its lines have ended.
+    /// True if the process exited without an error. Use it only after the lines have ended.
     var endedWell: Bool {
         process.terminationReason == .exit && process.terminationStatus == 0
     }
 
-    /// At once, as a system does that needs the memory.
+    /// Kills the process without warning, as a system does that needs memory.
     func kill() { _ = Foundation.kill(process.processIdentifier, SIGKILL) }
 }

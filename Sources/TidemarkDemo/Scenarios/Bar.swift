@@ -1,32 +1,34 @@
 import Foundation
 
-/// What has to hold of a scenario, beside that nothing is missed and nothing shown twice.
+/// The requirements for a scenario. They are in addition to showing every item exactly once.
 struct Bar: Sendable {
-    /// The most reads that one use may be billed; nil for no limit of its own.
+    /// The maximum number of billed reads of one use; nil for no limit.
     var reads: Int?
-    /// The share of the reads before that must be saved.
+    /// The minimum share of the reads before that the app on Tidemark must save.
     var fewer: Double?
-    /// Whether the device has to know what it was billed, as long as no answer was lost.
+    /// True if the device's own count must equal the bill. It applies only if no answer was lost.
     var isKnownToDevice = false
-    /// Whether a device that holds something shows it before there is a network.
+    /// True if a device that holds content must show it before there is a network.
     var showsContentOffline = true
-    /// What this scenario also measures, and the most it may be. No times: these depend on the machine.
+    /// The upper limits of the scenario's other figures, by name. They are never times, which
+    /// depend on the machine.
     var most: [String: Double] = [:]
-    /// The same, for what must be just so.
+    /// The exact values that other figures must have, by name.
     var exactly: [String: Double] = [:]
-    /// Times, and ratios of times. One that is longer is a remark and nothing wrong.
+    /// The upper limits of times and of ratios of times. A longer time is a remark and no failure.
     var times: [String: Double] = [:]
-    /// As ``times``, of single networks.
+    /// The same limits as ``times``, for single networks only.
     var timesOn: [DemoNetwork: [String: Double]] = [:]
 
-    /// How this program was built, for the file of the figures: its times are limits of a release build.
+    /// The kind of build, for the file with the figures. The limits of times apply to a release
+    /// build.
     #if DEBUG
         static let build = "debug"
     #else
         static let build = "release"
     #endif
 
-    /// In words, as in the table of the journeys.
+    /// The requirements in words, as in the table of the journeys.
     var text: String {
         var parts: [String] = []
         if let reads { parts.append("at most \(reads) reads") }
@@ -48,10 +50,10 @@ struct Bar: Sendable {
         figures.sorted { $0.key < $1.key }.map { text($0.key, $0.value) }
     }
 
-    /// Why it does not hold; empty when it does.
+    /// Returns the failed requirements; empty if all hold.
     ///
-    /// An answer that is lost was billed, and the question has to be asked again: nobody can hold the
-    /// reads of a network that loses `n` answers under `n + 1` times those of one that loses none.
+    /// A lost answer was billed, and the device must ask again. If a network loses `n` answers, the
+    /// limit of reads is therefore multiplied by `n + 1`.
     func complaints(
         before: Measured, after: Measured, on network: DemoNetwork
     ) -> [String] {
@@ -63,7 +65,7 @@ struct Bar: Sendable {
         }
         if let fewer {
             let most = Double(before.reads) * (1 - fewer) * Double(times)
-            // Fractions as 0.995 are not exact.
+            // The tolerance is for fractions such as 0.995, which are not exact in binary.
             if Double(after.reads) > most + 1e-6 {
                 complaints.append(
                     "\(after.reads) reads for \(before.reads) are not \(Self.percent(fewer)) fewer")
@@ -98,7 +100,7 @@ struct Bar: Sendable {
                 if holds { return nil }
                 return "\(name) is \(Self.number(figure)), not \(how)\(Self.number(wanted))"
             }
-        // A time that is long is no fact, and one that nobody took is.
+        // A long time is no failure, but a time that was not measured is one.
         let untaken = limits(on: network).keys.filter { after.figures[$0] == nil }.sorted()
         return facts + untaken.map { "\($0) was not measured" }
     }
@@ -107,7 +109,7 @@ struct Bar: Sendable {
         times.merging(timesOn[network] ?? [:]) { min($0, $1) }
     }
 
-    /// Times that are longer than they may be; none of a use that did not come to its end.
+    /// Returns the times that exceed their limits; empty for a use that failed.
     func slow(_ after: Measured, on network: DemoNetwork) -> [SlowTime] {
         if after.failure != nil { return [] }
         return limits(on: network).sorted { $0.key < $1.key }.compactMap { name, limit in

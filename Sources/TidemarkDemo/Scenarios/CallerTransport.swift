@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkWire
 
-/// Calls on the device's network without a client: no cache, nothing tried again.
+/// Calls on the device's network without a client: there is no cache and no retry.
 struct CallerTransport: Sendable {
     private let transport: GRPCTransport
     private let place: DemoPlace
@@ -14,13 +14,13 @@ struct CallerTransport: Sendable {
         label = visit.label
     }
 
-    /// The documents of a query, or why not.
+    /// Returns the documents of a query.
     func documents(of query: Query) async throws -> [Document] {
         try await transport.documents(of: query, try place.context(label)).documents
     }
 
-    /// What it takes to ask for a query's documents once and to hear them all, on a connection that is
-    /// there: the median of five. On the meter under a label of its own.
+    /// Returns the median time of five calls that read a query's documents over an open connection.
+    /// The meter counts them under the label `round-trip`.
     func roundTrip(of query: Query) async throws -> Duration {
         var trips: [Duration] = []
         for _ in 0..<6 {

@@ -1,18 +1,19 @@
 import ArgumentParser
 import Foundation
 
-/// The end of a demo: files with its figures, what is wrong, and its exit code.
+/// The end of a demo: it writes the files with the figures, prints the failures and sets the exit
+/// code.
 struct DemoEnd {
-    /// Where the figures are written as JSON, and the charts of them as SVG.
+    /// The path of the JSON file with the figures, and the folder for their SVG charts.
     var json: String?
     var svg: String?
-    /// Holds it to its times; nil for a demo whose times are remarks.
+    /// The judge of the demo's times; nil if long times are only remarks.
     var judge: TimeJudge?
 
-    /// Writes the figures, and says of everything that does not hold, why.
+    /// Writes the figures, and prints the reason for each failed requirement.
     ///
-    /// - Throws: A failure when something is wrong; where times are judged, also when one was too long, and
-    ///   when the machine was too busy for figures that are kept.
+    /// - Throws: `ExitCode.failure` if a requirement failed. If times are judged, also if a time
+    ///   was too long, or if the machine was too busy to keep the figures.
     func conclude(_ figures: DemoFigures, _ output: DemoOutput) throws {
         if let refusal = judge?.refusal {
             output.result(refusal)

@@ -1,8 +1,8 @@
 import Foundation
 
-/// All that a demo measured, for its file and its exit code.
+/// The figures of a complete demo, for its file and its exit code.
 struct DemoFigures: Sendable {
-    /// The three clients; nil where they were not played.
+    /// The results of the three clients; nil if they did not run.
     var clients: DemoReport?
     var chats: [ScenarioResult] = []
     var messages: [ScenarioResult] = []
@@ -10,13 +10,13 @@ struct DemoFigures: Sendable {
     var launches: LaunchDemoFigures?
     var signUps: [LaunchScenario<SignUpFigures>] = []
     var pictures: [LaunchScenario<[String: Double]>] = []
-    /// How long all of it took; nil where not all was played.
+    /// The duration of the complete demo; nil if only a part ran.
     var times: DemoTimes?
 
-    /// Whatever is measured row by row.
+    /// The results of the demos that are measured row by row.
     var scenarios: [ScenarioResult] { chats + messages + health }
 
-    /// What is wrong, in sentences; none when all holds. No time is among them.
+    /// The failed requirements as sentences; empty if all hold. They include no times.
     var complaints: [String] {
         var complaints = clients?.complaints ?? []
         for result in scenarios where !result.holds {
@@ -29,7 +29,7 @@ struct DemoFigures: Sendable {
         return complaints
     }
 
-    /// Times that were longer than they may be, on this machine.
+    /// The times that exceeded their limits on this machine.
     var remarks: [String] {
         var remarks = (times?.slow ?? []).map(\.text)
         remarks += (clients?.slow ?? []).map(\.text)
@@ -72,10 +72,10 @@ extension DemoFigures: Encodable {
     }
 }
 
-/// One of the three clients.
+/// The figures of one of the three clients.
 private struct ClientFigures: Encodable {
     struct FirstContent: Encodable {
-        /// Of all opens, in milliseconds; `p99` only of so many that there is one.
+        /// Milliseconds over all opens. `p99` is present only if there are enough opens.
         let median, slowest: Double
         let p99: Double?
     }

@@ -3,13 +3,13 @@ import TidemarkServer
 /// The networks that every scenario is played on.
 enum DemoNetwork: String, CaseIterable, Sendable {
     case healthy
-    /// 400 ms there and back, 1.6 Mbit/s, 2 % of the packets lost.
+    /// 400 ms round trip, 1.6 Mbit/s, and 2 % lost packets.
     case threeG = "3g"
-    /// Of every ten calls of a client three fail: the first when it has done its work, so that it is
-    /// billed; the second and the sixth before they arrive. In that order and not by dice, so that the
-    /// run that counts is no lucky one.
+    /// Three of every ten calls of a client fail. The first does its work, is billed, and loses its
+    /// answer; the second and the sixth fail before they arrive. The order is fixed and not random,
+    /// so every run is equally hard.
     case failing = "failing-30"
-    /// Nothing is reached until the app has been there for a second and a half.
+    /// The server is unreachable for the first 1.5 s of the app's use.
     case offline = "offline-then-back"
 
     var profile: NetworkProfile {
@@ -20,12 +20,12 @@ enum DemoNetwork: String, CaseIterable, Sendable {
         }
     }
 
-    /// Calls of one use of an app whose fate is laid down; those beyond it are left to dice.
+    /// The number of calls of one use for which the failures are planned. Later calls do not fail.
     static let plannedCalls = 60
 
-    /// What goes wrong with the calls of one label.
+    /// Returns the faults for the calls of one label.
     ///
-    /// - Precondition: There is no comma in the label.
+    /// - Precondition: The label has no comma.
     func faults(label: String) -> [DemoFault] {
         precondition(!label.contains(","))
         guard self == .failing else { return [] }
@@ -43,7 +43,7 @@ enum DemoNetwork: String, CaseIterable, Sendable {
 /// A rule of `tidemark serve --fault`.
 struct DemoFault: Hashable, Sendable {
     let rule: String
-    /// Whether the call that it applies to was done, and billed, before its answer was lost.
+    /// True if the server did and billed the call before its answer was lost.
     let isBilled: Bool
 
     init(_ rule: String, isBilled: Bool) {

@@ -1,12 +1,13 @@
 import Foundation
 import Synchronization
 
-/// Where a demo prints: results to the standard output, details to a file, or beside the results.
+/// The output of a demo. Results are printed to the standard output; details are written to a file,
+/// or printed too.
 final class DemoOutput: Sendable {
-    /// Everything is printed as it comes.
+    /// Prints everything immediately.
     static let verbose = DemoOutput(file: nil, path: nil)
 
-    /// The file with the details; nil where they are printed.
+    /// The path of the file with the details; nil if they are printed.
     let path: String?
     private let file: Mutex<FileHandle?>
 
@@ -15,9 +16,9 @@ final class DemoOutput: Sendable {
         self.path = path
     }
 
-    /// Keeps details in a file, which is made, or made empty.
+    /// Writes details to a file, which is created or emptied first.
     ///
-    /// - Throws: When the file cannot be written.
+    /// - Throws: An error if the file cannot be written.
     convenience init(path: String) throws {
         let url = URL(fileURLWithPath: path)
         try FileManager.default.createDirectory(
@@ -26,23 +27,23 @@ final class DemoOutput: Sendable {
         self.init(file: try FileHandle(forWritingTo: url), path: url.path)
     }
 
-    /// What is always printed.
+    /// Prints a text in every mode.
     func result(_ text: String) {
         ProgressLine.clear()
         print(text)
-        // A reader at the other end of a pipe sees it now, not at the end.
+        // Flush now, because the reader of a pipe otherwise sees the text only at the end.
         fflush(nil)
         keep(text)
     }
 
-    /// What is printed only where everything is.
+    /// Prints a text, or only writes it to the file with the details.
     func detail(_ text: String) {
         if path != nil { return keep(text) }
         ProgressLine.clear()
         print(text)
     }
 
-    /// Why something does not hold.
+    /// Reports the reason why a requirement failed.
     func complaint(_ text: String) {
         if path != nil { return keep(text) }
         FileHandle.standardError.write(Data("\(text)\n".utf8))
@@ -50,7 +51,7 @@ final class DemoOutput: Sendable {
 
     private func keep(_ text: String) {
         file.withLock { file in
-            // A full disk is no reason to end a demo: the results are on the standard output.
+            // A full disk does not end a demo, because the results are on the standard output.
             try? file?.write(contentsOf: Data("\(text)\n".utf8))
         }
     }

@@ -2,13 +2,13 @@ import Foundation
 import Tidemark
 import TidemarkApp
 
-/// An app's client on a device, where somebody is signed in.
+/// The client of an app on a device with a signed-in user.
 struct DeviceClient: Sendable {
     let firestore: Firestore
-    /// Files, accounts and Firestore of an app on Tidemark; nil of the app as it was.
+    /// The files, accounts and Firestore of an app on Tidemark; nil for the app as it was.
     private let stack: TidemarkStack?
 
-    /// Opens what the device holds. Whoever is not signed in there yet does so first.
+    /// Opens the device's cache. Signs the user in if necessary.
     init(_ side: Side, _ place: DemoPlace, label: String) async throws {
         switch side {
         case .before, .filtered:
@@ -26,16 +26,16 @@ struct DeviceClient: Sendable {
         }
     }
 
-    /// As the system tells an app, of whatever make.
+    /// Delivers the system's signal that the network is back, for every kind of app.
     func networkIsBack() async {
         if let stack { await stack.signal(.networkIsBack) } else { firestore.networkMayBeBack() }
     }
 
-    /// Ends it, and says how many bytes it moved over the wire to Firestore.
+    /// Ends the client, and returns the number of bytes that it exchanged with Firestore.
     @discardableResult
     func close() async -> Int {
         let bytes = await firestore.terminateCountingBytes()
-        // The client has ended; what listens for signals has not.
+        // The client has ended, but the stack still listens for signals.
         await stack?.close()
         return bytes
     }
@@ -47,12 +47,12 @@ extension DemoPlace {
             folder: folder.path, projectID: Self.project, accounts: .local("127.0.0.1:\(accounts)"),
             firestore: FirestoreSettings(
                 host: "127.0.0.1:\(port)", isSSLEnabled: false, label: label))
-        // The row says when the network is back.
+        // The row itself signals when the network is back.
         settings.signals = .none
         return settings
     }
 
-    /// Of the user, as a local server takes it: signed by nobody.
+    /// The user's unsigned token, which a local server accepts.
     fileprivate var customToken: String {
         get throws {
             struct Claims: Encodable {

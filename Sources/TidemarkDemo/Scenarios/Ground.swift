@@ -2,26 +2,29 @@ import ExampleKit
 import Foundation
 import Tidemark
 
-/// What every network begins from: a server that holds all the rows. Made once and copied for each network.
+/// The start of every network's run: a server with the data of all rows. It is made once and copied
+/// for each network.
 struct Ground {
-    /// Deltas reach back five minutes; a device that was used less than that after a change reads it
-    /// again. None of these is.
+    /// The pause around the changes, in seconds. A query for changes starts five minutes before the
+    /// last one, so a device that was used within five minutes of a change reads the change again.
+    /// A longer pause avoids this.
     static let pause: Int64 = 600
     private static let commitSize = 500
-    /// By how many seconds the server's clock is moved once all is written: by then no listener could resume
-    /// from before it.
+    /// The number of seconds by which the server's clock moves after all data is written. Then no
+    /// listener can resume from before the data.
     static let settled = resumable + pause
-    /// For how many seconds the server can tell a listener what has changed: as long as Firestore bills a
-    /// listener that comes back for the changes alone. After it all is sent and billed again.
+    /// The number of seconds for which the server can send a listener only the changes. Firestore
+    /// bills a returning listener only for the changes within the same time; after it, the whole
+    /// result is sent and billed again.
     static let resumable: Int64 = 1_800
 
     let folder: URL
-    /// The server's clock at the end, in seconds since 1970.
+    /// The server's clock at the end of the preparation, in seconds since 1970.
     let clock: Int64
-    /// The app's, which hold for all clients.
+    /// The app's rules, which apply to all clients.
     let rules: ExampleRules
 
-    /// - Parameter clock: No event of any row is after it.
+    /// - Parameter clock: The server's time in seconds since 1970. No event of any row is later.
     static func make(
         _ rows: [any ScenarioRow], in folder: URL, clock: Int64, rules: ExampleRules,
         progress: (String) -> Void
@@ -41,7 +44,7 @@ struct Ground {
         return ground
     }
 
-    /// Nobody has it open any more.
+    /// Copies the data. No process may have it open.
     func copy(to other: URL) throws -> Ground {
         try FileManager.default.copyItem(at: folder, to: other)
         return Ground(folder: other, clock: clock, rules: rules)

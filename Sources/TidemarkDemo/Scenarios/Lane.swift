@@ -2,9 +2,9 @@ import Foundation
 import TidemarkModel
 import TidemarkServer
 
-/// All rows on one network, one after the other, against a server of its own.
+/// Plays all rows on one network, one after the other, with a separate server.
 struct Lane {
-    /// Moments at which news arrive: each move of the clock is a call.
+    /// The maximum number of times at which news arrives. Each move of the clock is a call.
     private static let moments = 12
 
     let network: DemoNetwork
@@ -16,7 +16,7 @@ struct Lane {
     init(_ network: DemoNetwork, _ ground: Ground) async throws {
         self.network = network
         self.ground = ground
-        // Without a gate no network of connections could be played later.
+        // The gate is open, because the networks that act on connections need one later.
         server = try await ground.server(options: ["--network", "healthy"])
         direct = DirectServer(server)
         clock = LaneClock(ground.clock, server)
@@ -37,7 +37,7 @@ struct Lane {
             speed: speed)
     }
 
-    /// The device's use before, on a good network.
+    /// Plays the device's previous use, on a healthy network.
     private func useLast(_ row: any ScenarioRow, _ side: Side) async throws {
         let client = try await DeviceClient(
             side, ground.place(row, side, on: server), label: "preparation")
@@ -50,9 +50,10 @@ struct Lane {
         server.stop()
     }
 
-    /// From the last use to the use that is measured so many seconds pass, and no more.
+    /// Plays the news over exactly `seconds` between the last use and the measured use.
     private func happen(_ news: [Mutation], over seconds: Int64) async throws {
-        // A change behind the last use: the server forgets that use together with this change, or neither.
+        // This change follows the last use, so the server forgets that use together with this
+        // change or not at all.
         try await clock.pass(1)
         try await direct.forget()
         let moments = max(1, min(news.count, Self.moments))
@@ -101,12 +102,12 @@ struct Lane {
     }
 }
 
-/// The clock of a lane's server: moved between the rows, and by rows that last for days.
+/// The clock of a lane's server. It moves between the rows, and during rows that last several days.
 actor LaneClock {
     private var seconds: Int64
     private let server: ServerProcess
 
-    /// - Parameter seconds: Since 1970, as the server's clock stands.
+    /// - Parameter seconds: The present time of the server's clock, in seconds since 1970.
     init(_ seconds: Int64, _ server: ServerProcess) {
         self.seconds = seconds
         self.server = server

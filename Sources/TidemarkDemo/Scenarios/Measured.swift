@@ -1,25 +1,26 @@
-/// What one use of an app came to.
+/// The results of one use of an app.
 struct Measured: Sendable {
-    /// By the server's meter.
+    /// The number of reads by the server's meter.
     var reads = 0
-    /// By the device's own meter; nil where no client has one.
+    /// The number of reads by the device's own meter; nil if no client has a meter.
     var deviceReads: Int?
     var difference = Difference()
-    /// From the launch to the first items; nil when there were none before the server answered.
+    /// The time from the launch to the first items; nil if there were none before the server
+    /// answered.
     var firstContent: Duration?
-    /// From the launch to what the server has.
+    /// The time from the launch until the screen shows the server's content.
     var upToDate: Duration?
-    /// Whether the first items were there before the network was.
+    /// True if the first items appeared before the network was there.
     var hadContentOffline = false
-    /// Calls that were done and billed and whose answers were lost.
+    /// The number of calls that were done and billed and whose answers were lost.
     var lostAnswers = 0
-    /// Sent and received.
+    /// The number of sent and received bytes.
     var bytes = 0
-    /// What this scenario also measures, by name.
+    /// The scenario's other figures, by name.
     var figures: [String: Double] = [:]
-    /// What it measures again and again, by name.
+    /// The figures that the scenario measures several times, by name.
     var rows: [String: [Double]] = [:]
-    /// Why it did not come to an end.
+    /// The error that ended the use early; nil if the use was complete.
     var failure: String?
 }
 

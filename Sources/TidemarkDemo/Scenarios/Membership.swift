@@ -1,16 +1,17 @@
 import TidemarkModel
 
-/// Who takes part in a chat or a conversation: its document says so, and the security rules ask it.
+/// The members of a chat or a conversation. Its document lists them, and the security rules read
+/// it.
 enum Membership {
     static let field = "members"
-    /// Who is signed in, where a row does not say otherwise.
+    /// The id of the signed-in user, unless a row has another one.
     static let user = "ada"
 
     static func set(_ document: DocumentPath, of user: String = Self.user) -> Mutation {
         Mutation(path: document, .set([field: .array([.string(user)])]))
     }
 
-    /// Nothing for a collection that is no chat's.
+    /// Returns the write of the chat's members; empty if the collection belongs to no chat.
     static func set(above collection: CollectionPath, of user: String = Self.user) -> [Mutation] {
         let names = collection.text.split(separator: "/")
         guard names.count == 3, names[0] == "chats" else { return [] }

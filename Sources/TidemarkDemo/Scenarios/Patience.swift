@@ -1,4 +1,4 @@
-/// Runs what may hang: it is cancelled when its time is over.
+/// Runs an operation that could hang, and cancels it after `limit`.
 func within<Value: Sendable>(
     _ limit: Duration, _ operation: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
@@ -19,7 +19,8 @@ struct TookTooLong: Error, CustomStringConvertible {
     var description: String { "it took longer than \(limit.components.seconds) s" }
 }
 
-/// Waits until all that has happened is shown; what is not by then is told as a difference.
+/// Waits until the screen shows everything, for at most 60 s. The comparison reports items that are
+/// still missing.
 func settling(_ operation: @escaping @Sendable () async throws -> Void) async throws {
     do { try await within(.seconds(60), operation) } catch is TookTooLong {}
 }

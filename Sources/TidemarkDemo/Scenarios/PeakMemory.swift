@@ -1,11 +1,12 @@
 import Foundation
 import TidemarkSystem
 
-/// What this process takes, for children of a demo that are measured.
+/// The memory of this process, for a demo's measured child processes.
 enum PeakMemory {
-    /// The most that it has held so far.
+    /// The peak of the resident memory in MiB.
     static var mebibytes: Double {
-        // Where there is a `/proc`, the accounts begin with what the process that made this one held.
+        // `getrusage` counts the memory of the parent at the fork, too, so `/proc` is better where
+        // it exists.
         guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else {
             return Double(SystemCalls.peakBytes) / 1_048_576
         }
@@ -14,10 +15,11 @@ enum PeakMemory {
         return (kibibytes ?? .infinity) / 1_024
     }
 
-    /// Gives back what is free, and forgets what was held before, where the system can: what comes then
-    /// is all seen.
+    /// Returns free memory to the system and resets the peak, if the system supports this. A later
+    /// peak is then that of the later work.
     static func restart() {
-        // Swift's module of glibc is without <malloc.h>; other libraries have no such function.
+        // Swift's module of glibc does not include <malloc.h>, and other libraries have no such
+        // function.
         if let symbol = dlsym(nil, "malloc_trim") {
             _ = unsafeBitCast(symbol, to: (@convention(c) (Int) -> CInt).self)(0)
         }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Where an app that runs in a process of its own finds its server and its device.
+/// The server and the device of an app that runs in a separate process.
 struct PlaceOptions: ParsableArguments {
     @Option(help: "Of Firestore.") var port: Int
     @Option(help: "Of accounts.") var accountsPort: Int
@@ -14,7 +14,7 @@ struct PlaceOptions: ParsableArguments {
             port: port, accounts: accountsPort, folder: URL(fileURLWithPath: folder), user: user)
     }
 
-    /// As the process that starts it writes them.
+    /// Returns the arguments for the app's process.
     static func arguments(_ visit: Visit) -> [String] {
         let place = visit.place
         return [

@@ -1,11 +1,12 @@
 import Foundation
 import Synchronization
 
-/// How far a demo is: on a terminal one line that is written over again, in a pipe one line a minute.
+/// The progress of a demo. A terminal shows one line that is overwritten; a pipe receives one line
+/// per minute.
 enum ProgressLine {
     private static let isTerminal = isatty(STDERR_FILENO) == 1
     private static let pace = Duration.seconds(60)
-    /// When a line went into a pipe last.
+    /// The time of the last line that was written to a pipe.
     private static let told = Mutex<ContinuousClock.Instant?>(nil)
 
     static func show(_ text: String) {

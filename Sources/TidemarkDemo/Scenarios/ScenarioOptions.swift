@@ -2,7 +2,7 @@ import ArgumentParser
 import ExampleKit
 import Foundation
 
-/// Which scenarios a demo plays, and where their figures go.
+/// The options that choose the scenarios of a demo and the files for their figures.
 struct ScenarioOptions: ParsableArguments {
     @Flag(help: "Play everything at a tenth of its size.")
     var small = false
@@ -31,16 +31,17 @@ struct ScenarioOptions: ParsableArguments {
 
     var scale: Int { small ? 10 : 1 }
 
-    /// Whether a scenario of this name is to be played.
+    /// Returns true if the options choose a scenario with this name.
     func isChosen(_ name: String) -> Bool {
         names.isEmpty || names.contains { name.contains($0) }
     }
 
-    /// Plays them, and prints their table as a detail.
+    /// Plays the chosen rows, and prints their table as a detail.
     ///
     /// - Parameters:
-    ///   - rules: What the app's users may do.
-    ///   - isConcurrent: Whether all networks are played at once.
+    ///   - clock: The server's time at the start, in seconds since 1970.
+    ///   - rules: The security rules of the app.
+    ///   - isConcurrent: True if the networks may run concurrently.
     func play(
         _ rows: [any ScenarioRow], clock: Int64, under rules: ExampleRules,
         isConcurrent: Bool = true, _ output: DemoOutput
@@ -65,7 +66,7 @@ struct ScenarioOptions: ParsableArguments {
         return results
     }
 
-    /// What comes after the demo.
+    /// Returns the end of the demo, with the files of these options.
     func end(_ judge: TimeJudge?) -> DemoEnd { DemoEnd(json: json, svg: svg, judge: judge) }
 }
 

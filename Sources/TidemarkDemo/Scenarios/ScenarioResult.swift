@@ -1,15 +1,15 @@
-/// One row of a journey on one network.
+/// The result of one row of a journey on one network.
 struct ScenarioResult: Sendable {
     let name: String
     let network: DemoNetwork
     let bar: Bar
     var before: Measured
-    /// The app with a filter on an item's own time; nil where the row has no such app.
+    /// The results of the app that filters by an item's own time; nil if the row has no such app.
     var filtered: Measured?
     var after: Measured
-    /// How long the device had been away, in seconds; nil for one that held nothing.
+    /// The number of seconds since the device's last use; nil for a device without data.
     var away: Int64?
-    /// How fast the machine was meanwhile; nil where times are not judged.
+    /// The machine's speed during the measurement; nil if times are not judged.
     var speed: MachineSpeed?
 
     var complaints: [String] { bar.complaints(before: before, after: after, on: network) }

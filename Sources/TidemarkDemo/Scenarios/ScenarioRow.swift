@@ -1,54 +1,55 @@
 import Tidemark
 import TidemarkModel
 
-/// Who uses the app: as it was, with a filter on an item's own time, or on Tidemark.
+/// The variant of the app: as it was, with a filter on an item's own time, or on Tidemark.
 enum Side: String, CaseIterable, Sendable {
-    /// Listens to whole collections.
+    /// The app as it was: it listens to whole collections.
     case before
-    /// Asks for what is newer than its newest item: what some of the apps did already. Only a chat app's
-    /// rows have it.
+    /// The app asks only for items newer than its newest item. Some of the real apps did this
+    /// already. Only the rows of the chat app have this variant.
     case filtered
     case after
 
-    /// Of a row that no filter applies to.
+    /// The sides of a row to which no filter applies.
     static let pair = [Side.before, .after]
 }
 
-/// One row of a journey: what is there, what happens while the device is away, and its use after.
+/// A row of a journey: the data on the server, the changes while the device is away, and the use
+/// after them.
 protocol ScenarioRow: Sendable {
     var name: String { get }
-    /// Who uses it.
+    /// The variants of the app that play the row.
     var sides: [Side] { get }
-    /// Whether the app with a filter reads here as the app as it was: there is nothing that it could filter
-    /// by. Its figures are those of `before`.
+    /// True if there is nothing that the filtered app could filter by, so it reads as the app as it
+    /// was. Its figures are then those of `before`.
     var isFilteredAsBefore: Bool { get }
-    /// In labels and folders: no spaces.
+    /// The name in labels and folders. It has no spaces.
     var slug: String { get }
     var bar: Bar { get }
-    /// Who is signed in.
+    /// Returns the id of the signed-in user.
     func user(_ side: Side) -> String
-    /// What is on the server when the device is used for the last time before.
+    /// The server's data at the time of the device's previous use.
     var seed: [Mutation] { get }
-    /// What happens while it is away.
+    /// The changes while the device is away.
     var news: [Mutation] { get }
-    /// For how long it is away, in seconds, from its last use to the one that is measured. Within 30 minutes
-    /// a listener resumes; after that the server sends and bills its whole result again.
+    /// The number of seconds from the last use to the measured use. A listener resumes within 30
+    /// minutes; later the server sends and bills its whole result again.
     var away: Int64 { get }
-    /// Whether the device holds something from its last use.
+    /// True if the device holds data from its last use.
     var isUsedBefore: Bool { get }
-    /// Beyond this a use is given up, and does not hold.
+    /// The maximum duration of a use. A longer use is cancelled and fails.
     var patience: Duration { get }
 
-    /// Labels beside its own under which its use on Tidemark is billed. No other row has them.
+    /// Other labels under which the use on Tidemark is billed. No other row uses them.
     var otherLabels: [String] { get }
 
-    /// What goes wrong here on any network, beside what the network does.
+    /// Returns faults that happen on every network, in addition to those of the network.
     func faults(label: String) -> [DemoFault]
-    /// The device's use before, on a good network: nothing of it is measured.
+    /// Plays the device's previous use, on a healthy network. It is not measured.
     func lastUse(_ side: Side, _ firestore: Firestore) async throws
-    /// The use that is measured. Returns what it showed in the end.
+    /// Plays the measured use. Returns the items on the screen at its end.
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem]
-    /// What was there to be shown at its end.
+    /// Returns the content that the screen should show at the end of the use.
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth
 }
 
@@ -62,6 +63,6 @@ extension ScenarioRow {
     var patience: Duration { .seconds(300) }
     var otherLabels: [String] { [] }
     func faults(label: String) -> [DemoFault] { [] }
-    /// Nobody has been there before on this device.
+    /// Does nothing: this device was not used before.
     func lastUse(_ side: Side, _ firestore: Firestore) async throws {}
 }

@@ -5,15 +5,15 @@ import Foundation
 struct ScenarioRun {
     let rows: [any ScenarioRow]
     let networks: [DemoNetwork]
-    /// No event of any row is after it.
+    /// The server's time in seconds since 1970. No event of any row is later.
     let clock: Int64
-    /// What the app's users may do.
+    /// The security rules of the app.
     let rules: ExampleRules
-    /// Whether the networks are played beside each other: faster, and nothing for what is measured by
-    /// what it asks of the processor.
+    /// True if the networks run concurrently. This is faster, but it disturbs measurements of
+    /// processor time.
     var isConcurrent = true
 
-    /// Row by row, each on all networks.
+    /// Returns the results in the order of the rows, with all networks of each row.
     func run(progress: @escaping @Sendable (String) -> Void) async throws -> [ScenarioResult] {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-demo-\(UUID().uuidString)")

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The scenarios as text: one line a client and network, under a line with the scenario's name and bar.
+/// The scenarios as text: one line per client and network, under a line with the scenario's name
+/// and bar.
 struct ScenarioTable: CustomStringConvertible {
     let results: [ScenarioResult]
 
@@ -34,7 +35,8 @@ struct ScenarioTable: CustomStringConvertible {
         "content", "up to date", "",
     ]
 
-    /// Before, with a filter where there is one, and on Tidemark.
+    /// Returns the lines of the app as it was, the filtered app if there is one, and the app on
+    /// Tidemark.
     private static func lines(_ result: ScenarioResult) -> [[String]] {
         let clients = [
             ("before", result.before), ("filtered", result.filtered), ("tidemark", result.after),
@@ -65,7 +67,7 @@ struct ScenarioTable: CustomStringConvertible {
         return (["holds"] + result.slow.map(\.text)).joined(separator: "; ")
     }
 
-    /// What the row also measures, in one line; the app as it was in brackets.
+    /// Returns one line with the row's other figures, with those of the app as it was in brackets.
     private static func figures(_ result: ScenarioResult) -> [String] {
         let (before, after) = (result.before.figures, result.after.figures)
         if after.isEmpty { return [] }
@@ -91,7 +93,7 @@ struct ScenarioTable: CustomStringConvertible {
     }
 }
 
-/// With a comma between each three digits.
+/// Returns the number with a comma between groups of three digits.
 func grouped(_ number: Int) -> String {
     var digits = String(number)
     var groups: [String] = []

@@ -1,9 +1,10 @@
 import Observation
 
-/// Waits until the models of a screen are as sought. It looks again when something has changed that it
-/// looked at, as a view is drawn again: what is measured by it is what a person sees.
+/// Waits until the models of a screen fulfil a condition. The condition is evaluated again after a
+/// change of a value that it used, as a view is drawn again, so the measured time is the time that
+/// the user sees.
 ///
-/// - Throws: `CancellationError` when the task is cancelled.
+/// - Throws: `CancellationError` if the task is cancelled.
 @MainActor
 func untilShown(_ isSought: @MainActor () -> Bool) async throws {
     while true {

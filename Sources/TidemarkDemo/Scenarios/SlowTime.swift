@@ -1,14 +1,14 @@
-/// A time that was longer than it may be, on this machine: a remark, and nothing that is wrong.
+/// A time that exceeded its limit on this machine. It is a remark and no failure.
 ///
-/// A busy machine makes every time longer. So a demo prints these and ends well;
-/// `--judge-times` is the mode that is held to them.
+/// A busy machine makes every time longer. A demo therefore prints these times and succeeds; only
+/// with `--judge-times` it fails.
 struct SlowTime: Hashable, Sendable {
-    /// What was timed, with its unit behind it: `send ms`.
+    /// The name of the measured time, with its unit at the end: `send ms`.
     let name: String
     let figure: Double
     let limit: Double
 
-    /// - Returns: Nil where the figure is no longer than the limit.
+    /// - Returns: A value only if the figure exceeds the limit.
     init?(_ name: String, _ figure: Double, limit: Double) {
         if figure <= limit { return nil }
         (self.name, self.figure, self.limit) = (name, figure, limit)
@@ -16,7 +16,7 @@ struct SlowTime: Hashable, Sendable {
 
     private static let units = ["ms", "s", "%"]
 
-    /// For example `send 2310 ms, slower than 2000 ms here`.
+    /// The remark, for example `send 2310 ms, slower than 2000 ms here`.
     var text: String {
         let words = name.split(separator: " ")
         let unit = words.last.map(String.init).flatMap { Self.units.contains($0) ? $0 : nil }
@@ -35,6 +35,6 @@ extension SlowTime: Encodable {
 }
 
 extension [SlowTime] {
-    /// For the end of a row; nothing where no time was too long.
+    /// The text for the end of a row; empty if no time was too long.
     var remark: String { isEmpty ? "" : map(\.text).joined(separator: "; ") }
 }

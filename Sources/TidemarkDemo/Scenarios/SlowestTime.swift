@@ -1,16 +1,16 @@
-/// How long the slowest of many took: the 99th percentile where there are enough of them for one, else
-/// the slowest.
+/// The slowest of many times: the 99th percentile if there are enough values, else the slowest
+/// value.
 ///
-/// Of 40 values a 99th percentile is the slowest one under another name, so it is not called so.
+/// The 99th percentile of 40 values would be the slowest value, so it has that name.
 struct SlowestTime: Hashable, Sendable {
-    /// Of which there is a 99th percentile.
+    /// The minimum number of values for a 99th percentile.
     static let enough = 200
 
     let milliseconds: Double
-    /// `p99 of 200`, or `slowest of 40`.
+    /// The name with the number of values: `p99 of 200` or `slowest of 40`.
     let name: String
 
-    /// - Returns: Nil where there is nothing, and where that one never came.
+    /// - Returns: A value unless the list is empty or the slowest time is infinite.
     init?(_ times: [Double]) {
         let isEnough = times.count >= Self.enough
         guard let value = isEnough ? times.p99 : times.share(1) else { return nil }
@@ -20,7 +20,8 @@ struct SlowestTime: Hashable, Sendable {
 }
 
 extension [Double] {
-    /// What this share of them does not exceed; nil where there is none, and where it is infinite.
+    /// Returns the value that this share of the values does not exceed; nil if the list is empty or
+    /// the value is infinite.
     func share(_ share: Double) -> Double? {
         guard !isEmpty else { return nil }
         let rank = Int((Double(count) * share).rounded(.up))
@@ -28,6 +29,6 @@ extension [Double] {
         return value.isFinite ? value : nil
     }
 
-    /// Nil where there are too few for one.
+    /// The 99th percentile; nil if there are too few values.
     var p99: Double? { count >= SlowestTime.enough ? share(0.99) : nil }
 }

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import TidemarkSystem
 
-/// Whether a demo is held to its times.
+/// The options that make a demo fail if its times are too long.
 struct TimeOptions: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
@@ -15,9 +15,9 @@ struct TimeOptions: ParsableArguments {
                 """))
     var judgeTimes = false
 
-    /// Plays a demo, held to its times where that is asked for.
+    /// Plays a demo, and judges its times if the option is set.
     ///
-    /// - Throws: ``BusyMachine``, and what `body` throws.
+    /// - Throws: ``BusyMachine``, and the errors of `body`.
     func play<Figures: Sendable>(
         _ body: () async throws -> Figures
     ) async throws -> (figures: Figures, judge: TimeJudge?) {
@@ -28,30 +28,30 @@ struct TimeOptions: ParsableArguments {
     }
 }
 
-/// How long a fixed loop took before a figure was taken, and after it, in milliseconds.
+/// The duration of a fixed loop before and after a measurement, in milliseconds.
 struct MachineSpeed: Hashable, Sendable, Encodable {
     let beforeMs: Double
     let afterMs: Double
 }
 
-/// What a run is held to that is kept: a machine that does nothing else, as fast at each figure as at the
-/// others.
+/// The conditions for keeping the figures of a run: the machine does nothing else, and is equally
+/// fast at each figure.
 final class TimeJudge: Sendable {
-    /// Of a core, on average over the last minute.
+    /// The maximum load per core, on average over the last minute.
     static let mostLoad = 0.7
-    /// By how many times a loop may be slower than the fastest of the run.
+    /// The maximum ratio of a loop's time to the fastest loop of the run.
     static let mostSlowdown = 1.3
-    /// Of the figures, the share that may be taken beside slower ones.
+    /// The maximum share of the figures that were taken beside slower loops.
     static let mostSlowFigures = 0.1
-    /// Seconds.
+    /// The maximum number of seconds to wait for a quiet machine.
     private static let patience = 180
 
-    /// The one of the demo that is played; nil where times are not judged.
+    /// The judge of the running demo; nil if times are not judged.
     @TaskLocal static var current: TimeJudge?
 
     private let speeds = Mutex<[MachineSpeed]>([])
 
-    /// Returns when the machine has been quiet for a while.
+    /// Returns when the machine's load is low enough.
     ///
     /// - Throws: ``BusyMachine`` after three minutes.
     static func untilQuiet() async throws {
@@ -63,14 +63,15 @@ final class TimeJudge: Sendable {
         }
     }
 
-    /// How much of each core was at work in the last minute, 1 for all of it; nil where that is not known.
+    /// Returns the average load per core over the last minute, 1 for full load; nil if the system
+    /// does not report it.
     static func load() -> Double? {
         var averages = [0.0]
         guard getloadavg(&averages, 1) == 1 else { return nil }
         return averages[0] / Double(ProcessInfo.processInfo.activeProcessorCount)
     }
 
-    /// A figure between two loops; without them where times are not judged.
+    /// Runs `body` between two loops. The loops are omitted if times are not judged.
     static func timed<Figure: Sendable>(
         _ body: () async throws -> Figure
     ) async rethrows -> (figure: Figure, speed: MachineSpeed?) {
@@ -82,7 +83,7 @@ final class TimeJudge: Sendable {
         return (figure, speed)
     }
 
-    /// The median of three loops, in milliseconds.
+    /// Returns the median time of three loops, in milliseconds.
     private static func loop() -> Double {
         var times: [Duration] = []
         for _ in 0..<3 {
@@ -94,7 +95,7 @@ final class TimeJudge: Sendable {
         return times.sorted()[1].milliseconds
     }
 
-    /// Shifts and exclusive ors, each of which waits for the one before.
+    /// Computes shifts and exclusive ors, each of which depends on the previous result.
     @inline(never)
     private static func shifted(_ steps: Int) -> UInt64 {
         var value: UInt64 = 88_172_645_463_325_252
@@ -106,7 +107,7 @@ final class TimeJudge: Sendable {
         return value
     }
 
-    /// Why no figures are to be kept; nil where they may be.
+    /// The reason why the figures must not be kept; nil if they can be kept.
     var refusal: String? { Self.refusal(of: speeds.withLock { $0 }) }
 
     static func refusal(of speeds: [MachineSpeed]) -> String? {
@@ -119,9 +120,9 @@ final class TimeJudge: Sendable {
     }
 }
 
-/// Why times are not judged now.
+/// The error if the machine is too busy to judge times.
 struct BusyMachine: Error, CustomStringConvertible {
-    /// Of each core.
+    /// The load per core.
     let load: Double
 
     var description: String {

@@ -5,22 +5,24 @@ import TidemarkModel
 import TidemarkResilience
 import TidemarkServer
 
-/// One use of an app that is measured: its clients, and the moments that a person sees.
+/// A measured use of an app: its clients, and the times that the user sees.
 final class Visit: Sendable {
-    /// How long the device has no network, where it has none at first. As long again as it takes, where it has
-    /// to show something meanwhile: on a busy machine that is no matter of seconds.
+    /// The minimum time without network at the start, on the network that starts offline. If the
+    /// device must show content first, the network stays away until it does, for at most
+    /// `longestOffline`, because a busy machine can need many seconds.
     static let offline = Duration.milliseconds(1_500)
     private static let longestOffline = Duration.seconds(30)
-    /// Waits between attempts are shorter than an app's, so that the demo is: 0.2, 0.4 and 0.8 s.
+    /// The factor on the delays of the `mobile` policy. It shortens the demo: the delays are 0.2,
+    /// 0.4 and 0.8 s.
     static let retryScale = 0.1
 
     let network: DemoNetwork
     let place: DemoPlace
     let side: Side
-    /// Under which it is billed, its own first.
+    /// The labels under which the use is billed. The first is its own.
     let labels: [String]
     var label: String { labels[0] }
-    /// Past the network.
+    /// The server without the network.
     let direct: DirectServer
     private let server: ServerProcess
     private let clock: LaneClock
@@ -58,11 +60,11 @@ final class Visit: Sendable {
         }
     }
 
-    /// As an app opens it, on the cache of its last run.
+    /// Opens the cache of the last run, as an app does.
     ///
     /// - Parameters:
-    ///   - device: Another device, which holds nothing; nil for the row's own.
-    ///   - user: Who is signed in there; nil for the row's own user.
+    ///   - device: Another device, which holds no data; nil for the row's own.
+    ///   - user: The signed-in user on that device; nil for the row's own user.
     func firestore(on device: String? = nil, as user: String? = nil) async throws -> Firestore {
         var place = try place.on(device)
         if let user { place.user = user }
@@ -71,7 +73,7 @@ final class Visit: Sendable {
         return client.firestore
     }
 
-    /// The first call counts.
+    /// Records the time of the first call. Later calls have no effect.
     func sawContent() {
         let now = ContinuousClock.now
         state.withLock { state in
@@ -100,7 +102,7 @@ final class Visit: Sendable {
         state.withLock { $0.measured.rows[name] = row }
     }
 
-    /// How long it took until there was a screenful, from disk or server.
+    /// Records the time to the first screenful, from the disk or the server.
     func measuredLoad() {
         state.withLock { state in
             let first = [state.measured.firstContent, state.measured.upToDate].compactMap { $0 }
@@ -108,7 +110,8 @@ final class Visit: Sendable {
         }
     }
 
-    /// What pages took, beside the bare call that brings the same page over the same network.
+    /// Records the times of pages, and the time of a bare call that reads the same page over the
+    /// same network.
     func measuredPages(_ pages: [Duration], like query: TidemarkModel.Query) async throws {
         guard let page = pages.median else { return }
         let caller = CallerTransport(self)
@@ -121,32 +124,33 @@ final class Visit: Sendable {
         measured("page in round trips", page / roundTrip)
     }
 
-    /// What others do meanwhile, on a good network.
+    /// Plays the writes of others during the visit, on a healthy network.
     func happens(_ mutations: [Mutation]) async throws { try await direct.play(mutations) }
 
-    /// What others do until so many seconds later, on a good network.
+    /// Plays the writes of others in the middle of the next `seconds`, on a healthy network.
     func happens(_ mutations: [Mutation], over seconds: Int64) async throws {
         try await clock.pass(seconds / 2)
         try await direct.play(mutations)
         try await clock.pass(seconds / 2)
     }
 
-    /// How often each of the faults has happened, the row's own first.
+    /// Returns the number of times that each fault has happened, the row's own faults first.
     func faultsApplied() async throws -> [Int] { try await server.faultsApplied() }
 
-    /// Returns once the device has a network.
+    /// Returns when the device has a network.
     func untilOnline() async throws { try await state.withLock(\.returning)?.value }
 
-    /// As the system tells an app.
+    /// The network state, as the system reports it to an app.
     var connectivity: Connectivity {
         Connectivity(
             isOnline: { self.state.withLock(\.isOnline) },
             untilOnline: { try await self.untilOnline() })
     }
 
-    /// Asks as an app on a bad network does: by the `mobile` policy, and not while there is none.
+    /// Repeats a read with the `mobile` policy, and waits while there is no network, as an app on a
+    /// bad network does.
     ///
-    /// - Parameter attemptTimeout: Nil for the policy's own.
+    /// - Parameter attemptTimeout: The timeout of each attempt; nil for the policy's own.
     func retrying<Value: Sendable>(
         attemptTimeout: Duration? = nil, _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -159,7 +163,7 @@ final class Visit: Sendable {
         }
     }
 
-    /// All of a collection, as the apps read it that had no feed: however long that takes.
+    /// Reads a whole collection, as the apps without a feed did, for at most 600 s per attempt.
     func readAll(_ items: CollectionReference) async throws -> [QueryDocumentSnapshot] {
         let patience = Duration.seconds(600)
         let all = try await retrying(attemptTimeout: patience) {
@@ -177,20 +181,20 @@ final class Visit: Sendable {
         for client in clients { await client.networkIsBack() }
     }
 
-    /// What the device's own meter has counted so far.
+    /// Returns the number of reads that the device's own meter has counted so far.
     func reads(of client: Firestore) async throws -> Int {
         try await client.readMeter.report().rows.filter { labels.contains($0.label) }
             .reduce(0) { $0 + $1.reads }
     }
 
-    /// Returns once a screen that is up to date listens: until its listener has answered, the last thing
-    /// that the device was billed is a page. What is under way when a client ends is billed, and the device
-    /// never hears of it.
+    /// Returns when an up-to-date screen also listens. Before its listener has answered, the last
+    /// bill on the device is for a page. Work in progress at the end of a client is billed, but the
+    /// device does not learn this.
     ///
-    /// - Parameter bills: What the client's meter has told since the screen was opened.
+    /// - Parameter bills: The events of the client's meter since the screen was opened.
     func untilListening(_ client: Firestore, _ bills: AsyncStream<ReadEvent>) async throws {
         let known = try await reads(of: client)
-        // It goes on where it listened last, for nothing.
+        // If there are no reads, the listener resumes at no cost.
         if known == 0 { return }
         var told = 0
         for await case .billed(let row) in bills where labels.contains(row.label) {
@@ -200,8 +204,9 @@ final class Visit: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Returns once the server has heard that a screen was closed: what the client asks then comes behind that,
-    /// and is billed to nobody. What others write before would be sent to the screen.
+    /// Returns when the server knows that a screen was closed: it processes this read after the
+    /// close, and bills it under a separate label. Without this, the server would still send the
+    /// next writes of others to the screen.
     func untilNobodyListens(_ client: Firestore) async throws {
         try await ReadTag.with(label: "closed") {
             _ = try await client.document("users/\(place.user)")
@@ -227,7 +232,7 @@ final class Visit: Sendable {
 }
 
 extension Failure {
-    /// What may pass by itself is tried again.
+    /// Classifies an error: the codes that can succeed later are retried.
     init(demo error: any Error) {
         let code =
             (error as? FirestoreError)?.code
@@ -245,7 +250,8 @@ extension Failure {
 extension [Duration] {
     var median: Duration? { percentile(0.5) }
 
-    /// The time by which a share of them had ended; nil where there are none.
+    /// Returns the duration that this share of the durations does not exceed; nil if the list is
+    /// empty.
     func percentile(_ share: Double) -> Duration? {
         precondition(share > 0 && share <= 1)
         if isEmpty { return nil }
