@@ -1,6 +1,6 @@
 package import ArgumentParser
 
-/// `tidemark demo`: each journey's rows, and the apps that they launch.
+/// `tidemark demo`: the demo of each journey, and the apps that the demos launch.
 package struct DemoCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "demo", abstract: "Play apps as they were and on Tidemark, and compare.",

@@ -1,7 +1,7 @@
 import Foundation
 import Tidemark
 
-/// The old app: a listener on the whole collection at every open.
+/// The old app: it listens to the whole collection at every open.
 struct BeforeClient: DemoClient {
     let name = "before"
     let place: DemoPlace

@@ -4,7 +4,7 @@ import TidemarkModel
 import TidemarkServer
 import TidemarkWire
 
-/// Plays a history and lets clients open on it: the demo without its command line.
+/// Plays a history while clients open the feed. This is the demo without its command line.
 struct ChatsDemo {
     let history: History
     let opens: Int
@@ -27,7 +27,7 @@ struct ChatsDemo {
             server: server, transport: transport)
 
         for number in 0..<opens {
-            // The last open comes at the last event, the others evenly spread before it.
+            // The last open follows the last event. The others are evenly spread before it.
             let share = (history.end - history.start) * Int64(number + 1) / Int64(opens)
             try await stage.play(until: history.start + share)
             let truth = try await stage.truth()
@@ -66,10 +66,10 @@ struct ChatsDemo {
     }
 }
 
-/// The server's side of the demo: what happens there, when, and what is there.
+/// The server's side of the demo: it plays the events, moves the clock, and reads the documents.
 private struct Stage {
-    /// The server's clock is moved for events further apart than this; nearer ones come as they are
-    /// played.
+    /// The maximum number of seconds between two events without a move of the server's clock.
+    /// Closer events get the time at which they are played.
     private static let sitting: Int64 = 3_600
 
     private let script: HistoryScript
@@ -99,7 +99,8 @@ private struct Stage {
             played += 1
         }
         try await player.drain()
-        // A minute apart at least, so that the time the machine took since cannot have passed it.
+        // The clock moves by more than a minute only, because the machine's time since the last
+        // move must not have passed `time` already.
         if time - clock > 60 { try await moveClock(to: time) }
     }
 
@@ -109,8 +110,8 @@ private struct Stage {
         clock = time
     }
 
-    /// A full read of the server, outside of every client: of each item the field by which it is told that
-    /// it is deleted, and its version.
+    /// Reads all items from the server, independently of the clients. The projection has only the
+    /// field that marks an item as deleted; each document also has its version.
     func truth() async throws -> Truth {
         var query = Query(collection: CollectionPath(unchecked: DemoPlace.collection))
         query.projection = [FieldPath(name: ItemFields.deletedAt)]

@@ -5,51 +5,52 @@ import TidemarkModel
 import TidemarkRules
 import TidemarkServer
 
-/// One way of keeping a feed, as an app would build it.
+/// A client that keeps a feed in one of the ways in which an app could.
 protocol DemoClient {
-    /// As in the table and on the server's meter.
+    /// The name in the table and on the server's meter.
     var name: String { get }
 
     /// Launches the app on the cache of its last run, brings it up to date, and ends it.
     mutating func open() async throws -> ClientOpen
 }
 
-/// What every client of the demo is given.
+/// The server and the device that a client of the demo uses.
 struct DemoPlace: Sendable {
     static let project = "demo"
     static let collection = "activity/all/posts"
-    /// The field of an item's own time.
+    /// The field with an item's own time.
     static let time = "createdAt"
 
-    /// Of Firestore.
+    /// The port of Firestore.
     let port: Int
     /// The port of accounts.
     let accounts: Int
-    /// The client's own folder; nothing else writes there.
+    /// The client's own folder. Nothing else writes there.
     let folder: URL
-    /// Who is signed in.
+    /// The id of the signed-in user.
     var user = Membership.user
 
-    /// Of the user, as a local server takes it, or of a server that asks all callers for one.
+    /// The user's token in the form that a local server accepts; or the token from the environment,
+    /// for a server that requires it from all callers.
     private var token: String? {
         TokenVariable.value ?? RulesPerson.user(user).unsignedToken
     }
 
-    /// For calls of the user without a client.
+    /// Returns the context for calls of the user that use no client.
     func context(_ label: String) throws -> CallContext {
         var context = try Self.context(label)
         context.token = token
         return context
     }
 
-    /// For calls of an administrator, whom no rules hold up.
+    /// Returns the context for calls of an administrator, to whom no rules apply.
     static func context(_ label: String) throws -> CallContext {
         CallContext(
             database: try DatabaseID(project: project), label: label,
             token: TokenVariable.value ?? "owner")
     }
 
-    /// The same server, seen from another device.
+    /// Returns the place for another device with the same server.
     func on(_ device: String?) throws -> DemoPlace {
         guard let device else { return self }
         let other = folder.appendingPathComponent(device)
@@ -57,7 +58,7 @@ struct DemoPlace: Sendable {
         return DemoPlace(port: port, accounts: accounts, folder: other, user: user)
     }
 
-    /// Of an app that makes its client by itself.
+    /// Makes a client for an app that does not use Tidemark's stack.
     func firestore(label: String) throws -> Firestore {
         try Firestore(
             projectID: Self.project,
@@ -67,19 +68,19 @@ struct DemoPlace: Sendable {
     }
 }
 
-/// The moments of one open.
+/// The times within one open.
 struct OpenWatch {
     private let start = ContinuousClock.now
     private(set) var firstContent: Duration?
 
-    /// The first call counts.
+    /// Records the time of the first call. Later calls have no effect.
     mutating func sawContent() {
         if firstContent == nil { firstContent = ContinuousClock.now - start }
     }
 }
 
 extension Firestore {
-    /// Ends the client, and says what it moved over the wire.
+    /// Ends the client, and returns the number of bytes that it sent and received.
     func terminateCountingBytes() async -> Int {
         let bytes = traffic.map { $0.sent + $0.received } ?? 0
         await terminate()
@@ -88,7 +89,7 @@ extension Firestore {
 }
 
 extension [QueryDocumentSnapshot] {
-    /// The items an app would show: those that are not marked as deleted.
+    /// The items that an app shows: those without a mark of deletion.
     var shownItems: [ShownItem] {
         compactMap { document in
             guard document.fields?[ItemFields.deletedAt] == nil, let version = document.updateTime

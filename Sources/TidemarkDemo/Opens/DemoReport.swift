@@ -7,10 +7,10 @@ struct DemoReport: Sendable {
     let bar: OpensBar
     let seconds: Double
     let history: HistoryFigure
-    /// How fast the machine was meanwhile; nil where times are not judged.
+    /// The machine's speed during the run; nil if times are not judged.
     var speed: MachineSpeed?
 
-    /// What is wrong, in sentences; none when all holds.
+    /// The failed requirements, as sentences; empty if all hold.
     var complaints: [String] {
         guard let tidemark = clients.last else { return [] }
         return bar.complaints(reads: tidemark.reads) + tidemark.complaints
@@ -18,7 +18,7 @@ struct DemoReport: Sendable {
 
     var slow: [SlowTime] { bar.slow(seconds: seconds) }
 
-    /// What was played, above the table.
+    /// The description of the run, for the line above the table.
     var caption: String {
         let opens = clients.map(\.opens).max() ?? 0
         return "\(history.source): three clients open the feed \(opens) times while they happen."
@@ -55,7 +55,8 @@ struct DemoReport: Sendable {
         ]
     }
 
-    /// A client that showed nothing before the server answered has no first content at that open.
+    /// The heading of the column with the slowest first content. An open counts only if the client
+    /// showed something before the server answered.
     private var slowest: String {
         let most = clients.map(\.firstContents.count).max() ?? 0
         return most >= SlowestTime.enough ? "p99" : "slowest"
@@ -65,13 +66,13 @@ struct DemoReport: Sendable {
         milliseconds.map { String(format: "%.1f ms", $0) } ?? "-"
     }
 
-    /// The share of the first client's reads that this one did not make.
+    /// Returns the share of the first client's reads that this client saved.
     func saved(_ tally: Tally) -> Double {
         guard let before = clients.first, before.reads > 0 else { return 0 }
         return 1 - Double(tally.reads) / Double(before.reads)
     }
 
-    /// In dollars, as the apps of the journeys reckoned.
+    /// Returns the price in dollars, at the price that the apps of the journeys assumed.
     func price(_ tally: Tally) -> Double {
         ReadPrices.journeys.cost(ofReads: tally.reads)
     }

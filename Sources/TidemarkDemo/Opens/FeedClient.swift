@@ -3,7 +3,8 @@ import Foundation
 import Tidemark
 import TidemarkApp
 
-/// The activity feed of `Examples/Chats`: from disk at once, then what has changed since it last asked.
+/// The activity feed of `Examples/Chats`: it shows the items on disk first, then the changes since
+/// the last open.
 struct FeedClient: DemoClient {
     let name = "tidemark"
     let place: DemoPlace

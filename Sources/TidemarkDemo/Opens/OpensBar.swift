@@ -1,19 +1,21 @@
-/// What Tidemark's client may read, and how long the three clients may take, on a history of any size.
+/// The limits for the reads of Tidemark's client and for the time of the three clients, for a
+/// history of any size.
 ///
-/// Set for 8,648 events and 120 opens: 10,000 reads and 90 s.
+/// The reference is 10,000 reads and 90 s for 8,648 events and 120 opens.
 struct OpensBar: Hashable, Sendable {
-    /// At most this many reads are billed.
+    /// The maximum number of billed reads.
     let reads: Int
-    /// At most this long in all. One that is longer is a remark.
+    /// The maximum time of all clients in seconds. A longer time is only a remark.
     let seconds: Double
 
     /// - Parameters:
-    ///   - events: Items of the history.
-    ///   - writes: The same with their edits and deletes.
+    ///   - events: The number of items in the history.
+    ///   - writes: The number of items plus their edits and deletes.
     ///
-    /// Reads are in proportion to the events, and never fewer than each write and each open once: an
-    /// open that finds nothing new is billed a read. The time is in proportion to events and opens, for the
-    /// oldest client reads all events at each open; and never under five seconds, which starting takes.
+    /// The limit of reads is in proportion to the events, and at least one read for each write and
+    /// each open, because an open that finds nothing new is billed one read. The time is in
+    /// proportion to the events and the opens, because the oldest client reads all events at each
+    /// open. It is at least five seconds, which the start takes.
     init(events: Int, writes: Int, opens: Int) {
         precondition(events > 0 && writes >= events && opens > 0)
         reads = max(events * 10_000 / 8_648, writes + opens)
@@ -21,7 +23,7 @@ struct OpensBar: Hashable, Sendable {
         seconds = max(5, 90 * size)
     }
 
-    /// Sentences; none when it holds.
+    /// Returns the failed requirements as sentences; empty if all hold.
     func complaints(reads: Int) -> [String] {
         var complaints: [String] = []
         if reads > self.reads {
@@ -35,7 +37,7 @@ struct OpensBar: Hashable, Sendable {
         [SlowTime("the three clients s", seconds, limit: self.seconds)].compactMap(\.self)
     }
 
-    /// In words, for under the table.
+    /// The limits in words, for the line under the table.
     var text: String {
         "Bar: tidemark shows what is there, with at most \(reads) reads; \(Bar.number(seconds)) s."
     }

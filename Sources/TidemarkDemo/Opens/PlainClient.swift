@@ -1,14 +1,13 @@
 import Foundation
 import Tidemark
 
-/// The two timestamps on the item's own time: asks only for items above the newest one it has shown.
+/// A client that asks only for items whose own time is after the newest item that it has shown.
 ///
-/// It is cheap, and it loses what arrives late, what is edited and what is deleted: that is why it is
-/// here.
+/// This is cheap, but the client misses late, edited and deleted items. The demo shows this.
 struct PlainClient: DemoClient {
     let name = "plain"
     let place: DemoPlace
-    /// When the user last cleared the feed. Nobody does in the demo.
+    /// The time when the user last cleared the feed. The demo never clears it.
     private let action: Timestamp? = nil
 
     init(place: DemoPlace) { self.place = place }
@@ -36,7 +35,7 @@ struct PlainClient: DemoClient {
 
     private var markFile: URL { place.folder.appendingPathComponent("consumption-mark") }
 
-    /// The newest item the user has consumed.
+    /// Returns the time of the newest item that the client has shown; nil before the first open.
     private func consumption() throws -> Timestamp? {
         guard let data = FileManager.default.contents(atPath: markFile.path) else { return nil }
         return Int64(String(decoding: data, as: UTF8.self)).map(Timestamp.init(microseconds:))

@@ -1,22 +1,22 @@
 import TidemarkModel
 
-/// An item as a client showed it: which, and which version.
+/// An item that a client showed, and the version that it showed.
 struct ShownItem: Hashable, Sendable {
     let id: String
     let version: Timestamp
 }
 
-/// What is really there: a full read of the server, made by none of the clients that are compared.
+/// The true content: a full read of the server by none of the compared clients.
 struct Truth: Sendable {
-    /// By id, the version of every item that is not deleted.
+    /// The version of every item that is not deleted, by id.
     let living: [String: Timestamp]
 
     init(living: [String: Timestamp]) { self.living = living }
 
     /// - Parameters:
-    ///   - changedAt: The field with the time of the last change, for a screen that shows values and knows
-    ///     of no update time; nil for the update time.
-    ///   - isShown: Whether the user is to see a document that is not deleted.
+    ///   - changedAt: The field with the time of the last change, for a screen that shows values
+    ///     and does not know the update time; nil for the update time.
+    ///   - isShown: Returns true if the user may see a document that is not deleted.
     init(
         _ documents: [Document], changedAt: String? = nil,
         where isShown: (Document) -> Bool = { _ in true }
@@ -33,7 +33,7 @@ struct Truth: Sendable {
         self.living = living
     }
 
-    /// Of those that are not deleted the newest, by their own time and then by id.
+    /// Keeps the newest `count` documents that are not deleted, by their own time and then by path.
     init(newest count: Int, of documents: [Document], at field: String = ItemFields.time) {
         let all = documents.filter { $0.fields[ItemFields.deletedAt] == nil }
             .sorted { ($1.time(field), $1.path) < ($0.time(field), $0.path) }
@@ -47,14 +47,15 @@ extension Document {
     }
 }
 
-/// How what a client showed differs from what is there. Ids, each once.
+/// The differences between the items that a client showed and the true content. Each id occurs once
+/// in a set.
 struct Difference: Hashable, Sendable {
-    /// The server has it, the client showed none of it.
+    /// Items that the server has and the client did not show.
     var missed: Set<String> = []
     var doubled: Set<String> = []
-    /// Shown in an old version.
+    /// Items shown in an old version.
     var outdated: Set<String> = []
-    /// Shown, and deleted or not to be seen.
+    /// Items shown although they are deleted or hidden from the user.
     var deletedShown: Set<String> = []
 
     init() {}
@@ -75,7 +76,7 @@ struct Difference: Hashable, Sendable {
     var isNone: Bool { self == Difference() }
     var count: Int { missed.count + doubled.count + outdated.count + deletedShown.count }
 
-    /// In words, as `3 missed`; none where nothing differs.
+    /// The differences in words, such as `3 missed`; empty if there are none.
     var texts: [String] {
         [
             (missed, "missed"), (doubled, "shown twice"),
@@ -92,16 +93,17 @@ struct Difference: Hashable, Sendable {
     }
 }
 
-/// What one client did over all its opens.
+/// The results of one client over all its opens.
 struct Tally: Sendable {
     let name: String
     private(set) var opens = 0
     private(set) var bytes = 0
-    /// At some open.
+    /// The differences at any of the opens.
     private(set) var difference = Difference()
-    /// In milliseconds, of the opens that had one before the server answered.
+    /// The times to the first content in milliseconds, only for opens with content before the
+    /// server answered.
     private(set) var firstContents: [Double] = []
-    /// From the server's meter, at the end.
+    /// The number of reads by the server's meter, set at the end.
     var reads = 0
 
     init(name: String) { self.name = name }
@@ -113,7 +115,8 @@ struct Tally: Sendable {
         difference.formUnion(Difference(open.shown, against: truth))
     }
 
-    /// Sentences; none where it showed at every open just what was there.
+    /// The failed requirements as sentences; empty if the client showed the true content at every
+    /// open.
     var complaints: [String] {
         [
             (difference.missed, "missed"), (difference.doubled, "shown twice"),
@@ -125,14 +128,14 @@ struct Tally: Sendable {
     }
 }
 
-/// What one client did in one open.
+/// The result of one open by one client.
 struct ClientOpen: Sendable {
-    /// From before the client existed to the first items; nil when there was nothing on disk to show
+    /// The time from before the client exists to the first items; nil if the disk had none to show
     /// before the server answered.
     var firstContent: Duration?
-    /// Everything it shows once it is up to date.
+    /// The items on the screen after it is up to date.
     var shown: [ShownItem]
-    /// Sent and received.
+    /// The number of sent and received bytes.
     var bytes: Int
 }
 

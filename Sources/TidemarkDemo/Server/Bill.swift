@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkServer
 
-/// What one label was billed, in reads.
+/// The bill of one label, in reads.
 struct Bill: Sendable {
     private struct Key: Hashable {
         let target, method: String
@@ -16,12 +16,12 @@ struct Bill: Sendable {
         }
     }
 
-    /// Of documents that the caller asked for.
+    /// The number of reads of documents that the caller requested.
     var documents: Int { sum { $0.target != MeterDetail.ofRules } }
-    /// Of what security rules have read.
+    /// The number of reads by security rules.
     var rules: Int { sum { $0.target == MeterDetail.ofRules } }
 
-    /// Of one kind of call on one collection.
+    /// Returns the number of reads by one kind of call on one collection.
     func reads(by method: RPCMethod, on collection: String) -> Int {
         sum { $0.target == collection && $0.method == method.rawValue }
     }
@@ -30,7 +30,7 @@ struct Bill: Sendable {
         reads.reduce(0) { isCounted($1.key) ? $0 + $1.value : $0 }
     }
 
-    /// What has been billed since.
+    /// Returns the reads since an earlier bill.
     func minus(_ earlier: Bill) -> Bill {
         var rest = self
         for (key, count) in earlier.reads { rest.reads[key, default: 0] -= count }

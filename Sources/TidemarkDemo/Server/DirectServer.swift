@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkWire
 
-/// A server as it is, whatever network clients have to it, for an administrator: no rules apply.
+/// The server for an administrator: without the clients' network, and without rules.
 struct DirectServer: Sendable {
     private let transport: GRPCTransport
 
@@ -10,20 +10,20 @@ struct DirectServer: Sendable {
             .init(host: "127.0.0.1", port: server.directPort, usesTLS: false))
     }
 
-    /// Reads a query whole; on the meter under a label of its own.
-    // Inlined into a caller that goes on waiting, it makes the optimiser of Swift 6.3.1 crash.
+    /// Reads all documents of a query. The meter counts them under the label `check`.
+    // Inlined into a caller that awaits more, this makes the optimiser of Swift 6.3.1 crash.
     @inline(never)
     func documents(of query: Query) async throws -> [Document] {
         try await transport.documents(of: query, try DemoPlace.context("check")).documents
     }
 
-    // Inlined into a caller that goes on waiting, it makes the optimiser of Swift 6.3.1 crash.
+    // Inlined into a caller that awaits more, this makes the optimiser of Swift 6.3.1 crash.
     @inline(never)
     func documents(in collection: CollectionPath) async throws -> [Document] {
         try await documents(of: Query(collection: collection))
     }
 
-    /// By the server's clock.
+    /// Returns the time of the server's clock.
     func now() async throws -> Timestamp {
         let nothing = Query(collection: CollectionPath(unchecked: "nothing"))
         let answer = try await transport.documents(of: nothing, try DemoPlace.context("check"))
@@ -33,7 +33,7 @@ struct DirectServer: Sendable {
         return time
     }
 
-    /// Commits in order, `together` at a time.
+    /// Commits the mutations in order, `together` in each commit.
     func play(_ mutations: [Mutation], together: Int = 1) async throws {
         let context = try DemoPlace.context("player")
         for first in stride(from: 0, to: mutations.count, by: together) {
@@ -42,12 +42,13 @@ struct DirectServer: Sendable {
         }
     }
 
-    /// Has the server forget what it need not know any more, by as many commits as that takes.
+    /// Makes the server forget the history that it no longer needs, with as many commits as this
+    /// takes.
     ///
-    /// - Parameter changes: What was written at the most since this was done last.
+    /// - Parameter changes: The maximum number of changes since the last call.
     func forget(_ changes: Int = 0) async throws {
         let nothing = Mutation(path: DocumentPath(unchecked: "elsewhere/nothing"), .set([:]))
-        // It forgets a thousand changes a commit.
+        // The server forgets a thousand changes per commit.
         try await play(Array(repeating: nothing, count: changes / 1_000 + 2))
     }
 

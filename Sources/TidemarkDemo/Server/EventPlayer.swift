@@ -1,7 +1,7 @@
 import TidemarkModel
 
-/// Plays mutations into the server over one write stream, each its own commit, in order, ten in flight
-/// as a device would.
+/// Plays mutations into the server over one write stream. The mutations are separate commits in
+/// order, and at most ten are in flight, as on a device.
 struct EventPlayer {
     private static let window = 10
 
@@ -19,14 +19,14 @@ struct EventPlayer {
         try await takeResponse()
     }
 
-    /// Returns once there is room for another; the commit itself may still be on its way.
+    /// Returns when there is room for another mutation. The commit itself can still be in flight.
     mutating func play(_ mutation: Mutation) async throws(RPCStatus) {
         while inFlight >= Self.window { try await takeResponse() }
         stream.send(WriteRequest(streamToken: token, mutations: [mutation]))
         inFlight += 1
     }
 
-    /// Returns when everything played is committed.
+    /// Returns when all mutations are committed.
     mutating func drain() async throws(RPCStatus) {
         while inFlight > 0 { try await takeResponse() }
     }

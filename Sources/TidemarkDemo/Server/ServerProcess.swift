@@ -8,23 +8,24 @@ import TidemarkHTTP
 import TidemarkModel
 import TidemarkServer
 
-/// A `tidemark serve` of its own, as a child process, with its data in a folder of its own.
+/// A `tidemark serve` in a child process, with a separate data folder.
 final class ServerProcess: Sendable {
-    /// For clients; behind the gate where there is one.
+    /// The port for clients; it is behind the gate if there is one.
     let port: Int
-    /// For what is no client: never behind the gate.
+    /// The port for calls of the demo itself; it is never behind the gate.
     let directPort: Int
-    /// Of its accounts, past the gate.
+    /// The port of the accounts; it is not behind the gate.
     let accountsPort: Int
     private let controlPort: Int
     private let process: Process
-    /// The child ends when this process does, however that ends: it is in no group of the terminal's.
+    /// The child's standard input. When this process ends in any way, the pipe closes and the child
+    /// ends too. The terminal does not end the child, because it is in another process group.
     private let input = Pipe()
 
     /// - Parameters:
-    ///   - rules: What clients may do; nil for everything.
-    ///   - options: Of `tidemark serve`, beside the ports, the folder and the rules.
-    /// - Throws: When the child does not say that it is ready.
+    ///   - rules: The clients' rules; nil to allow everything.
+    ///   - options: More options of `tidemark serve`, besides the ports, the folder and the rules.
+    /// - Throws: An error if the child does not report that it is ready.
     init(data: URL, rules: ExampleRules? = nil, options: [String] = []) async throws {
         let portsFile = data.appendingPathComponent("ports.json")
         try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
@@ -46,7 +47,8 @@ final class ServerProcess: Sendable {
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
-        // The line comes after the file is written; the end of the pipe means the child is gone.
+        // The child prints the line after it has written the file. The pipe ends without a line if
+        // the child has ended.
         let line = await output.nextData()
         guard line.starts(with: Data("ready ".utf8)) else { throw ServerProcessError.didNotStart }
         let ports = try JSONDecoder().decode(Ports.self, from: Data(contentsOf: portsFile))
@@ -63,40 +65,39 @@ final class ServerProcess: Sendable {
         let direct: Int?
     }
 
-    /// Moves the server's clock.
     func setClock(secondsSince1970 seconds: Int64) async throws {
         _ = try await send("{\"time\": \(seconds * 1_000_000)}", .POST, to: "clock")
     }
 
-    /// What was billed so far, by label.
+    /// Returns the bill so far, by label.
     func meter() async throws -> [String: MeterRow] {
         let data = try await send(nil, .GET, to: "meter")
         let rows = try JSONDecoder().decode([MeterRow].self, from: data)
         return Dictionary(rows.map { ($0.label, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// What was billed under a label so far: for documents, and for what security rules have read.
+    /// Returns the reads billed under a label so far: those of documents, and those of security
+    /// rules.
     func reads(of label: String) async throws -> (documents: Int, rules: Int) {
         let bill = try await bill(of: label)
         return (bill.documents, bill.rules)
     }
 
-    /// What was billed under a label so far, by target and method.
+    /// Returns the bill of a label so far, by target and method.
     func bill(of label: String) async throws -> Bill {
         let data = try await send(nil, .GET, to: "meter?by=label,target,method")
         let all = try JSONDecoder().decode([MeterDetail].self, from: data)
         return Bill(all.filter { $0.label == label })
     }
 
-    /// Plays a network for all clients, and lets go wrong what the rules say; both in the place of
-    /// what was ordered before.
+    /// Sets the network of all clients and the fault rules. Both replace those of the last order.
     func order(_ network: NetworkProfile, rules: [String] = []) async throws {
         let order = Faults.Order(network: network.rawValue, rules: rules)
         let body = String(decoding: try JSONEncoder().encode(order), as: UTF8.self)
         _ = try await send(body, .PUT, to: "faults")
     }
 
-    /// How often each rule of the last order has applied, in its order.
+    /// Returns the number of times that each rule of the last order has applied, in its order.
     func faultsApplied() async throws -> [Int] {
         let data = try await send(nil, .GET, to: "faults")
         return try JSONDecoder().decode(Faults.self, from: data).rules.map(\.applied)
@@ -115,7 +116,7 @@ final class ServerProcess: Sendable {
         let rules: [Rule]
     }
 
-    /// The child has the token from the environment, as this process has.
+    /// Sends a request with the token from the environment, which the child also has.
     private func send(_ body: String?, _ method: HTTPMethod, to name: String) async throws -> Data {
         var request = HTTPClientRequest(url: "http://127.0.0.1:\(controlPort)/tidemark/v1/\(name)")
         request.method = method
@@ -140,7 +141,7 @@ final class ServerProcess: Sendable {
 }
 
 extension Pipe {
-    /// What is written next; nothing when the writer is gone. Waits on a thread of its own.
+    /// Returns the next written data; empty if the writer has ended. Waits on a separate thread.
     fileprivate func nextData() async -> Data {
         await withCheckedContinuation { continuation in
             DispatchQueue(label: "tidemark.demo.server").async {
