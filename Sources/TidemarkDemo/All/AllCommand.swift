@@ -60,7 +60,7 @@ struct AllCommand: AsyncParsableCommand {
         try scenarios.end(judge).conclude(figures, output)
     }
 
-    /// Of this process: two demos at a time do not share one.
+    /// The default file. Its name has the id of this process, so two demos never share a file.
     private static var file: String {
         FileManager.default.temporaryDirectory
             .appendingPathComponent(

@@ -1,26 +1,29 @@
-/// How much of the journeys is played.
+/// The part of the journeys that a demo plays.
 enum DemoExtent: Sendable {
-    /// A tenth of everything, for a build for debugging.
+    /// A tenth of everything, for a debug build.
     case small
-    /// Every row, on the networks that tell most of it.
+    /// Every row, on the networks that show most about it.
     case telling
     /// Every row on every network.
     case full
 
-    /// Items of the three clients. `make demo` shows their table within seconds; of more items it would
-    /// come later.
+    /// Returns the history for the three clients. It is short, because `make demo` shows their
+    /// table within seconds.
     func ofFirstTable(_ history: History) -> History {
         self == .full ? history : history.prefix(2_000)
     }
 
-    /// A slow network shows what waiting costs, and one that comes back what is there without it.
+    /// The networks of the chat rows. A slow network shows the cost of waiting; a network that is
+    /// absent at first shows the content on the device.
     var chats: [DemoNetwork] {
         self == .telling ? [.threeG, .offline] : DemoNetwork.allCases
     }
 
-    /// Messages of the longest chat, of which the old app reads all on each network.
+    /// The number of messages in the longest chat, at a scale of 1. The old app reads all of them
+    /// on each network.
     ///
-    /// `small` plays a tenth of it: 2,000, of which 150 are still 90 % fewer.
+    /// `small` plays a tenth of its value: 2,000 messages, because the 150 that Tidemark reads are
+    /// then still 90 % fewer.
     var longChat: Int {
         switch self {
         case .small: 20_000
@@ -29,15 +32,16 @@ enum DemoExtent: Sendable {
         }
     }
 
-    /// What is written must survive calls that fail.
+    /// The networks of the messaging rows. Written messages must survive failing calls.
     var messages: [DemoNetwork] {
         self == .telling ? [.failing, .offline] : DemoNetwork.allCases
     }
 
-    /// A device works on its file, whatever the network.
+    /// The networks of the health rows. A device works on its own file, so the network matters
+    /// little.
     var health: [DemoNetwork] { self == .full ? DemoNetwork.allCases : [.healthy] }
 
-    /// Whether ten years of health are imported too, from 1.2 GB.
+    /// True if the demo also imports ten years of health data, from 1.2 GB.
     var hasDecade: Bool { self == .full }
 
     var launches: LaunchDemo {
@@ -62,7 +66,8 @@ enum DemoExtent: Sendable {
         }
     }
 
-    /// Each row by a divisor of its own: a thousand photographs take minutes.
+    /// The rows with pictures. They have separate divisors, because a thousand photographs take
+    /// minutes.
     var pictures: [PictureRow] {
         switch self {
         case .small: PictureRow.all(scale: 10)

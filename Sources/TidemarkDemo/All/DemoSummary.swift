@@ -1,16 +1,16 @@
 import Foundation
 
-/// What all journeys came to: one line a row, on one screen.
+/// The results of all journeys on one screen, one line per row.
 struct DemoSummary {
     static let mostLines = 84
-    /// Of each kind; the rest are in the file with the details.
+    /// The maximum number of printed lines of each kind. The file with the details has the rest.
     static let mostComplaints = 5
 
     private let figures: DemoFigures
     private let seconds: Double
     private let details: String?
 
-    /// - Parameter details: The file that holds all tables; nil for none.
+    /// - Parameter details: The path of the file with all tables; nil if there is none.
     init(_ figures: DemoFigures, seconds: Double, details: String?) {
         self.figures = figures
         self.seconds = seconds
@@ -64,7 +64,7 @@ struct DemoSummary {
         return lines
     }
 
-    /// A time that is too long is no reason for a demo to fail.
+    /// A time that is too long does not make a demo fail.
     private func verdict(_ complaints: Int, _ remarks: Int) -> String {
         let play = String(format: "%.0f s of play.", seconds)
         if complaints > 0 { return "\(complaints) do not hold. \(play)" }

@@ -1,13 +1,13 @@
-/// How long somebody waits who types `make demo`, from the start of the demo on.
+/// The times that a user of `make demo` waits, from the start of the demo.
 struct DemoTimes: Hashable, Sendable, Encodable {
-    /// Seconds.
+    /// The limits in seconds.
     static let (mostFirstTable, mostPlay) = (10.0, 360.0)
 
-    /// When the table of the three clients was there, in seconds.
+    /// The time of the table of the three clients, in seconds.
     let firstTable: Double
-    /// When all was played, in seconds.
+    /// The time of the end of the last journey, in seconds.
     let play: Double
-    /// Whether this is what `make demo` plays: another extent takes longer, or less.
+    /// True if the demo plays what `make demo` plays. Another extent takes a different time.
     let isUsual: Bool
 
     private enum CodingKeys: String, CodingKey { case firstTable, play }

@@ -1,19 +1,20 @@
 import Tidemark
 
-/// What the journeys began with: 1,000 users who open a chat fifty times a day, in dollars.
+/// The cost of 1,000 users who open a chat fifty times a day, in dollars. The journeys
+/// began with this question.
 ///
-/// Each of these opens is of a chat that nobody had open in the 30 minutes before: a listener that comes back
-/// sooner is billed for what changed alone, whatever it listens to. What such an open costs stands beside it.
+/// In this estimate, no open follows another within 30 minutes. A listener that returns sooner is
+/// billed only for the changes. The summary shows the cost of such opens, too.
 struct Headline {
     static let (users, opensADay) = (1_000, 50)
-    /// Where a list price is named, it is this location's.
+    /// The location whose list price the summary uses.
     static let location = "nam5"
 
     private let open: ScenarioResult
-    /// The same within 30 minutes; nil where that was not played.
+    /// The same open within 30 minutes of the last one; nil if that row was not played.
     private let again: ScenarioResult?
 
-    /// Of what opening a chat was billed in this run; nil where that was not played.
+    /// Uses the reads of the row that opens a chat; nil if that row was not played.
     init?(_ chats: [ScenarioResult]) {
         let opens = chats.filter { $0.name.hasPrefix("open a chat") }
         func on(_ network: DemoNetwork?, isSoon: Bool) -> ScenarioResult? {

@@ -1,16 +1,16 @@
-/// What a journey came to: one line at the end of a demo, with the app that shows it.
+/// The result of a journey: one line at the end of a demo, with the command that shows its app.
 struct JourneyLine: Hashable {
     let name: String
     let rows: Int
     let missed: Int
     let before: String
-    /// Of the app with a filter; nil where there is none.
+    /// The figures of the filtered app; nil if there is none.
     var filtered: String?
     let after: String
-    /// What `make show` calls the app.
+    /// The app's name for `make show`.
     let app: String
 
-    /// Widths are of names, verdicts and figures, in characters.
+    /// Returns the line. The widths are those of names, verdicts and figures, in characters.
     func text(_ widths: [Int]) -> String {
         let cells = zip([name, verdict, figures], widths).map { text, width in
             text + String(repeating: " ", count: max(0, width - text.count))
@@ -27,7 +27,7 @@ struct JourneyLine: Hashable {
         "\(before) → " + (filtered.map { "\($0) filtered, " } ?? "") + after
     }
 
-    /// Those that were played.
+    /// Returns the lines of the journeys that were played.
     static func lines(of figures: DemoFigures) -> [String] {
         let all = [
             launch(figures), scenarios("a chat app", figures.chats, app: "chats"),
@@ -70,7 +70,7 @@ struct JourneyLine: Hashable {
             app: "stamps")
     }
 
-    /// A launch that shows nothing takes longer than any other.
+    /// Returns the longest time. A launch that shows nothing counts as longer than any other.
     private static func longest(_ times: [Double?]) -> String {
         SummaryRow.time(times.contains { $0 == nil } ? nil : times.compactMap(\.self).max())
     }

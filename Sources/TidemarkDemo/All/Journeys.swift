@@ -1,4 +1,4 @@
-/// All five journeys, one after the other.
+/// Plays the five journeys, one after the other.
 struct Journeys {
     let source: HistoryOptions
     let clients: ClientOptions
@@ -6,7 +6,8 @@ struct Journeys {
     let extent: DemoExtent
     let output: DemoOutput
 
-    /// - Throws: What kept a journey from being played; what does not hold is a figure.
+    /// - Throws: The error that prevented a journey. A failed requirement is no error, but a
+    ///   figure.
     func play() async throws -> DemoFigures {
         let start = ContinuousClock.now
         func seconds() -> Double { (ContinuousClock.now - start).milliseconds / 1_000 }
@@ -28,7 +29,7 @@ struct Journeys {
         return figures
     }
 
-    /// What somebody waits for who types `make demo`, and no more than that.
+    /// True if this is what `make demo` plays, and no more.
     private var isUsual: Bool {
         extent == .telling && scenarios.networks.isEmpty && TimeJudge.current == nil
             && clients.opens <= ClientOptions.usualOpens
@@ -36,7 +37,7 @@ struct Journeys {
 
     private func isChosen(_ name: String) -> Bool { scenarios.isChosen(name) }
 
-    /// On the networks that were asked for, else on these.
+    /// Returns the options with the networks on the command line, or else with `networks`.
     private func on(_ networks: [DemoNetwork]) -> ScenarioOptions {
         var options = scenarios
         if options.networks.isEmpty { options.networks = networks }

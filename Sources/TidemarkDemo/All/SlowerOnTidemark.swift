@@ -1,15 +1,16 @@
 /// A time that is longer on Tidemark than in the app as it was.
 struct SlowerOnTidemark: Hashable, Sendable {
-    /// What was timed, and where.
+    /// The name of the measured time, and the row and the network.
     let what: String
-    /// In milliseconds.
+    /// The times in milliseconds.
     let before: Double
     let after: Double
 
-    /// Less than that is what times differ by from run to run.
+    /// The smallest difference in milliseconds, and the smallest ratio, that count. Smaller ones
+    /// are the variation between runs.
     private static let (least, share) = (1.0, 1.1)
 
-    /// - Returns: Nil where it is as fast, and where one of the two never came.
+    /// - Returns: A value only if both times exist and the app on Tidemark is slower.
     private init?(_ what: String, _ before: Double?, _ after: Double?) {
         guard let before, let after, after > before * Self.share, after - before > Self.least
         else { return nil }
@@ -20,7 +21,7 @@ struct SlowerOnTidemark: Hashable, Sendable {
         "\(what): \(SummaryRow.time(after)), and \(SummaryRow.time(before)) before"
     }
 
-    /// All of a demo, those with the largest difference first.
+    /// Returns the slower times of a demo, with the largest difference first.
     static func all(of figures: DemoFigures) -> [SlowerOnTidemark] {
         let all =
             figures.scenarios.flatMap { times(of: $0) }
@@ -58,7 +59,7 @@ struct SlowerOnTidemark: Hashable, Sendable {
         }
     }
 
-    /// Of rows in which both show the same pictures.
+    /// Compares rows only if both apps show the same pictures.
     private static func times(
         of pictures: LaunchScenario<[String: Double]>
     ) -> [SlowerOnTidemark] {

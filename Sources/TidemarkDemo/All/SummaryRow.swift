@@ -1,19 +1,19 @@
 import Foundation
 
-/// One row of a journey, on the network that tells most.
+/// A row of a journey, on the network that shows most about it.
 struct SummaryRow: Hashable {
     private static let longestName = 54
 
     let name: String
     let network: String
-    /// For how long the device was away.
+    /// The time since the device's last use.
     var away = ""
     let before: String
-    /// Of the app with a filter; nothing where there is none.
+    /// The result of the filtered app; empty if there is none.
     var filtered = ""
     let after: String
     var holds = true
-    /// Times that were longer than they may be.
+    /// The times that exceeded their limits.
     var slow: [SlowTime] = []
 
     func line(_ widths: [Int]) -> String {
@@ -24,7 +24,7 @@ struct SummaryRow: Hashable {
         return line + after + verdict
     }
 
-    /// All but the last, which has no width.
+    /// The cells except the last one, which has no fixed width.
     var cells: [String] { [name, network, away, before, filtered] }
 
     private var verdict: String {
@@ -39,8 +39,8 @@ struct SummaryRow: Hashable {
 }
 
 extension SummaryRow {
-    /// One a scenario: on the first network that it does not hold on, else on the one that took the app
-    /// as it was longest.
+    /// Returns one row per scenario: on its first network with a failed requirement, or else on the
+    /// network with the slowest app as it was.
     static func rows(of results: [ScenarioResult]) -> [SummaryRow] {
         var names: [String] = []
         for result in results where !names.contains(result.name) { names.append(result.name) }
@@ -61,7 +61,7 @@ extension SummaryRow {
             after: Self.text(result.after), holds: result.holds, slow: result.slow)
     }
 
-    /// For example `20 min` or `7 d`.
+    /// Returns the duration in words, such as `20 min` or `7 d`.
     static func away(_ seconds: Int64) -> String {
         if seconds >= 86_400 { return "\(seconds / 86_400) d" }
         return seconds >= 3_600 ? "\(seconds / 3_600) h" : "\(seconds / 60) min"
@@ -106,7 +106,8 @@ extension SummaryRow {
 }
 
 extension LaunchDemoFigures {
-    /// One a network, one for the rank and one for the diagnosis's cost.
+    /// The rows of the launches: one per network, one for each diagnosis with a problem, one for
+    /// the rank, and one for the cost of a diagnosis.
     var summary: [SummaryRow] {
         let shown = launches.map { launch in
             SummaryRow(
@@ -143,7 +144,7 @@ extension LaunchFigure {
             + rest
     }
 
-    /// What comes after the first content, where it does.
+    /// The times after the first content, as far as there are any.
     fileprivate var rest: String {
         [("live", liveMs), ("a picture", pictureMs)].map { name, time in
             time.map { ", \(name) \(SummaryRow.time($0))" } ?? ""

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What charts are made of: the rows of a demo's file, as `--json` writes it.
+/// The data of the charts: the rows of a demo's file, as `--json` writes it.
 struct ChartData: Decodable {
     struct Scenario: Decodable {
         let name, network: String
@@ -9,12 +9,13 @@ struct ChartData: Decodable {
 
     let scenarios: [Scenario]
 
-    /// - Throws: `DecodingError` when this is no file of a demo.
+    /// - Throws: `DecodingError` if this is no file of a demo.
     init(json: Data) throws { self = try JSONDecoder().decode(ChartData.self, from: json) }
 
-    /// From a file of a demo, or from one of `Benchmarks/Results`, which has it as its `output`.
+    /// Reads a file of a demo, or a file of `Benchmarks/Results`, which has the demo's file as its
+    /// `output`.
     ///
-    /// - Throws: `DecodingError` when it is neither.
+    /// - Throws: `DecodingError` if the data is neither.
     init(kept json: Data) throws {
         struct Kept: Decodable { let output: ChartData }
         if let kept = try? JSONDecoder().decode(Kept.self, from: json) {
@@ -27,7 +28,7 @@ struct ChartData: Decodable {
     init(_ figures: DemoFigures) throws { try self.init(json: try figures.json()) }
 }
 
-/// The numbers and rows of numbers that one side of a scenario has; what else it has is passed over.
+/// The numbers and the lists of numbers of one side of a scenario. Other values are ignored.
 struct ChartFigures: Decodable {
     private struct Key: CodingKey {
         let stringValue: String

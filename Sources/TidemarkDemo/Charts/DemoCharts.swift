@@ -1,19 +1,21 @@
 import Foundation
 
-/// The pictures of a demo: what an open reads, when the first content is there, what paging holds.
+/// The charts of a demo: the reads of an open, the time of the first content, and the memory while
+/// paging.
 struct DemoCharts {
-    /// Rows of a chart of pairs; further scenarios are left out.
+    /// The maximum number of rows in a chart of pairs. Further scenarios are omitted.
     static let mostRows = 8
 
     let data: ChartData
 
-    /// The charts for which there are figures, by the name of their file.
+    /// The charts for which there are figures, with the names of their files.
     var all: [(file: String, svg: String)] {
         [("reads.svg", reads), ("first-content.svg", firstContent), ("memory.svg", memory)]
             .compactMap { file, svg in svg.map { (file, $0) } }
     }
 
-    /// Reads of the scenarios that begin with an open, on the good network or else the first one.
+    /// The reads of the scenarios that begin with an open, on the healthy network or else on the
+    /// first one.
     var reads: String? {
         var rows: [PairChart.Row] = []
         var names: Set<String> = []
@@ -33,7 +35,7 @@ struct DemoCharts {
         ).svg
     }
 
-    /// Of a launch, on each network.
+    /// The time of a launch's first content, on each network.
     var firstContent: String? {
         let rows = data.scenarios.filter { $0.name == "launch" }.map {
             PairChart.Row(
@@ -53,7 +55,7 @@ struct DemoCharts {
         ).svg
     }
 
-    /// Of the app's process, page by page.
+    /// The memory of the app's process after each page.
     var memory: String? {
         for scenario in good {
             guard let before = scenario.before.row(MemoryRow.series),
@@ -75,7 +77,7 @@ struct DemoCharts {
         return healthy + data.scenarios.filter { !names.contains($0.name) }
     }
 
-    /// - Throws: When the folder or a file in it cannot be written.
+    /// - Throws: An error if the folder or a file in it cannot be written.
     func write(to folder: URL) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for (file, svg) in all {
@@ -85,6 +87,6 @@ struct DemoCharts {
 }
 
 extension Double {
-    /// The natural one.
+    /// The natural logarithm.
     var logarithm: Double { Foundation.log(self) }
 }

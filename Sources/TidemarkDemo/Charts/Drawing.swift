@@ -1,6 +1,6 @@
 import Foundation
 
-/// Lines, boxes and texts as SVG, in colours that fit a light page and a dark one.
+/// An SVG drawing of lines, boxes and texts, in colours for a light and a dark page.
 struct Drawing {
     /// The colours, by class: `before` and `after` are the two sides everywhere.
     private static let style = """
@@ -58,11 +58,11 @@ struct Drawing {
             "<polyline points=\"\(text.joined(separator: " "))\" class=\"line \(style)\"/>")
     }
 
-    /// The whole picture.
+    /// Returns the complete SVG document.
     ///
     /// - Parameters:
-    ///   - title: For who cannot see it, together with `description`.
-    ///   - description: Its figures in words.
+    ///   - title: The title. With `description` it serves readers who cannot see the drawing.
+    ///   - description: The figures of the drawing in words.
     func svg(title: String, description: String) -> String {
         let size = "\(Self.number(width)) \(Self.number(height))"
         let head = [
@@ -75,7 +75,7 @@ struct Drawing {
         return (head + parts + ["</svg>", ""]).joined(separator: "\n")
     }
 
-    /// With one decimal at most, the same everywhere.
+    /// Returns the number with at most one decimal, independent of the locale.
     private static func number(_ value: Double) -> String {
         let tenths = Int((value * 10).rounded())
         return tenths.isMultiple(of: 10)

@@ -1,8 +1,9 @@
-/// What grows, or does not: one line for the app as it was, and one for the app on Tidemark.
+/// A chart of a value over time, with one line for the app as it was and one for the app on
+/// Tidemark.
 struct LineChart {
     let title: String
     let note: String
-    /// Of a value, behind it.
+    /// The unit, written after a value.
     let unit: String
     let before, after: [Double]
 
@@ -40,7 +41,7 @@ struct LineChart {
             + "from \(Int(after.first ?? 0)) to \(Int(after.last ?? 0)) \(unit) on Tidemark."
     }
 
-    /// Where the lines' names stand: at their ends, and apart.
+    /// The vertical positions of the lines' names: at the ends of the lines, at least 16 apart.
     private var labels: [String: Double] {
         let (first, second) = (place(0, before.last ?? 0).y + 4, place(0, after.last ?? 0).y + 4)
         if abs(first - second) >= 16 { return ["before": first, "after": second] }
@@ -50,7 +51,7 @@ struct LineChart {
             : ["before": middle + 8, "after": middle - 8]
     }
 
-    /// The largest value, made even upwards.
+    /// The top of the scale: the largest value, rounded up to a multiple of 20.
     private var most: Double {
         let largest = (before + after).max() ?? 1
         return max(4, (largest / 20).rounded(.up) * 20)

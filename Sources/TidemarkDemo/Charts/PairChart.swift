@@ -1,16 +1,16 @@
-/// Pairs of bars: the app as it was above the app on Tidemark, a pair a row.
+/// A chart of pairs of bars, one pair per row: the app as it was above the app on Tidemark.
 struct PairChart {
     struct Row {
         let name: String
-        /// Nil for what never came.
+        /// The values; nil for an event that never happened.
         let before, after: Double?
     }
 
-    /// How long a bar is.
+    /// The rule for the length of a bar.
     enum Scale {
-        /// Its share of the row's larger one: rows of different sizes stand in one picture.
+        /// The share of the row's larger value, so that rows of different sizes fit into one chart.
         case share
-        /// The logarithm, between two values that have one.
+        /// The logarithm of the value, between two positive values.
         case logarithm(from: Double, to: Double, ticks: [(Double, String)])
     }
 
@@ -18,7 +18,7 @@ struct PairChart {
     let note: String
     let scale: Scale
     let rows: [Row]
-    /// A value in words.
+    /// Returns a value in words.
     let words: (Double?) -> String
 
     private static let (width, left, right, top, step) = (760.0, 16.0, 110.0, 62.0, 58.0)
@@ -56,7 +56,7 @@ struct PairChart {
         drawing.text(words(value), x: Self.left + length + 6, y: y + 11, style: "quiet")
     }
 
-    /// From 0 to 1.
+    /// Returns the length from 0 to 1.
     private func share(of value: Double?, in row: Row) -> Double {
         guard let value else { return 1 }
         switch scale {
