@@ -3,20 +3,20 @@ import Tidemark
 import TidemarkApp
 import TidemarkModel
 
-/// A chat list with a badge for each conversation, opened again after some got messages. Then one more
-/// message comes, and its badge with it.
+/// A chat list with a badge for each conversation, opened again after new messages in some
+/// conversations. Then one more message arrives, and its badge must appear with it.
 struct BadgesRow: ScenarioRow {
     private static let chats = CollectionPath(unchecked: "chats")
     private static let news = "the last word"
-    /// Conversations that were read to their end; all others have a badge.
+    /// The number of conversations that were read to their end. All others have a badge.
     private static let seen = 10
 
     private let count: Int
     private let changed: Int
-    /// The server's clock when they are written, in seconds since 1970.
+    /// The server's time at which the conversations are written, in seconds since 1970.
     private let clock: Int64
 
-    /// - Precondition: There are more conversations than are seen, and no more change than there are.
+    /// - Precondition: There are more conversations than `seen`, and at most all of them change.
     init(conversations count: Int, changed: Int, clock: Int64) {
         precondition(count > Self.seen && (1...count).contains(changed))
         (self.count, self.changed, self.clock) = (count, changed, clock)
@@ -27,8 +27,9 @@ struct BadgesRow: ScenarioRow {
     var name: String {
         "a chat list of \(grouped(count)) with badges, \(changed) with new messages"
     }
-    /// Each that changed, and the one that changes while it is shown; one for the listener, which finds
-    /// nothing new at first, and one for what the user's other devices have seen.
+    /// The reads are one for each changed conversation and one for the change on the open screen.
+    /// One more is for the listener, which finds nothing new at first, and one for the document
+    /// with what the user has seen.
     var bar: Bar {
         Bar(
             reads: changed + 3, fewer: 0.95, isKnownToDevice: true,
@@ -43,7 +44,7 @@ struct BadgesRow: ScenarioRow {
         DocumentPath(unchecked: "\(Self.chats.text)/\(slug)-\(side.rawValue)-\(number)")
     }
 
-    /// What the user has seen: one document, as both apps have it.
+    /// Returns the path of the document with what the user has seen. Both apps have this document.
     private func seenPath(_ side: Side) -> String { "users/\(user(side))/state/seen" }
 
     private func messagesAtFirst(_ number: Int) -> Int64 { Int64(1 + number % 9) }
@@ -87,7 +88,8 @@ struct BadgesRow: ScenarioRow {
             ], precondition: .exists(true))
     }
 
-    /// One to three messages each, also in one that was seen.
+    /// The new messages: one to three in each changed conversation, including a conversation that
+    /// was read to its end.
     var news: [Mutation] {
         sides.flatMap { side in
             (0..<changed).flatMap { place in
@@ -96,7 +98,7 @@ struct BadgesRow: ScenarioRow {
         }
     }
 
-    /// Where the last message comes.
+    /// The number of the conversation that gets the last message.
     private var last: Int { count / 2 + 1 }
 
     // MARK: What is done
@@ -138,7 +140,7 @@ struct BadgesRow: ScenarioRow {
         visit.sawContent()
         try await untilShown { list.isFresh }
         visit.isUpToDate()
-        // Down to the oldest: a person sees the window; here all of it is compared.
+        // Load all rows for the comparison, although a user sees only the window.
         while list.hasMore { await list.loadMore() }
         let id = path(last, .after).id
         let known = list.rows.first { $0.id == id }?.unread ?? 0
@@ -151,7 +153,7 @@ struct BadgesRow: ScenarioRow {
             return row.unread == known + 1
         }
         visit.measured("messages without their badge", Double(withoutBadge))
-        // Beside the chats that had changed: what was seen, and the message that has just come.
+        // Subtract the reads of the document with what was seen and of the last message.
         let reads = try await visit.reads(of: firestore) - 2
         visit.measured("reads of the refresh", Double(reads))
         visit.measured("reads beside the prediction", Double(prediction.distance(to: reads)))
@@ -163,8 +165,8 @@ struct BadgesRow: ScenarioRow {
         ChatsApp(firestore, me: user(.after))
     }
 
-    /// As the app had it: a listener on all of the user's conversations, and what was seen of them in one
-    /// document.
+    /// Plays the app as it was: a listener on all of the user's conversations, and one document
+    /// with what the user has seen.
     private func useBefore(_ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
         async let document = visit.retrying {
@@ -189,7 +191,8 @@ struct BadgesRow: ScenarioRow {
         return Self.shown(shown, seen: try await document)
     }
 
-    /// A listener on the conversations with a newer message than the newest that the device holds.
+    /// Plays the filtered app: a listener on the conversations with a message newer than the newest
+    /// one on the device.
     private func useFiltered(_ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
         async let document = visit.retrying {
@@ -259,7 +262,8 @@ struct BadgesRow: ScenarioRow {
 }
 
 extension ReadPlan.Prediction {
-    /// How far a bill is from what was predicted; 0 for one that was.
+    /// Returns the difference between a bill and the prediction; 0 if the prediction allows the
+    /// bill.
     fileprivate func distance(to reads: Int) -> Int {
         if allows(reads) { return 0 }
         return reads < atLeast ? atLeast - reads : reads - (atMost ?? reads)

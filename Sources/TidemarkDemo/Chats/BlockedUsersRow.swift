@@ -3,8 +3,8 @@ import Tidemark
 import TidemarkApp
 import TidemarkModel
 
-/// A long list of blocked users, each shown by name, opened again after some were blocked and some not
-/// any more.
+/// A long list of blocked users, each shown by name, opened again after some were blocked and
+/// others unblocked.
 struct BlockedUsersRow: ScenarioRow {
     private let held: Int
     private let blocked: Int
@@ -21,7 +21,7 @@ struct BlockedUsersRow: ScenarioRow {
     var name: String {
         "blocked users, \(grouped(held)) with \(blocked) new and \(unblocked) let go"
     }
-    /// Each change, and the names of the new ones.
+    /// The reads are one for each change, and one for each new name.
     var bar: Bar { Bar(reads: 2 * blocked + unblocked + 1, fewer: 0.8) }
 
     private let list = CollectionPath(unchecked: "users/ada/blocked")
@@ -54,7 +54,7 @@ struct BlockedUsersRow: ScenarioRow {
 
     func lastUse(_ side: Side, _ firestore: Firestore) async throws {
         switch side {
-        // It asks the server whatever it holds.
+        // The app as it was asks the server every time, so there is nothing to prepare.
         case .before: break
         case .filtered: _ = try await readNew(firestore) {}
         case .after: try await load(app(firestore).blocked())
@@ -88,7 +88,7 @@ struct BlockedUsersRow: ScenarioRow {
         return named(blocked)
     }
 
-    /// Until the screen says nothing of a problem: the person asks again when it does.
+    /// Loads the list again until the screen shows no problem, as a user would.
     @MainActor
     private func load(_ blocked: BlockedModel, _ visit: Visit? = nil) async throws {
         await blocked.load()
@@ -109,14 +109,15 @@ struct BlockedUsersRow: ScenarioRow {
         return Truth(living: listed.living.mapValues { _ in .min })
     }
 
-    /// Those that can be shown: with a name.
+    /// Returns the entries that can be shown, which are those with a name.
     @MainActor
     private func named(_ blocked: BlockedModel) -> [ShownItem] {
         blocked.entries.filter { $0.detail?.document != nil }
             .map { ShownItem(id: $0.id, version: .min) }
     }
 
-    /// With a filter: those who were blocked since, and the names that the device has not yet.
+    /// Plays the filtered app: it reads the users who were blocked since, and the names that are
+    /// not on the device.
     private func readNew(
         _ firestore: Firestore, sawContent: () -> Void
     ) async throws -> [ShownItem] {
@@ -133,7 +134,8 @@ struct BlockedUsersRow: ScenarioRow {
         return shown
     }
 
-    /// As the app had it: the whole list, and then a read a user, all of them at once.
+    /// Plays the app as it was: it reads the whole list, and then all users concurrently with one
+    /// read each.
     private func readAll(_ firestore: Firestore, _ visit: Visit) async throws -> [ShownItem] {
         let listed = try await visit.retrying {
             try await firestore.collection(list.text).getDocuments(source: .server)

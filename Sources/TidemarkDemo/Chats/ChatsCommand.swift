@@ -35,7 +35,7 @@ struct ChatsCommand: AsyncParsableCommand {
     }
 }
 
-/// How the three clients are compared.
+/// The options for the comparison of the three clients.
 struct ClientOptions: ParsableArguments {
     @Option(help: "How often the app is opened, evenly spread over the history.")
     var opens = Self.usualOpens
@@ -46,7 +46,7 @@ struct ClientOptions: ParsableArguments {
         if opens < 1 || opens > 100_000 { throw ValidationError("--opens must be 1 to 100000.") }
     }
 
-    /// Plays them, and prints their table.
+    /// Plays the clients, and prints their table.
     func play(
         _ history: History, seed: UInt64, _ output: DemoOutput
     ) async throws -> DemoReport {
@@ -65,7 +65,7 @@ struct ClientOptions: ParsableArguments {
 }
 
 extension ScenarioOptions {
-    /// - Parameter longChat: Messages of the longest chat, at full size.
+    /// - Parameter longChat: The number of messages in the longest chat, at full size.
     func playChats(
         _ history: History, seed: UInt64, longChat: Int, _ output: DemoOutput
     ) async throws -> [ScenarioResult] {

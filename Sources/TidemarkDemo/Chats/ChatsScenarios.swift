@@ -3,18 +3,19 @@ import Tidemark
 import TidemarkApp
 import TidemarkModel
 
-/// The rows of journeys 2, made of a history.
+/// The rows of journeys 2, made from a history.
 struct ChatsScenarios {
-    /// By what all sizes are divided: 1, or 10 for a quick look.
+    /// The divisor of all sizes: 1, or 10 for a quick look.
     var scale = 1
-    /// Messages of the longest chat, at a scale of 1.
+    /// The number of messages in the longest chat, at a scale of 1.
     var longChat = 100_000
     let history: History
     let seed: UInt64
 
     var rows: [any ScenarioRow] {
         [
-            // The first: who is online depends on how far the server's clock has moved by then.
+            // This row is first, because its online users depend on how far the server's clock has
+            // moved.
             OnlineRow(users: 2_000 / scale, returning: 40 / scale, clock: clock),
             openChat, openAgain, notifications, activity, clearThenReopen, afterAWeek,
             afterAMonth, newChat,
@@ -30,7 +31,7 @@ struct ChatsScenarios {
         ] + presets
     }
 
-    /// Lists that are opened seldom, and read whole each time by the old app.
+    /// The lists that are opened seldom. The old app reads them whole each time.
     private var presets: [any ScenarioRow] {
         var calls = list(
             "call log", "calls", of: 500, new: 10, in: "users/ada/calls", at: "startedAt")
@@ -45,7 +46,8 @@ struct ChatsScenarios {
         return [calls, purchases, media]
     }
 
-    /// More is new than the phone holds: it hears a page of changes, and then reads the newest anew.
+    /// A chat with more new messages than the phone holds. The phone reads a page of changes, and
+    /// then reads the newest messages again.
     private var afterAMonth: FeedRow {
         var row = list(
             "back after a month: a chat", "after-a-month", of: 1_000, new: 800,
@@ -55,8 +57,8 @@ struct ChatsScenarios {
         return row
     }
 
-    /// Nothing of it was ever read here: the newest that the phone holds are read, and a listener for what
-    /// changes from then on, which finds nothing at first.
+    /// A chat that this device has never read. The phone reads the newest messages that it holds,
+    /// and starts a listener for later changes, which finds nothing at first.
     private var newChat: FeedRow {
         let held = min(300 / scale, ChatsApp.heldMessages)
         var row = list(
@@ -68,10 +70,10 @@ struct ChatsScenarios {
         return row
     }
 
-    /// No event of any row is after it.
+    /// The server's time in seconds since 1970. No event of any row is later.
     var clock: Int64 { max(history.end, history.events.map(\.authoredAt).max() ?? 0) }
 
-    /// For the first line: what is not as the history has it.
+    /// The sentence for the first line about rows that are larger than the history.
     var remark: String {
         let largest = 10_000 / scale
         guard history.events.count < largest else { return "" }
@@ -81,15 +83,16 @@ struct ChatsScenarios {
             """
     }
 
-    /// The new ones, and the mark of the last clear, which the person's devices share.
+    /// A chat with new messages. It reads these, and the mark of the last clear, which the user's
+    /// devices share.
     private var openChat: FeedRow {
         var row = list("open a chat", "open-chat", of: 1_000, new: 50, in: "chats/blue/messages")
         row.bar.fewer = 1 - Double(50 / scale + 1) / Double(1_000 / scale)
         return row
     }
 
-    /// Within the 30 minutes for which a listener resumes: whoever listens to everything pays for what
-    /// changed alone.
+    /// A chat opened again within the 30 minutes for which a listener resumes. A listener on the
+    /// whole chat is then billed only for the changes.
     private var openAgain: FeedRow {
         let collection = CollectionPath(unchecked: "chats/again/messages")
         let all = history.stretched(to: 1_000 / scale).map { HistoryScript.insert($0, collection) }
@@ -123,7 +126,7 @@ struct ChatsScenarios {
         let (new, edits) = (30 / scale, max(1, 3 / scale))
         let old = all.dropLast(new)
         let mark = old.map(\.authoredAt).max() ?? 0
-        // Somebody edits what this user has cleared: nothing of it is to come back.
+        // Another user edits messages that this user has cleared. They must not reappear.
         let edited = old.suffix(edits).map { HistoryScript.edit($0, 0, collection) }
         return FeedRow(
             name:
@@ -137,7 +140,7 @@ struct ChatsScenarios {
             cleared: Timestamp(seconds: mark, nanoseconds: 0))
     }
 
-    /// Edits and deletes of old items as in the first demo.
+    /// A week with edits and deletes of old items, as in the first demo.
     private var afterAWeek: FeedRow {
         let collection = CollectionPath(unchecked: "chats/week/messages")
         let week = history.busiestWeek
@@ -158,8 +161,8 @@ struct ChatsScenarios {
     }
 
     /// - Parameters:
-    ///   - count: With the new ones, as the journey counts.
-    ///   - time: The field of an item's own time.
+    ///   - count: The number of items including the new ones, as in the journey.
+    ///   - time: The field with an item's own time.
     private func list(
         _ name: String, _ slug: String, of count: Int, new: Int, in path: String,
         at time: String = ItemFields.time

@@ -3,18 +3,18 @@ import Tidemark
 import TidemarkApp
 
 extension FeedModel {
-    /// Whether the screen says that this is what the server has.
+    /// True if the screen says that it shows the server's content.
     var isFresh: Bool { if case .fresh = phase { true } else { false } }
 
-    /// Waits as a person does who has opened the screen: for content, then for what is new.
+    /// Waits for content and then for the server's answer, as a user does after opening the screen.
     func untilFresh(sawContent: @Sendable () -> Void = {}) async throws {
         try await untilShown { !self.items.isEmpty || self.isFresh }
         if !items.isEmpty { sawContent() }
         try await untilShown { self.isFresh }
     }
 
-    /// Scrolls to the oldest, or as far as the device holds them. A person sees the window; here all of it is
-    /// compared with the server.
+    /// Scrolls to the oldest item, or as far as the device holds the list. A user sees only the
+    /// window, but the demo compares all items with the server.
     func show(atMost held: Int = .max) async throws -> [ShownItem] {
         while hasMore, items.count < held {
             try await loadMore(min(1_000_000, held - items.count))
@@ -24,14 +24,14 @@ extension FeedModel {
 }
 
 extension ChatModel {
-    /// Scrolls up until so many are shown: at first those that the phone holds, and what is older when
-    /// somebody asks for it.
+    /// Scrolls up until `count` messages are shown. The phone holds the newest ones, and older ones
+    /// are read on request.
     func show(
         upTo count: Int = ChatsApp.heldMessages, _ visit: Visit
     ) async throws -> [ShownItem] {
         while messages.hasMore, messages.items.count < count {
             await loadEarlier()
-            // The person asks again, once there is a network.
+            // A user asks again when there is a network.
             if problem != nil { try await visit.untilOnline() }
             try Task.checkCancellation()
         }
@@ -44,7 +44,7 @@ extension ChatListModel {
 }
 
 extension OnlineUsersModel {
-    /// As of a feed.
+    /// Waits as the function of a feed does.
     func untilFresh(sawContent: @Sendable () -> Void = {}) async throws {
         try await untilShown { !self.users.isEmpty || self.phase.isFresh }
         if !users.isEmpty { sawContent() }

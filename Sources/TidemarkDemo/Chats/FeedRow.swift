@@ -3,13 +3,13 @@ import Tidemark
 import TidemarkApp
 import TidemarkModel
 
-/// A row that is one list: opened, brought up to date, compared.
+/// A row with one list, which is opened, brought up to date and compared.
 struct FeedRow: ScenarioRow {
-    /// What it is on Tidemark.
+    /// The screen of the list in the app on Tidemark.
     enum Screen: Sendable {
         /// The screens of `Examples/Chats`.
         case chat, notices
-        /// A list that is opened seldom, and how many of it the device holds.
+        /// A list that is opened seldom, and the number of its items on the device.
         case entries(@MainActor @Sendable (ChatsApp) throws -> FeedModel<Entry>, held: Int = .max)
     }
 
@@ -18,16 +18,16 @@ struct FeedRow: ScenarioRow {
     let sides = Side.allCases
     var bar: Bar
     let collection: CollectionPath
-    /// Its items at the last use.
+    /// The writes of the items that exist at the last use.
     let held: [Mutation]
     let news: [Mutation]
     var away: Int64 = 86_400
-    /// Where the user cleared it at the last use; nil where nobody did.
+    /// The time up to which the user cleared the list at the last use; nil if the user did not.
     var cleared: Timestamp?
-    /// Whether the device has never opened it.
+    /// True if the device has never opened the list.
     var isNew = false
     var screen = Screen.chat
-    /// The field of an item's own time.
+    /// The field with an item's own time.
     var time = ItemFields.time
 
     var isUsedBefore: Bool { !isNew }
@@ -69,7 +69,7 @@ struct FeedRow: ScenarioRow {
         case .notices: try await app.notices().untilFresh()
         case .entries(let open, _): try await open(app).untilFresh()
         }
-        // A mark is shared by a write.
+        // The mark is shared by a write, which must arrive before the app ends.
         try await firestore.waitForPendingWrites()
     }
 
@@ -104,7 +104,7 @@ struct FeedRow: ScenarioRow {
         visit.isUpToDate()
     }
 
-    /// The id of the chat whose messages it shows.
+    /// The id of the chat whose messages the row shows.
     private var chat: String { String(collection.text.split(separator: "/")[1]) }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
@@ -119,12 +119,12 @@ struct FeedRow: ScenarioRow {
         return Truth(newest: held, of: all.filter { isVisible($0.fields[time]) }, at: time)
     }
 
-    /// The app with a filter.
+    /// Returns the list of the filtered app.
     private func filtered(_ firestore: Firestore, since cleared: Timestamp?) -> FilteredList {
         FilteredList(items: firestore.collection(collection.text), time: time, start: cleared)
     }
 
-    /// The app as it was: a listener on the whole collection.
+    /// Plays the app as it was: a listener on the whole collection.
     private func listen(
         _ firestore: Firestore, sawContent: () -> Void
     ) async throws -> [QueryDocumentSnapshot] {
@@ -138,7 +138,8 @@ struct FeedRow: ScenarioRow {
         throw CancellationError()
     }
 
-    /// What was cleared, the app as it was hid too: after it had read it.
+    /// Returns true if the user has not cleared the item. The app as it was also hid cleared items,
+    /// but only after it had read them.
     private func isVisible(_ document: QueryDocumentSnapshot) -> Bool {
         isVisible(document.fields?[time])
     }

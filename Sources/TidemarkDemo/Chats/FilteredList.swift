@@ -1,29 +1,31 @@
 import Tidemark
 import TidemarkModel
 
-/// The two timestamps on an item's own time, as some of the apps had them: a listener on what is newer than
-/// the newest item that the device holds, and than the last clear. What is older is shown from disk.
+/// A list filtered by an item's own time, as some of the apps had it. A listener asks for the items
+/// newer than the last clear and than the newest item on the device. Older items are shown from
+/// disk.
 ///
-/// It reads little, and never hears of an item that arrives late, of an edit, or of a delete.
+/// This list reads little, but it misses items that arrive late, edits and deletes.
 struct FilteredList {
     private static let screenful = 50
 
-    /// All of the list, in no order.
+    /// The query for all items, without an order.
     let items: Tidemark.Query
-    /// The field of an item's own time.
+    /// The field with an item's own time.
     let time: String
-    /// Where the person has cleared it, or where its window begins; nil for no such place.
+    /// The time of the last clear, or the start of the list's window; nil for neither.
     var start: Timestamp?
 
-    /// Opens it, and returns what it shows when the server has answered: the newest first.
+    /// Opens the list, and returns the items that it shows when the server has answered, the newest
+    /// first.
     ///
-    /// - Parameter sawContent: Called as soon as something is shown, once or more.
+    /// - Parameter sawContent: Called once or more when something is shown.
     func open(sawContent: () -> Void = {}) async throws -> [QueryDocumentSnapshot] {
         for try await _ in try await live(sawContent: sawContent) { break }
         return try await shown()
     }
 
-    /// A listener on what is newer: its answers since the server's first.
+    /// Listens to the newer items. The stream has an element for each answer of the server.
     func live(
         sawContent: () -> Void = {}
     ) async throws -> AsyncThrowingStream<Void, any Error> {
@@ -45,7 +47,7 @@ struct FilteredList {
         }
     }
 
-    /// From disk, without what was cleared.
+    /// Returns the items on disk that the user has not cleared.
     func shown() async throws -> [QueryDocumentSnapshot] {
         try await newestFirst.getDocuments(source: .cache).documents.filter(isVisible)
     }

@@ -2,9 +2,10 @@ import ChatsCore
 import Tidemark
 import TidemarkModel
 
-/// A new phone in a long chat: the newest messages, and older ones as somebody scrolls to them.
+/// A new phone in a long chat: it reads the newest messages, and older ones when the user scrolls.
 struct LongChatRow: ScenarioRow {
-    /// Messages that the feed holds, and that are scrolled to beyond them.
+    /// The number of messages that the feed holds, and the number of older messages to which the
+    /// user scrolls.
     private static let held = ChatsApp.heldMessages
     private static let scrolled = 50
     private let events: [HistoryEvent]
@@ -18,15 +19,15 @@ struct LongChatRow: ScenarioRow {
         "a new phone, a chat of \(grouped(events.count)): the newest \(Self.held), then "
             + "\(Self.scrolled) older"
     }
-    /// Each message once, one for the listener, which finds nothing new at first, and one for the mark of
-    /// the last clear, which the person's devices share.
+    /// The reads are one for each message, one for the listener, which finds nothing new at first,
+    /// and one for the mark of the last clear, which the user's devices share.
     var bar: Bar {
         Bar(
             reads: Self.held + Self.scrolled + 2, fewer: 0.9, showsContentOffline: false,
             most: ["reads at first": Double(Self.held + 2)])
     }
 
-    /// On 3G the app as it was reads 100,000 messages for nearly four minutes.
+    /// The app as it was needs almost four minutes on 3G to read 100,000 messages.
     let patience = Duration.seconds(600)
 
     private let collection = CollectionPath(unchecked: "chats/long/messages")

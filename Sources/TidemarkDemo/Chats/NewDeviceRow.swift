@@ -2,14 +2,14 @@ import ChatsCore
 import Tidemark
 import TidemarkModel
 
-/// A device that holds nothing, of a user who cleared the chat on another one.
+/// A device without data. Its user cleared the chat on another device.
 struct NewDeviceRow: ScenarioRow {
     private static let mark = "chat_shared"
     private let events: [HistoryEvent]
     private let above: Int
     private let cleared: Timestamp
 
-    /// - Parameter above: How many messages are newer than the clear.
+    /// - Parameter above: The number of messages newer than the clear.
     init(_ events: [HistoryEvent], above: Int) {
         let times = events.map(\.authoredAt).sorted()
         cleared = Timestamp(seconds: times[times.count - above - 1], nanoseconds: 0)
@@ -23,7 +23,8 @@ struct NewDeviceRow: ScenarioRow {
     var name: String {
         "new device, a chat of \(grouped(events.count)) cleared elsewhere but for \(above)"
     }
-    /// The messages above the mark, the mark, and one for the listener; and the next time one more.
+    /// The reads are those of the messages after the mark, one for the mark and one for the
+    /// listener. The next open adds one read.
     var bar: Bar {
         Bar(
             reads: above + 3, fewer: 0.85, showsContentOffline: false,
@@ -50,12 +51,12 @@ struct NewDeviceRow: ScenarioRow {
         let firestore = try await visit.firestore()
         switch side {
         case .before:
-            // It knew the mark too, and hid what it had read.
+            // The app as it was knew the mark too, but hid the messages after it had read them.
             let items = firestore.collection(collection.text)
             return try await visit.readAll(items).filter { isVisible($0.fields?[ItemFields.time]) }
                 .shownItems
         case .filtered:
-            // The mark is in the person's own document, and the first thing that is read.
+            // The app reads the mark first, from the user's own document.
             let marks = firestore.document(Self.marks)
             let mark = try await visit.retrying {
                 try await marks.getDocument(source: .server, within: .seconds(60))

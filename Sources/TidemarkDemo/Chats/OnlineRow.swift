@@ -3,14 +3,14 @@ import Tidemark
 import TidemarkApp
 import TidemarkModel
 
-/// The list of users who were there in the last 24 hours, opened again after an hour.
+/// The list of users who were online in the last 24 hours, opened again after an hour.
 struct OnlineRow: ScenarioRow {
     private static let seenAt = "lastSeen"
-    /// Seconds.
+    /// The length of the window in seconds.
     private static let window: Int64 = 86_400
     private let users: Int
     private let returning: Int
-    /// The server's clock at the last use, in seconds since 1970.
+    /// The server's time at the last use, in seconds since 1970.
     private let clock: Int64
 
     init(users: Int, returning: Int, clock: Int64) {
@@ -22,7 +22,7 @@ struct OnlineRow: ScenarioRow {
     var name: String {
         "online users, \(returning) of \(grouped(users)) seen since the list was last open"
     }
-    /// Those who came, and one to ask what time it is at the server.
+    /// The reads are one for each user who came online, and one for the server's time.
     var bar: Bar { Bar(reads: returning + 1) }
     let away: Int64 = 3_600
 
@@ -32,12 +32,13 @@ struct OnlineRow: ScenarioRow {
         DocumentPath(unchecked: "\(collection.text)/u\(user)")
     }
 
-    /// Seen over the two days before, the first the latest. Nobody within ten minutes of the window's
-    /// edge as it is at the use that is measured: who leaves the window while the answer is under way
-    /// is shown, and rightly, but is not in the truth a moment later.
+    /// Users who were online over the two previous days, the latest first. No user is within ten
+    /// minutes of the window's edge at the measured use. Such a user could leave the window while
+    /// the answer is in flight: the list would correctly show the user, but the later comparison
+    /// would not expect this.
     var seed: [Mutation] {
         let edge = Self.window - away - Ground.settled - Ground.pause
-        // With those who come, fewer than the 1,000 that a list shows.
+        // These and the returning users are fewer than the 1,000 that a list shows.
         let inside = Int64(users * 9 / 20)
         return (0..<Int64(users)).map { user in
             let ago =
@@ -49,7 +50,7 @@ struct OnlineRow: ScenarioRow {
         }
     }
 
-    /// Half of them were not in the list before.
+    /// Half of the returning users were not in the list before.
     var news: [Mutation] {
         let seen = FieldTransform(FieldPath(name: Self.seenAt), .serverTimestamp)
         return (0..<returning).map { number in
@@ -111,14 +112,15 @@ struct OnlineRow: ScenarioRow {
         }
     }
 
-    /// The window moves with the newest person that the device holds.
+    /// Returns the list of the filtered app. Its window begins at the newest user that the device
+    /// holds.
     private func filtered(_ firestore: Firestore, now: Timestamp) -> FilteredList {
         FilteredList(
             items: firestore.collection(collection.text), time: Self.seenAt,
             start: now.advanced(by: .seconds(-Self.window)))
     }
 
-    /// The window that the app fell back to: the last 24 hours, each time.
+    /// Returns the query of the app as it was: the last 24 hours, each time.
     private func query(_ firestore: Firestore, now: Timestamp) -> Tidemark.Query {
         firestore.collection(collection.text)
             .whereField(Self.seenAt, isGreaterThan: now.advanced(by: .seconds(-Self.window)))

@@ -5,19 +5,20 @@ import TidemarkApp
 import TidemarkModel
 import TidemarkTesting
 
-/// A chat that is opened at the same hour on most days, brought up to date before it is: what the
-/// predictions were worth, and what they cost.
+/// A chat that the user opens at the same hour on most days, and that is brought up to date before.
+/// The row measures the benefit and the cost of the predictions.
 struct PrefetchRow: ScenarioRow {
     private static let day: Int64 = 86_400
-    /// From one midnight to the next opening.
+    /// The time of the opening after midnight, in seconds.
     private static let opening: Int64 = 8 * 3_600 + 1_200
-    /// Days that are played after two weeks of habit; on one of them the user does not come.
+    /// The number of days that are played after two weeks of habit, and the day on which the user
+    /// does not come.
     private static let days = 5
     private static let absent = 3
     private let events: [HistoryEvent]
     private let daily: Int
 
-    /// - Precondition: There are more than those of the days.
+    /// - Precondition: There are more events than those of the days.
     init(_ events: [HistoryEvent], daily: Int) {
         precondition(events.count > Self.days * daily)
         self.events = events
@@ -31,8 +32,9 @@ struct PrefetchRow: ScenarioRow {
     }
     var bar: Bar {
         Bar(
-            // What is new each day, and one for asking; at each open one for asking, and one for the mark of
-            // the last clear. Nobody opens it before it was read ahead.
+            // A day has the new messages, and one read for the query. An open has one read for the
+            // query and one for the mark of the last clear. The chat is never opened before it was
+            // read ahead.
             reads: Self.days * (daily + 1) + 2 * (Self.days - 1), showsContentOffline: false,
             most: ["reads when opened": Double(2 * (Self.days - 1))],
             exactly: ["hits": Double(Self.days - 1), "misses": 1])
@@ -62,7 +64,7 @@ struct PrefetchRow: ScenarioRow {
 
     func lastUse(_ side: Side, _ firestore: Firestore) async throws {
         switch side {
-        // It asks the server whatever it holds.
+        // The app as it was asks the server every time, so there is nothing to prepare.
         case .before: break
         case .filtered: _ = try await filtered(firestore).open()
         case .after: try await lastOpen(firestore)
@@ -123,11 +125,12 @@ struct PrefetchRow: ScenarioRow {
         await prefetcher.setEnabled(true)
         var (reads, ahead, opened) = (0, 0, 0)
         var shown: [ShownItem] = []
-        // The network is back by the first morning.
+        // Wait for the network, which is back by the first morning.
         try await visit.untilOnline()
         for day in 0..<Self.days {
             try await visit.happens(messages(day, .after), over: Self.day)
-            // It sleeps until ten minutes before the person comes, and again when it has read.
+            // The prefetcher sleeps until ten minutes before the user comes, and again after it has
+            // read.
             await clock.sleepers()
             let opening = Duration.seconds(Int64(day) * Self.day + Self.opening)
             clock.advance(by: opening - habit.lead - clock.now.time)
@@ -153,7 +156,7 @@ struct PrefetchRow: ScenarioRow {
         return shown
     }
 
-    /// What the device has read by now, and a sum with what came since it had read `reads`.
+    /// Returns the number of reads so far, and `sum` plus the reads since there were `reads`.
     private func after(
         _ reads: Int, _ sum: Int, _ firestore: Firestore, _ visit: Visit
     ) async throws -> (Int, Int) {
@@ -161,7 +164,7 @@ struct PrefetchRow: ScenarioRow {
         return (now, sum + now - reads)
     }
 
-    /// As long as somebody looks at it.
+    /// Opens the chat for as long as the user looks at it.
     @MainActor
     private func open(_ app: ChatsApp, _ visit: Visit) async throws -> [ShownItem] {
         let chat = try app.chat(chat(.after))
@@ -169,10 +172,10 @@ struct PrefetchRow: ScenarioRow {
         return try await chat.show(visit)
     }
 
-    /// 20 November 2023, midnight, UTC.
+    /// The start of 20 November 2023 in UTC.
     private static let monday = Timestamp(seconds: 1_700_438_400, nanoseconds: 0)
 
-    /// Of somebody who came at 8:20 on each of 14 days before.
+    /// The predictor of a user who came at 8:20 on each of the 14 previous days.
     private var habit: PrefetchPredictor {
         var predictor = PrefetchPredictor(timeZone: .gmt)
         for day in 1...14 {

@@ -4,26 +4,26 @@ import TidemarkApp
 import TidemarkModel
 import TidemarkTesting
 
-/// Somebody types names, letter by letter, and takes letters back.
+/// A user types names letter by letter, and deletes letters again.
 struct SearchRow: ScenarioRow {
     private static let limit = 20
     private static let syllables = [
         "an", "be", "ca", "da", "el", "fi", "ga", "ha", "in", "jo", "ka", "li", "mo", "na", "ol",
         "pa", "ro", "sa", "te", "vi",
     ]
-    /// Each is a keystroke later than the one before.
+    /// The texts in the search field, one keystroke after the other.
     private static let typed = [
         "d", "da", "dan", "dana", "danab", "dana", "danac", "dana", "dan", "da", "dal", "dali",
         "dal", "da", "dan", "dana",
     ]
 
-    /// How many users there are.
+    /// The number of users on the server.
     private let count: Int
 
     init(users: Int) { count = users }
 
     let slug = "search"
-    /// A name has no time.
+    /// A name has no time, so there is nothing to filter by.
     let isFilteredAsBefore = true
     let isUsedBefore = false
     var name: String {
@@ -33,7 +33,7 @@ struct SearchRow: ScenarioRow {
 
     private let collection = CollectionPath(unchecked: "users")
 
-    /// Three syllables each, so that names begin alike.
+    /// The users, with names of three syllables, so that many names have the same beginning.
     var seed: [Mutation] {
         (0..<count).map { index in
             let parts = [index, index / 20, index / 400].map { Self.syllables[$0 % 20] }
@@ -52,7 +52,7 @@ struct SearchRow: ScenarioRow {
         }
     }
 
-    /// As the app had it: a question a keystroke.
+    /// Plays the app as it was: a query for each keystroke.
     private func type(_ visit: Visit) async throws -> [ShownItem] {
         let people = try await visit.firestore().collection(collection.text)
         var shown: [ShownItem] = []
@@ -69,7 +69,8 @@ struct SearchRow: ScenarioRow {
         return shown
     }
 
-    /// Typed so slowly that each keystroke is a search of its own; the clock of the pauses is turned.
+    /// Plays the app on Tidemark. The typing is slow: each keystroke is a separate search, and the
+    /// clock of the pauses is moved by hand.
     @MainActor
     private func search(_ visit: Visit) async throws -> [ShownItem] {
         var app = ChatsApp(try await visit.firestore(), me: Membership.user)
@@ -80,7 +81,7 @@ struct SearchRow: ScenarioRow {
         for (keystroke, text) in Self.typed.enumerated() {
             search.text = text
             try await found(search, clock)
-            // It is judged by all there are, not by what the device has without a server.
+            // The expected result is that of all users, not only of those on the device.
             while search.isOffline || search.error != nil {
                 try await visit.untilOnline()
                 search.retry()

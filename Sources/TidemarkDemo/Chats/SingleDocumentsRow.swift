@@ -5,18 +5,19 @@ import Tidemark
 import TidemarkApp
 import TidemarkModel
 
-/// Documents that are listened to one by one. One is written again as it was, and one changes.
+/// Documents with one listener each. One document is written again without a change, and one
+/// changes.
 struct SingleDocumentsRow: ScenarioRow {
     private static let names = ["report", "settings", "subscription", "game", "call"]
     private static let state = "state"
 
     let slug = "single-documents"
-    /// One document is no list.
+    /// A single document is no list, so there is nothing to filter by.
     let isFilteredAsBefore = true
     let name = "report, settings, subscription, game and call, one document each"
     var bar: Bar {
         Bar(
-            // Each once, and each of the two writes.
+            // The reads are one for each document and one for each of the two writes.
             reads: Self.names.count + 2, exactly: ["told though nothing changed": 0])
     }
 
@@ -57,7 +58,7 @@ struct SingleDocumentsRow: ScenarioRow {
         }
     }
 
-    /// The app as it was: what each listener tells is shown.
+    /// Plays the app as it was: it shows every snapshot of each listener.
     private func listen(_ firestore: Firestore, _ visit: Visit, _ log: Log) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for name in Self.names {
@@ -73,7 +74,7 @@ struct SingleDocumentsRow: ScenarioRow {
             }
             try await visit.untilOnline()
             await log.until { $0.values.allSatisfy { !$0.isEmpty } }
-            // Everything is live once a change of each kind has come.
+            // The listeners are live when each has a snapshot from the server.
             for document in Self.names {
                 let reference = self.document(document, firestore)
                 for try await snapshot in reference.snapshots(includeMetadataChanges: true) {
@@ -97,7 +98,7 @@ struct SingleDocumentsRow: ScenarioRow {
         await log.until { $0["call"]?.last == "ringing" }
     }
 
-    /// Notes what a view of one document is drawn with, each time that it is drawn.
+    /// Records the state that a view of one document shows, each time that the view is drawn.
     @MainActor
     private func follow(
         _ name: ChatsApp.Single, of states: StatesModel, _ visit: Visit, _ log: Log
@@ -132,7 +133,7 @@ struct SingleDocumentsRow: ScenarioRow {
     }
 }
 
-/// What screens were told, document by document.
+/// The states that the screens showed, by document.
 private final class Log: Sendable {
     private let state: Mutex<[String: [String]]>
     private let changes: AsyncStream<Void>

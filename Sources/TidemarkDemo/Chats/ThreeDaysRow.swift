@@ -3,18 +3,19 @@ import Tidemark
 import TidemarkApp
 import TidemarkModel
 
-/// A chat over three days with both marks: read to the end on the first, opened again and cleared on the
-/// second, and still open on the third.
+/// A chat over three days with both marks: it is read to the end on the first day, opened again and
+/// cleared on the second, and still open on the third.
 struct ThreeDaysRow: ScenarioRow {
     private static let day: Int64 = 86_400
     private let events: [HistoryEvent]
-    /// Messages of the second day, and of the third.
+    /// The number of messages on the second day, and on the third.
     private let daily: Int
 
-    /// - Precondition: There are more than those of two days.
+    /// - Precondition: There are more events than those of two days.
     init(_ events: [HistoryEvent], daily: Int) {
         precondition(events.count > 2 * daily)
-        // Nobody writes offline in this one: what is new is newer.
+        // The events are in the order of their own time, so new messages are always newer: no
+        // message was written offline.
         self.events = events.sorted { ($0.authoredAt, $0.id) < ($1.authoredAt, $1.id) }
         self.daily = daily
     }
@@ -25,21 +26,23 @@ struct ThreeDaysRow: ScenarioRow {
         "a chat of \(grouped(events.count - 2 * daily)) read on day 1, \(daily) more and cleared on "
             + "day 2, \(daily) more on day 3"
     }
-    /// What is new on each day, one for asking, and two for the mark of the last clear, which the person's
-    /// devices share: as the chat is opened, and as it is cleared. Unread are the new ones alone.
+    /// The reads are the new messages of each day, one for the query, and two for the mark of the
+    /// last clear, which the user's devices share: when the chat is opened, and when it is cleared.
+    /// Only new messages count as unread.
     var bar: Bar {
         Bar(
             reads: 2 * daily + 3,
             exactly: ["unread on day 2": unread(second), "unread on day 3": unread(third)])
     }
 
-    /// Those that are newer than all of the days before.
+    /// Returns the number of messages newer than those of all previous days.
     private func unread(_ day: Range<Int>) -> Double {
         let before = events[..<day.lowerBound].map(\.authoredAt).max() ?? 0
         return Double(events[day].count { $0.authoredAt > before })
     }
 
-    /// Of the chat: what others write during the use is written for each side anew.
+    /// Returns the id of the side's own chat. The messages during the use are written separately
+    /// for each side.
     private func id(_ side: Side) -> String { "days-\(side.rawValue)" }
 
     private func collection(_ side: Side) -> CollectionPath {
@@ -106,7 +109,7 @@ struct ThreeDaysRow: ScenarioRow {
         return shown.shownItems
     }
 
-    /// When the person clears it: at the end of the second day.
+    /// The time up to which the user clears the chat, at the end of the second day.
     private var cleared: Timestamp {
         Timestamp(seconds: events[second].map(\.authoredAt).max() ?? 0, nanoseconds: 0)
     }
