@@ -7,11 +7,11 @@ import TidemarkApp
 import TidemarkHealth
 import TidemarkHealthSync
 
-/// The app on Tidemark, by its core: a person picks an export, and the server gets its days. What the
-/// screen needs of the store is read beside it, again and again, and timed.
+/// The app on Tidemark without its screen: the user picks an export, and the days are sent to the
+/// server. The screen's reads of the store run repeatedly at the same time, and are timed.
 @MainActor
 struct HealthAfter {
-    /// Reads of the summary while nothing else is done.
+    /// The number of reads of the summary while nothing else runs.
     private static let idleReads = 1_000
 
     private let app: HealthCore.HealthApp
@@ -19,7 +19,7 @@ struct HealthAfter {
     private let beside = SummaryReads()
 
     init(_ place: DemoPlace, _ firestore: Firestore, daysPerPart: Int) throws {
-        // Nothing is measured on it but what the export brings.
+        // The device measures nothing, so the export is the only source of data.
         var app = try HealthCore.HealthApp(
             folder: place.folder.path, source: ScriptedHealthSource(), firestore: firestore,
             user: place.user)
@@ -31,12 +31,13 @@ struct HealthAfter {
         self.app = app
     }
 
-    /// - Parameter export: What the person picks; nil for an app that goes on after a kill.
+    /// - Parameter export: The file that the user picks; nil for an app that continues after a
+    ///   kill.
     func run(_ export: URL?) async throws {
         let start = ContinuousClock.now
         let model = HealthModel(app)
         if let export { await model.bringIn(export) }
-        // An app that was killed while it sent has brought it in already.
+        // An app that was killed while it sent has already imported the export.
         let brings = model.export != .idle
         let screen = Task {
             try await showFirstDays(model)
@@ -60,7 +61,8 @@ struct HealthAfter {
         if brings { say("figure local ms \((importing + spent.total).milliseconds)") }
         try await untilFresh(model.summary)
         say("figure refreshes \(model.summary.refreshes)")
-        // One as it opens, one for each half second in which something changed, and the one that is begun.
+        // There is one refresh when the screen opens, one for each half second with a change, and
+        // one in progress.
         let halves = Int((ContinuousClock.now - start) / .milliseconds(500))
         say(
             "figure refreshes beyond one each half second "
@@ -71,7 +73,7 @@ struct HealthAfter {
         Self.tell(beside, idle)
     }
 
-    /// The screen shows its seven days as soon as they are in the store: while the rest comes, or at its
+    /// Shows seven days on the screen as soon as they are in the store, during the import or at its
     /// end.
     private func showFirstDays(_ model: HealthModel) async throws {
         try await untilShown {
@@ -82,7 +84,7 @@ struct HealthAfter {
         say("shown")
     }
 
-    /// - Returns: How long the import took.
+    /// - Returns: The duration of the import.
     private func untilImported(
         _ model: HealthModel, since start: ContinuousClock.Instant
     ) async throws -> Duration {
@@ -112,7 +114,7 @@ struct HealthAfter {
         }
     }
 
-    /// Until the screen shows the last change.
+    /// Waits until the screen shows the last change, for at most about two seconds.
     private func untilFresh(_ model: HealthSummaryModel) async throws {
         for _ in 0..<100 where !Self.isFresh(model.summary) {
             try await Task.sleep(for: .milliseconds(20))
@@ -122,7 +124,8 @@ struct HealthAfter {
         }
     }
 
-    /// What a summary takes, and how many times that it takes beside the import and the sending.
+    /// Prints the duration of a summary's read, and the ratio of its duration during the import and
+    /// the sending to this.
     private static func tell(_ beside: SummaryReads, _ idle: SummaryReads) {
         let times = (beside: beside.times, idle: idle.times)
         for (share, name) in [(0.5, ""), (0.99, "p99 ")] {
@@ -137,9 +140,9 @@ struct HealthAfter {
         HealthSummary.Item.allCases.allSatisfy { summary.phase($0) == .fresh }
     }
 
-    /// Seven days, read as the screen reads them.
+    /// Reads seven days as the screen does.
     ///
-    /// - Throws: When there is nothing to be shown.
+    /// - Throws: An error if there is nothing to show.
     nonisolated static func show(_ store: HealthStore) throws {
         let bars = try store.read { snapshot in
             guard let last = try snapshot.days()?.upperBound else { return 0 }
@@ -152,14 +155,14 @@ struct HealthAfter {
     }
 }
 
-/// How long the device itself has worked.
+/// The time for which the device itself has worked.
 private final class Spent: Sendable {
     private let time = Mutex(Duration.zero)
     var total: Duration { time.withLock { $0 } }
     func add(_ duration: Duration) { time.withLock { $0 += duration } }
 }
 
-/// Reads the days of a history, and says how long that takes.
+/// Reads the days of a history, and measures the time.
 private struct TimedHistory: BackfillSource {
     let history: HealthHistory
     let spent: Spent
@@ -174,20 +177,20 @@ private struct TimedHistory: BackfillSource {
 }
 
 extension HealthMoment {
-    /// The end of what is known.
+    /// Returns the time of the last steps in the store.
     static func last(of store: HealthStore) -> HealthMoment {
         let last = try? store.read { try $0.latest(.steps, limit: 1).first }
         return HealthMoment(seconds: last?.lastTime ?? 0, offset: last?.offset ?? 0)
     }
 }
 
-/// How long the eight values take to read.
+/// The durations of reads of the eight values.
 private final class SummaryReads: Sendable {
     private let all = Mutex<[Duration]>([])
 
     var times: [Duration] { all.withLock { $0 } }
 
-    /// One every few milliseconds, until there are so many or it is cancelled.
+    /// Reads every few milliseconds, until there are `count` reads or the task is cancelled.
     func run(_ store: HealthStore, count: Int = .max) async throws {
         var read = 0
         while !Task.isCancelled, read < count {

@@ -1,13 +1,13 @@
 import Foundation
 import TidemarkHealth
 
-/// The fitness app, in a process of its own, so that it can be killed.
+/// The fitness app in a separate process, which the demo can kill.
 struct HealthApp {
-    /// What the app shows.
+    /// The kinds of data that the app shows.
     static let kinds: [HealthKind] = [.steps, .heartRate, .sleep, .weight, .mood]
-    /// How much the app as it was stored before it had a screen.
+    /// The number of days that the app as it was stored before it had a screen.
     static let daysBefore = 90
-    /// In the folder of the app.
+    /// The file of the store, in the app's folder.
     static let storeFile = "/health.sqlite"
 
     let side: Side
@@ -15,13 +15,14 @@ struct HealthApp {
     let visit: Visit
     let daysPerPart: Int
 
-    /// The days that the app as it was held.
+    /// Returns the days that the app as it was held.
     static func daysHeldBefore(_ snapshot: HealthSnapshot) throws -> ClosedRange<HealthDay>? {
         guard let last = try snapshot.days()?.upperBound else { return nil }
         return HealthDay(number: last.number - Int64(daysBefore) + 1)...last
     }
 
-    /// - Parameter picks: Whether the person picks the export; else the app goes on by itself.
+    /// - Parameter picks: True if the user picks the export; else the app continues without the
+    ///   user.
     func runToItsEnd(picks: Bool = true) async throws {
         let app = process(picks: picks)
         for await words in try app.start() { hear(words) }
@@ -29,10 +30,10 @@ struct HealthApp {
     }
 
     /// - Parameters:
-    ///   - word: Killed when it has said this.
-    ///   - times: So often.
-    ///   - picks: Whether the person picks the export.
-    /// - Returns: Whether it was killed.
+    ///   - word: The word in the app's output at which it is killed.
+    ///   - times: The number of the word's occurrence at which the app is killed.
+    ///   - picks: True if the user picks the export.
+    /// - Returns: True if the app was killed.
     func run(killedAt word: String, times: Int, picks: Bool) async throws -> Bool {
         let app = process(picks: picks)
         var said = 0

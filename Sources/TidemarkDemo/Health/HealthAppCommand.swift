@@ -3,7 +3,7 @@ import Foundation
 import Tidemark
 import TidemarkHealth
 
-/// The fitness app: what the demo kills.
+/// The fitness app, which the demo kills.
 struct HealthAppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "health-app", abstract: "Bring in an export until it is killed.",
@@ -32,5 +32,5 @@ struct HealthAppCommand: AsyncParsableCommand {
     }
 }
 
-/// To the demo, which listens.
+/// Prints a line for the demo.
 func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }

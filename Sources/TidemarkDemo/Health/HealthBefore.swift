@@ -1,8 +1,8 @@
 import Foundation
 import TidemarkHealth
 
-/// The app as it was: all hours are stored on the device in one go, with the screen's own questions
-/// waiting behind it. Nothing is uploaded.
+/// The app as it was: it stores all hours on the device in one import, and the screen's reads wait
+/// for its end. It uploads nothing.
 struct HealthBefore {
     private let store: HealthStore
 
@@ -10,10 +10,11 @@ struct HealthBefore {
 
     func run(_ export: String) async throws {
         let start = ContinuousClock.now
-        // The hours are a gift, and stored faster than they were: HealthKit would have given samples.
+        // The import of hours favours this app: HealthKit would have returned single samples, which
+        // take longer to store.
         _ = try await HealthImport(into: store).run(export)
         let stored = ContinuousClock.now
-        // When the summary appears, which has waited, and again because the sync has ended.
+        // The app reads when the waiting summary appears, and again because the sync has ended.
         var rows = 0
         for number in 0..<2 {
             rows += try ask()
@@ -25,11 +26,12 @@ struct HealthBefore {
         say("figure local ms \((ContinuousClock.now - start).milliseconds)")
     }
 
-    /// Steps total, weight and height, last 5 weights, latest mood, latest heart rate, last 8 hours of
-    /// heart rate, last 8 hours of steps, latest sleep: those of the kinds that there are. Each reads
-    /// all hours of its kind that the app holds, and takes of them what it shows.
+    /// Reads the values of the summary: total steps, weight and height, the last 5 weights, the
+    /// latest mood, the latest heart rate, the last 8 hours of heart rate and of steps, and the
+    /// latest sleep. Each query reads all hours of its kind that the app holds, and uses the last
+    /// ones.
     ///
-    /// - Returns: The rows that were read.
+    /// - Returns: The number of rows that were read.
     private func ask() throws -> Int {
         let questions: [(HealthKind, shown: Int)] = [
             (.steps, 24), (.weight, 1), (.weight, 5), (.mood, 1), (.heartRate, 1), (.heartRate, 8),

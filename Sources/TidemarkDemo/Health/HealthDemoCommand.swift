@@ -30,7 +30,7 @@ struct HealthDemoCommand: AsyncParsableCommand {
 }
 
 extension ScenarioOptions {
-    /// - Parameter hasDecade: Whether the longer export is played too.
+    /// - Parameter hasDecade: True if the longer export is also played.
     func playHealth(
         seed: UInt64, hasDecade: Bool, _ output: DemoOutput
     ) async throws -> [ScenarioResult] {
@@ -55,13 +55,14 @@ extension ScenarioOptions {
             return HealthRow(file, before: before, kills: kills)
         }
         output.detail("\nThe fitness app, each row on each network.")
-        // Later than any day of the exports, and not beside each other: local work is timed.
+        // The clock is later than any day of the exports. The networks run one after the other,
+        // because local work is timed.
         return try await play(
             rows, clock: 1_780_000_000, under: .health, isConcurrent: false, output)
     }
 }
 
-/// An export that was made for the demo, and what is in it.
+/// An export that was generated for the demo, and its content.
 struct HealthExportFile: Sendable {
     let days: Int
     let path: URL
@@ -78,7 +79,7 @@ struct HealthExportFile: Sendable {
         try file.close()
     }
 
-    /// Those of which the app shows something.
+    /// The days with data that the app shows.
     var shownDays: ClosedRange<HealthDay> {
         let days = HealthApp.kinds.flatMap { (truth.totals[$0] ?? [:]).keys }.sorted()
         guard let first = days.first, let last = days.last else {

@@ -4,14 +4,14 @@ import TidemarkHealth
 import TidemarkHealthSync
 import TidemarkModel
 
-/// The first launch with an export: until a screen can be used, until the server has all of it, and
-/// until another device has it from there.
+/// The first launch with an export: until a screen is usable, until the server has all the data,
+/// and until another device has received the data.
 struct HealthRow: ScenarioRow {
     private let export: HealthExportFile
-    /// What the app as it was brings in: its ninety days, whatever the person has lived.
+    /// The export for the app as it was. It has ninety days, however long the other export is.
     private let exportBefore: HealthExportFile
     private let kills: Int
-    /// Whether it is of a length that the bars in seconds are meant for.
+    /// True if the export has the length for which the bars in seconds are meant.
     private var isShort: Bool { export.days == exportBefore.days }
 
     init(_ export: HealthExportFile, before: HealthExportFile, kills: Int) {
@@ -29,7 +29,7 @@ struct HealthRow: ScenarioRow {
 
     var slug: String { "health-\(export.days)-\(kills)" }
     var name: String { Self.name(days: export.days, kills: kills) }
-    /// Ten years are some 20 MB on the way up and as many on the way down: on 3G 200 s.
+    /// The maximum duration. Ten years are about 20 MB up and 20 MB down, which takes 200 s on 3G.
     var patience: Duration { isShort ? .seconds(300) : .seconds(900) }
     let seed: [Mutation] = []
 
@@ -46,13 +46,15 @@ struct HealthRow: ScenarioRow {
             return bar
         }
         bar.most = ["refreshes beyond one each half second": 0]
-        // The journey's: "first 7 days shown in < 1 s" of a file of any length, for they are found before
-        // it is read, and "summary reads never slower than 2× their idle time".
+        // These are the journey's requirements: "first 7 days shown in < 1 s" for a file of any
+        // length, because the days are found before the file is read, and "summary reads never
+        // slower than 2× their idle time".
         bar.times = ["first 7 days ms": 1_000, "reads beside it, times idle": 2]
         if isShort {
             bar.times["local ms"] = 5_000
         } else {
-            // Beside a short import there are too few reads for a p99: it would be that of one read.
+            // There are too few reads during a short import for a p99: it would be the time of a
+            // single read.
             bar.times["reads beside it, p99 times idle"] = 2
         }
         return bar
@@ -64,7 +66,7 @@ struct HealthRow: ScenarioRow {
 
     func user(_ side: Side) -> String { "\(slug)-\(side.rawValue)" }
 
-    /// Where the app's core sends the days.
+    /// The collection to which the app sends the days.
     private var collection: CollectionPath {
         CollectionPath(unchecked: "users/\(user(.after))/days")
     }
@@ -72,7 +74,7 @@ struct HealthRow: ScenarioRow {
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let app = HealthApp(
             side: side, export: (side == .after ? export : exportBefore).path, visit: visit,
-            // So that there is something left to do after each kill.
+            // The parts are small, so each kill leaves some work.
             daysPerPart: kills > 0 ? max(1, export.days / 18) : isShort ? 30 : 100)
         switch side {
         case .before, .filtered: return try await useBefore(app, visit)
@@ -106,9 +108,9 @@ struct HealthRow: ScenarioRow {
         return known
     }
 
-    /// In the middle of the import, and then each time when two parts more have been sent.
+    /// Kills the app during the import, and then after every two sent parts.
     ///
-    /// - Returns: How often it was killed.
+    /// - Returns: The number of kills.
     private func kill(_ app: HealthApp) async throws -> Int {
         var killed = 0
         for number in 0..<kills {
@@ -119,12 +121,13 @@ struct HealthRow: ScenarioRow {
         return killed
     }
 
-    /// Of the app, which has ended.
+    /// Returns the store of the app, which has ended.
     private func store(_ visit: Visit) throws -> HealthStore {
         try HealthStore(path: visit.place.folder.path + HealthApp.storeFile)
     }
 
-    /// What the device holds in the end of the app as it was, added up: the server has nothing.
+    /// Returns the totals that the device of the app as it was holds at the end. The server has no
+    /// data.
     private func shownBefore(_ visit: Visit) throws -> [ShownItem] {
         let hours = try store(visit).read { snapshot -> [HourEntry] in
             guard let days = try HealthApp.daysHeldBefore(snapshot) else { return [] }
@@ -133,7 +136,7 @@ struct HealthRow: ScenarioRow {
         return Self.shown(hours)
     }
 
-    /// Every day's total of five kinds.
+    /// Returns the total of every day and kind, for the five kinds.
     private static func shown(_ hours: [HourEntry]) -> [ShownItem] {
         var sums: [HealthKind: [HealthDay: Int64]] = [:]
         for hour in hours where HealthApp.kinds.contains(hour.kind) {
@@ -146,7 +149,7 @@ struct HealthRow: ScenarioRow {
         }
     }
 
-    /// As the generator knows them.
+    /// Returns the totals that the generator knows.
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
         let lived = side == .after ? export : exportBefore
         let all = lived.shownDays

@@ -5,25 +5,25 @@ import TidemarkApp
 import TidemarkHealth
 import TidemarkHealthSync
 
-/// Another device of the same person: the history comes from the server, newest first, into a health
-/// store of its own, and is shown from there.
+/// Another device of the same user: it receives the history from the server, newest first, into its
+/// own health store, and shows it from there.
 struct SecondDevice {
     private static let name = "second-device"
 
     let visit: Visit
     let user: String
-    /// Where it was measured.
+    /// The store of the device that imported the data.
     let first: HealthStore
-    /// What was lived.
+    /// The totals of the generated data.
     let truth: HealthTruth
 
-    /// - Parameter days: Those that there are: what the plan is made of.
-    /// - Returns: All hours, as the device holds them in the end.
+    /// - Parameter days: The days on the server. The planned reads are computed from them.
+    /// - Returns: The hours that the device holds at the end, of all shown kinds.
     func run(_ days: Set<HealthDay>) async throws -> [HourEntry] {
         guard let oldest = days.min(), let newest = days.max() else { return [] }
         let firestore = try await visit.firestore(on: Self.name)
         let folder = try visit.place.on(Self.name).folder
-        // Nothing is measured on it.
+        // This device measures nothing.
         let app = try HealthCore.HealthApp(
             folder: folder.path, source: ScriptedHealthSource(), firestore: firestore, user: user)
         let count = Int(newest.number - oldest.number) + 1
@@ -34,7 +34,7 @@ struct SecondDevice {
         return try HealthApp.kinds.flatMap { try hours($0, app.store) }
     }
 
-    /// Shows the first seven days as soon as they are in the store.
+    /// Runs the download, and shows the first seven days as soon as they are in the store.
     private func receive(
         _ backfill: Backfill, _ store: HealthStore
     ) async throws -> BackfillProgress {
@@ -59,7 +59,7 @@ struct SecondDevice {
         return end
     }
 
-    /// A read a day, and one for a window without any.
+    /// Returns one read for each day, and one for each window without days.
     private func planned(_ job: BackfillJob, _ days: Set<HealthDay>) -> Int {
         (0..<job.windowCount).reduce(0) { sum, number in
             let window = job.window(number)
@@ -71,7 +71,8 @@ struct SecondDevice {
         }
     }
 
-    /// With the device where it was measured, and its steps with what was lived.
+    /// Compares the values and the hours with those of the first device, and today's steps with the
+    /// generated data.
     private func compare(_ store: HealthStore) throws {
         let values = try HealthSummary.Item.allCases.count { item in
             let value = try summary(item, store)
@@ -87,7 +88,7 @@ struct SecondDevice {
         visit.measured("hours that differ", Double(differing))
     }
 
-    /// That value alone.
+    /// Returns a summary with this value only.
     private func summary(_ item: HealthSummary.Item, _ store: HealthStore) throws -> HealthSummary {
         let moment = HealthMoment.last(of: store)
         return try store.read { snapshot in
@@ -106,7 +107,7 @@ struct SecondDevice {
 }
 
 extension HealthSummary {
-    /// Whether there is something to be shown of it.
+    /// Returns true if there is a value to show.
     fileprivate func shows(_ item: Item) -> Bool {
         switch item {
         case .stepsToday: stepsToday != nil

@@ -1,8 +1,8 @@
 import TidemarkModel
 
 extension History {
-    /// A made-up history of the kind that breaks naive caching: bursts and lulls, one item in twenty
-    /// that arrives hours or weeks after it was made, and items that share a second.
+    /// Generates a history that shows the errors of simple caches: it has bursts and pauses, one
+    /// item in twenty arrives hours or weeks after its own time, and some items share a second.
     static func generated(count: Int, seed: UInt64, limit: Int?) throws -> History {
         var random = SeededRandom(seed: seed)
         var clock: Int64 = 1_600_000_000

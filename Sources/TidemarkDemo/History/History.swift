@@ -1,23 +1,24 @@
 import Foundation
 
-/// One thing that happened: an item by someone, which arrived at some time, maybe later than it was made.
+/// An item of a history, with its author. It can arrive later than its own time.
 struct HistoryEvent: Codable, Hashable, Sendable {
     let id: String
     let author: String
     /// The item's own time, in seconds since 1970.
     let authoredAt: Int64
-    /// When it arrived, in seconds since 1970.
+    /// The time of its arrival, in seconds since 1970.
     let committedAt: Int64
     let text: String
 }
 
-/// Events in the order in which they arrived.
+/// Events in the order of their arrival.
 struct History: Sendable {
     let events: [HistoryEvent]
-    /// Where they come from.
+    /// The origin of the events.
     let source: HistorySource
 
-    /// Sorts by arrival, those of one second in the order given; keeps the first `limit`.
+    /// Sorts the events by arrival, keeps the given order within a second, and keeps the first
+    /// `limit` events.
     init(_ events: [HistoryEvent], source: HistorySource, limit: Int?) {
         let sorted = events.enumerated().sorted {
             ($0.element.committedAt, $0.offset) < ($1.element.committedAt, $1.offset)
@@ -26,26 +27,26 @@ struct History: Sendable {
         self.source = source
     }
 
-    /// The first of them.
+    /// Returns the first `count` events.
     func prefix(_ count: Int) -> History { History(events, source: source, limit: count) }
 
-    /// How many events of what, in words: `2,000 generated events`.
+    /// The number and the kind of the events in words: `2,000 generated events`.
     var text: String { source.text(events.count) }
 
     var start: Int64 { events.first?.committedAt ?? 0 }
     var end: Int64 { events.last?.committedAt ?? 0 }
 }
 
-/// Where a history comes from.
+/// The origin of a history.
 enum HistorySource: Hashable, Sendable {
-    /// Made up by the demo.
+    /// The demo generated the events.
     case generated
-    /// By its path.
+    /// The events are from a file with this path.
     case file(String)
-    /// The commits of a git repository, by its path.
+    /// The events are the commits of a git repository with this path.
     case repository(String)
 
-    /// In words, of so many events.
+    /// Returns the number and the kind of the events in words.
     func text(_ count: Int) -> String {
         switch self {
         case .generated: "\(grouped(count)) generated events"
@@ -56,7 +57,7 @@ enum HistorySource: Hashable, Sendable {
     }
 }
 
-/// Which history a figure is of, for the file of the figures.
+/// The description of a figure's history, for the file with the figures.
 struct HistoryFigure: Hashable, Sendable, Encodable {
     let source: String
     let events: Int
@@ -64,7 +65,7 @@ struct HistoryFigure: Hashable, Sendable, Encodable {
     init(_ history: History) { (source, events) = (history.text, history.events.count) }
 }
 
-/// Why there is no history to play.
+/// The reason why there is no history to play.
 enum HistoryError: Error, CustomStringConvertible {
     case unreadable(String)
     case badLine(Int, file: String, reason: String)
@@ -85,7 +86,7 @@ enum HistoryError: Error, CustomStringConvertible {
 }
 
 extension History {
-    /// Lines of `{id, author, authoredAt, committedAt, text}`.
+    /// Reads lines of `{id, author, authoredAt, committedAt, text}`.
     static func read(file: String, limit: Int?) throws -> History {
         guard let data = FileManager.default.contents(atPath: file) else {
             throw HistoryError.unreadable(file)
@@ -109,7 +110,8 @@ extension History {
         return try History(events, source: .file(file), limit: limit).checked()
     }
 
-    /// The commits of a repository; `authoredAt` and `committedAt` are git's own two times.
+    /// Reads the commits of a repository. `authoredAt` and `committedAt` are git's author and
+    /// committer times.
     static func read(git directory: String, limit: Int?) throws -> History {
         let fields = ["%H", "%an", "%at", "%ct", "%s"].joined(separator: "%x1f")
         let output = try run(["git", "-C", directory, "log", "--all", "--format=\(fields)"])

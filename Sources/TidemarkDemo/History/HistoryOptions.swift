@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Which history a demo plays.
+/// The options that choose the history of a demo.
 struct HistoryOptions: ParsableArguments {
     @Option(
         help:
@@ -12,9 +12,10 @@ struct HistoryOptions: ParsableArguments {
     @Option(help: "A git repository whose commits are the history.")
     var git: String?
 
-    /// Events of the first history that Tidemark was measured with; `--full` plays as many.
+    /// The number of events in the first history with which Tidemark was measured. `--full` plays
+    /// as many.
     static let whole = 8_648
-    /// Where that history is kept, beside the repository, on machines that have it.
+    /// The file of that history, beside the repository. Not every machine has it.
     private static let wholeFile = "../shared/data/commit-history.jsonl"
     private static let usual = 3_000
 
@@ -31,9 +32,9 @@ struct HistoryOptions: ParsableArguments {
         if let limit, limit < 2 { throw ValidationError("--limit must be 2 at least.") }
     }
 
-    /// What was asked for, else a generated history.
+    /// Returns the chosen history, or else a generated one.
     ///
-    /// - Parameter isWhole: Whether it has 8,648 events. Those of `commit-history.jsonl` are taken where
+    /// - Parameter isWhole: True for 8,648 events. They are read from `commit-history.jsonl` if
     ///   that file is beside the repository.
     func load(isWhole: Bool = false) throws -> History {
         if let history { return try .read(file: history, limit: limit) }

@@ -1,20 +1,21 @@
 import TidemarkModel
 
-/// What the player does to the server, in order, all of it decided by the history and a seed.
+/// The player's writes in order. A history and a seed determine all of them.
 struct HistoryScript: Sendable {
     struct Step: Sendable {
-        /// Seconds since 1970, on the server's clock.
+        /// The time of the server's clock, in seconds since 1970.
         let time: Int64
         let mutation: Mutation
     }
 
     let steps: [Step]
-    /// Items, without the edits and deletes.
+    /// The number of items, without the edits and deletes.
     let items: Int
 
-    /// Every 50th event also edits an older item, every 200th marks one as deleted.
+    /// Adds an edit of an older item after every 50th event, and a mark of deletion after every
+    /// 200th.
     ///
-    /// - Parameter field: Of the item's own time.
+    /// - Parameter field: The field with the item's own time.
     init(
         _ history: History, collection: CollectionPath, at field: String = ItemFields.time,
         seed: UInt64
@@ -49,7 +50,7 @@ struct HistoryScript: Sendable {
     private static let touched = FieldTransform(
         FieldPath(name: ItemFields.updatedAt), .serverTimestamp)
 
-    /// - Parameter time: The field of the item's own time.
+    /// - Parameter time: The field with the item's own time.
     static func insert(
         _ event: HistoryEvent, _ collection: CollectionPath, at time: String = ItemFields.time
     ) -> Mutation {
@@ -86,14 +87,15 @@ struct HistoryScript: Sendable {
     }
 }
 
-/// The fields of an item, as every client of the demo knows them: those of a message in `Examples`.
+/// The fields of an item, for all clients of the demo. They are those of a message in `Examples`.
 enum ItemFields {
     static let author = "author"
     static let text = "text"
-    /// The item's own time, which its author's device set.
+    /// The item's own time, which its author's device sets.
     static let time = "sentAt"
     /// The server's time of the last change.
     static let updatedAt = "updatedAt"
-    /// Set on items that are deleted: a change-time feed needs deletes to be changes.
+    /// The time of the deletion, on deleted items only. A feed of changes sees a delete only if it
+    /// is a change.
     static let deletedAt = "deletedAt"
 }

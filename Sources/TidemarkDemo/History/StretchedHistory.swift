@@ -1,6 +1,6 @@
 extension History {
-    /// The newest `count` events. Where there are fewer, all of it comes again before itself, as often
-    /// as it takes, under other ids: the same for the same history.
+    /// Returns the newest `count` events. If there are fewer, copies of the whole history with
+    /// other ids are added before it. The result is the same for the same history.
     func stretched(to count: Int) -> [HistoryEvent] {
         precondition(count > 0 && !events.isEmpty)
         let span = end - start + 1
@@ -11,7 +11,7 @@ extension History {
         return Array(all.suffix(count))
     }
 
-    /// The seven days that saw the most events, of those that have a fourth of all before them.
+    /// The seven days with the most events, among the days after the first quarter of all events.
     var busiestWeek: Range<Int> {
         let week: Int64 = 7 * 86_400
         var best = events.indices.suffix(1)
