@@ -1,6 +1,6 @@
 import TidemarkApp
 
-/// What a diagnosis came to.
+/// The result of a diagnosis.
 struct DiagnosisFigure: Encodable, Sendable {
     struct Step: Encodable, Sendable {
         let name: String
@@ -9,10 +9,10 @@ struct DiagnosisFigure: Encodable, Sendable {
         let detail: String
     }
 
-    /// When the launch showed something that waits for its own diagnosis first, in milliseconds; nil for
-    /// never, or where nothing waits for one.
+    /// The time until a launch that waits for its diagnosis showed something, in milliseconds; nil
+    /// if it never did, or if the launch does not wait.
     var heldUpMs: Double?
-    /// What the app told the person of its connection; nil where it said nothing.
+    /// The app's message to the user about the connection; nil if there was none.
     var told: String?
     var tookMs: Double?
     var verdict: String?
@@ -22,8 +22,8 @@ struct DiagnosisFigure: Encodable, Sendable {
     init(heldUpMs: Double?) { self.heldUpMs = heldUpMs }
 
     /// - Parameters:
-    ///   - report: Of a diagnosis on that network, alone.
-    ///   - told: What the app said at its launch.
+    ///   - report: The report of a separate diagnosis on the network.
+    ///   - told: The app's message at its launch.
     init(_ report: DiagnosisReport, told: String?) {
         self.told = told
         verdict = report.verdict.rawValue
@@ -36,7 +36,7 @@ struct DiagnosisFigure: Encodable, Sendable {
         tookMs = steps.reduce(0) { $0 + $1.milliseconds }
     }
 
-    /// What is wrong; empty where it holds.
+    /// Returns the failed requirements; empty if all hold.
     func wrongs(on network: LaunchNetwork) -> [String] {
         var wrongs: [String] = []
         if !network.verdicts.contains(where: { $0.rawValue == verdict }) {
@@ -48,7 +48,8 @@ struct DiagnosisFigure: Encodable, Sendable {
         return wrongs
     }
 
-    /// A step ends at its deadline of five seconds; what its end takes is beyond it.
+    /// The steps that took too long. A step ends at its deadline of five seconds, and ending it may
+    /// take up to 50 ms more.
     var slow: [SlowTime] {
         let longest = steps.map(\.milliseconds).max() ?? 0
         return [SlowTime("the longest step ms", longest, limit: 5_050)].compactMap(\.self)
@@ -61,7 +62,7 @@ struct DiagnosisFigure: Encodable, Sendable {
 }
 
 extension LaunchNetwork {
-    /// What is the matter there.
+    /// The correct verdicts of a diagnosis on the network.
     var verdicts: Set<Verdict> {
         switch self {
         case .healthy: [.healthy]
@@ -69,7 +70,7 @@ extension LaunchNetwork {
         case .slow: [.backendSlow]
         case .refused: [.backendDown]
         case .blackhole: [.silence]
-        // By whether this machine has another network, and whom that asks for names.
+        // The verdict depends on other networks of this machine and on its DNS servers.
         case .offline: [.noNetwork, .nameUnknown, .namesFail]
         case .captive: [.captivePortal]
         }

@@ -6,18 +6,18 @@ import TidemarkPhones
 
 /// Launches of the app of journeys 1 on bad networks, as it was and on Tidemark.
 struct LaunchDemo: Sendable {
-    /// That the device holds.
+    /// The number of documents on the device.
     var documents = 100_000
-    /// Of the app on Tidemark, for the time to first content on each network.
+    /// The number of launches on Tidemark for the time to first content, on each network.
     var launches = 200
-    /// For how many seconds the app as it was may be launched on one network: of it there are as many
-    /// launches as take so long, and the medians of both apps are of that many.
+    /// The time for launches of the app as it was, on one network, in seconds. It determines the
+    /// number of these launches, and the medians of both apps use that number.
     var secondsBefore = 60.0
-    /// To their end, where the server is reached.
+    /// The number of launches that continue to their end, if the network reaches the server.
     var wholeLaunches = 5
     var networks = LaunchNetwork.allCases
 
-    /// Plays them, and prints their tables as a detail.
+    /// Plays the launches, and prints their tables as a detail.
     func play(_ output: DemoOutput) async throws -> LaunchDemoFigures {
         let start = ContinuousClock.now
         return try await LaunchGround.play("launch", under: .stamps, on: networks) { ground in
@@ -58,7 +58,7 @@ struct LaunchDemo: Sendable {
         return figures
     }
 
-    /// How often the app as it was is launched.
+    /// Returns the number of launches of the app as it was.
     private func compared(on network: LaunchNetwork) -> Int {
         max(1, min(launches, Int(secondsBefore / network.secondsBefore)))
     }

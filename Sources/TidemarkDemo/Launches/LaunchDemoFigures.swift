@@ -3,7 +3,7 @@ import Foundation
 import TidemarkModel
 import TidemarkPhones
 
-/// All that the launches came to.
+/// The results of the launches.
 struct LaunchDemoFigures: Sendable {
     var launches: [LaunchScenario<LaunchFigure>] = []
     var diagnoses: [LaunchScenario<DiagnosisFigure>] = []
@@ -12,13 +12,13 @@ struct LaunchDemoFigures: Sendable {
 
     var scenarios: [any Encodable & Sendable] { launches + diagnoses + ranks + costs }
 
-    /// What is wrong, in sentences; none when all holds.
+    /// The failed requirements as sentences; empty if all hold.
     var complaints: [String] {
         launches.compactMap(\.complaint) + diagnoses.compactMap(\.complaint)
             + ranks.compactMap(\.complaint) + costs.compactMap(\.complaint)
     }
 
-    /// Times that were longer than they may be.
+    /// The times that exceeded their limits.
     var remarks: [String] {
         launches.flatMap(\.remarks) + diagnoses.flatMap(\.remarks) + ranks.flatMap(\.remarks)
             + costs.flatMap(\.remarks)
@@ -110,7 +110,7 @@ struct LaunchDemoFigures: Sendable {
     }
 }
 
-/// How long a launch takes until it is live, with a diagnosis and without: medians.
+/// The median time until a launch is live, with a diagnosis and without.
 struct DiagnosisCost: Encodable, Sendable {
     static let bar = "the launch is at most 5 % longer with a diagnosis"
 
@@ -129,18 +129,18 @@ struct DiagnosisCost: Encodable, Sendable {
     var percent: Double { (withMs / withoutMs - 1) * 100 }
 }
 
-/// A rank among all users, as a launch showed it.
+/// The user's rank among all users, as a launch showed it.
 struct RankFigure: Encodable, Sendable {
-    /// What the row said.
+    /// The text of the row.
     let rank: String
-    /// Documents, or counts, by the server's meter.
+    /// The number of documents or counts by the server's meter.
     let reads: Int
-    /// From the launch on; nil for never.
+    /// The time since the launch in milliseconds; nil if no rank was shown.
     let ms: Double?
 
     /// - Parameters:
-    ///   - method: By which the app asks for it.
-    ///   - others: Reads of that kind that the launch makes for something else.
+    ///   - method: The method by which the app asks for the rank.
+    ///   - others: The number of the launch's other reads with the same method.
     init(_ launch: WholeLaunch, by method: RPCMethod, others: Int = 0) {
         rank = launch.use.last?.rank?.trailing ?? "none"
         reads = launch.bill.reads(by: method, on: "users") - others
@@ -149,7 +149,8 @@ struct RankFigure: Encodable, Sendable {
 }
 
 extension LaunchScenario<RankFigure> {
-    /// Every user with more stamps read, as it was, and counted.
+    /// Compares the rank of the app as it was, which reads every user with more stamps, with the
+    /// rank on Tidemark, which counts them.
     init(_ network: LaunchNetwork, before: WholeLaunch, after: WholeLaunch) {
         // The check of the connection reads one user.
         let old = RankFigure(before, by: .runQuery, others: 1)

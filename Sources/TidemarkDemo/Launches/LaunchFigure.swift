@@ -2,8 +2,8 @@ import ExampleKit
 import Foundation
 import TidemarkPhones
 
-/// The slowest of many launches, and their 99th percentile where there are 200: to the first content, and of
-/// that the part of the app alone, from its `init` on.
+/// The times of the slowest launch, and the 99th percentile if there are at least 200 launches.
+/// They are the times to the first content, and their part since the app's `init`.
 struct Slowest: Hashable, Sendable, Encodable {
     var launches = 0
     var worstMs: Double?
@@ -11,60 +11,65 @@ struct Slowest: Hashable, Sendable, Encodable {
     var ofInitWorstMs: Double?
     var ofInitP99Ms: Double?
 
-    /// To the first content: the 99th percentile where there is one, else the slowest.
+    /// The time to the first content: the 99th percentile if there is one, else the slowest.
     var ms: Double? { p99Ms ?? worstMs }
-    /// The same, from the app's `init` on.
+    /// The same time since the app's `init`.
     var ofInitMs: Double? { ofInitP99Ms ?? ofInitWorstMs }
-    /// What ``ms`` is.
+    /// The name of the value in ``ms``.
     var name: String { (p99Ms == nil ? "slowest of " : "p99 of ") + "\(launches)" }
 }
 
-/// What launches of one app on one network came to. Each was a process of its own, and times are counted
-/// from the moment at which it was asked for, as a person does who taps on an icon; `ofInit` are those of
-/// the app alone, from its `init` on.
+/// The results of one app's launches on one network. Each launch is a separate process. Times begin
+/// when the process is requested, as when a user taps an icon; `ofInit` times begin at the app's
+/// `init`.
 struct LaunchFigure: Encodable, Sendable {
-    /// Launches of which ``firstContentMs`` is the median: as many of the one app as of the other.
+    /// The number of launches for the median ``firstContentMs``. It is the same for both apps.
     var launches = 0
-    /// To the stamps of the device or of the server: the median; nil for nothing as long as anybody looked.
+    /// The median time to the first stamps, from the device or the server; nil if they did not
+    /// appear in time.
     var firstContentMs: Double?
     var firstContentOfInitMs: Double?
-    /// Of all launches that were timed: on Tidemark these may be more.
+    /// The slowest of all timed launches. The app on Tidemark can have more launches than the
+    /// other.
     var slowest = Slowest()
-    /// What the system and the program took to start, before the app's `init`: the median.
+    /// The median time before the app's `init`, which the system and the program take to start.
     var startMs: Double?
-    /// To a profile: the median.
+    /// The median time to a profile.
     var profileMs: Double?
-    /// To what the server holds, just issued stamps among it: the median, and the worst. Nil when one did
-    /// not come so far.
+    /// The median and the worst time until the launch shows the server's content, including just
+    /// issued stamps; nil if a launch never did.
     var liveMs: Double?
     var liveWorstMs: Double?
-    /// From the row to its picture, of those that came from the network: the median, and the worst.
+    /// The median and the worst time from a row to its picture, for pictures from the network.
     var pictureMs: Double?
     var pictureWorstMs: Double?
-    /// How many these were.
+    /// The number of these pictures.
     var picturesLoaded = 0
-    /// To all of that, with the pictures of all rows on the screen: the worst.
+    /// The worst time until all of this is shown, with the pictures of all visible rows.
     var completeMs: Double?
-    /// Documents that the last of the launches was billed, by the server's meter; and what rules read.
+    /// The number of documents that the last launch was billed by the server's meter, and the
+    /// number of reads by rules.
     var reads: Int?
     var readsOfRules: Int?
-    /// By how much a read with a deadline of 500 ms was late.
+    /// The delay of a read after its deadline of 500 ms.
     var overDeadlineMs: Double?
-    /// At the end, beside a full read: stamps that are not shown, and such as should not be.
+    /// The number of stamps that are missing at the end, and of those that are wrong, compared with
+    /// a full read.
     var missed: Int?
     var extra: Int?
-    /// The last thing that the person was shown.
+    /// The last text that the user saw.
     var shown = "nothing"
     var isUsable = false
-    /// Items of the last screen.
+    /// The number of items on the last screen.
     var items = 0
 
     // MARK: What has to hold
 
-    /// Of the app on Tidemark, in milliseconds.
+    /// The limits for the app on Tidemark, in milliseconds.
     private static let most = (ofInit: 20.0, first: 1_000.0, overDeadline: 50.0, live: 3_000.0)
-    /// A picture takes a round trip of 400 ms and what its bytes need. One that loses packets takes 400 ms
-    /// more for each, and of those on the screen some do: the worst may have lost two.
+    /// The limits for a picture. It takes a round trip of 400 ms and the time for its bytes. Each
+    /// lost packet adds 400 ms. Some of the pictures on the screen lose packets: the worst picture
+    /// may lose two.
     private static let picture = (median: 500.0, worst: 1_300.0)
 
     static func bar(of network: LaunchNetwork) -> String {
@@ -80,7 +85,7 @@ struct LaunchFigure: Encodable, Sendable {
         return parts.joined(separator: ", ")
     }
 
-    /// What is wrong; empty where it holds. No time is among it.
+    /// Returns the failed requirements; empty if all hold. They include no times.
     func wrongs(on network: LaunchNetwork) -> [String] {
         var wrongs: [String] = []
         if slowest.worstMs == nil { wrongs.append("a launch showed nothing") }
@@ -96,7 +101,7 @@ struct LaunchFigure: Encodable, Sendable {
         return wrongs
     }
 
-    /// Times that are longer than they may be.
+    /// Returns the times that exceeded their limits.
     func slow(on network: LaunchNetwork) -> [SlowTime] {
         func slow(_ name: String, _ figure: Double?, _ limit: Double) -> SlowTime? {
             figure.flatMap { SlowTime(name, $0, limit: limit) }
@@ -121,12 +126,13 @@ struct LaunchFigure: Encodable, Sendable {
 
 extension LaunchFigure {
     /// - Parameters:
-    ///   - firsts: Launches for the first content alone; none where the whole ones are all there are.
-    ///   - whole: Launches to their end, on which all else is measured.
-    ///   - compared: How many of `firsts` the median is of; nil for all.
+    ///   - firsts: The launches for the time to the first content only; empty to use the whole
+    ///     launches.
+    ///   - whole: The launches to their end, for all other figures.
+    ///   - compared: The number of `firsts` for the median; nil for all.
     init(firsts: [PhoneUse], whole: [WholeLaunch], compared: Int? = nil) {
         let all = firsts.isEmpty ? whole.map(\.use) : firsts
-        // A launch that showed nothing is no fast one.
+        // A launch that showed nothing counts as infinitely slow.
         let contents = all.map { $0.first { !$0.documents.isEmpty } ?? .infinity }
         let starts = all.map { $0.begins ?? .infinity }
         let ofInit = zip(contents, starts).map { $0 - $1 }
@@ -160,18 +166,19 @@ extension LaunchFigure {
     }
 }
 
-/// One launch to its end: all that the app shows when nobody does anything.
+/// A launch to its end: the app shows everything that appears without user action.
 struct WholeLaunch: Sendable {
     let use: PhoneUse
     /// The ids that a full read found.
     let truth: [String]
     let bill: Bill
-    /// Whether the server could be reached: without it, nothing is live.
+    /// True if the server could be reached. Without the server, the launch is never live.
     let isReached: Bool
-    /// The rows whose pictures are not on the device before: both apps keep those that they have shown.
+    /// The rows whose pictures were not on the device. Both apps keep the pictures that they have
+    /// shown.
     let fromNetwork: Set<String>
 
-    /// When it showed what the server holds, and nothing that a person takes for old.
+    /// The time until the screen shows the server's content, and nothing that looks outdated.
     var liveMs: Double? { isReached ? use.first(isLive) : nil }
     var completeMs: Double? { use.first { isLive($0) && $0.hasAllPictures } }
 
@@ -179,7 +186,7 @@ struct WholeLaunch: Sendable {
         screen.isUpToDate && screen.documents == truth
     }
 
-    /// Of each picture that came from the network: how long its row was there without it.
+    /// The time for which each row was visible without its picture, for pictures from the network.
     var pictureMs: [Double] {
         let ids = use.last.map { Set($0.pictures.keys) } ?? []
         return ids.intersection(fromNetwork).compactMap { id in

@@ -3,16 +3,16 @@ import Foundation
 import Tidemark
 import TidemarkHTTP
 
-/// What apps are launched on: a server with accounts and the app's security rules, and a gate for each
-/// network in front of it.
+/// The environment of the launches: a server with accounts and the app's security rules, and a gate
+/// in front of it for each network.
 struct LaunchGround: Sendable {
     let folder: URL
     let server: ServerProcess
     let gates: LaunchGates
 
     /// - Parameters:
-    ///   - name: Of a folder that is there as long as the body runs.
-    ///   - rules: The app's.
+    ///   - name: The name of a folder that exists while the body runs.
+    ///   - rules: The app's rules.
     static func play<Result>(
         _ name: String, under rules: ExampleRules, on networks: [LaunchNetwork],
         _ body: (LaunchGround) async throws -> Result
@@ -39,7 +39,7 @@ struct LaunchGround: Sendable {
         }
     }
 
-    /// What an example does to its server: past all networks, as an administrator.
+    /// Makes the example's access to its server, as an administrator and without a network.
     func town() throws -> Town {
         let firestore = try Firestore(
             projectID: DemoPlace.project,

@@ -7,33 +7,33 @@ import TidemarkServer
 /// The seven networks of journeys 1 on which an app is launched.
 enum LaunchNetwork: String, CaseIterable, Sendable, ExpressibleByArgument {
     case healthy
-    /// 400 ms there and back, 1.6 Mbit/s, 2 % of the packets lost.
+    /// 400 ms round trip, 1.6 Mbit/s, and 2 % lost packets.
     case threeG = "3g"
-    /// Every call of Firestore's takes 18 s.
+    /// Every call of Firestore takes 18 s.
     case slow = "18s"
     case refused
     /// Packets vanish.
     case blackhole
-    /// No name is found.
+    /// Names cannot be resolved.
     case offline
     case captive
 
-    /// What a phone there says of itself.
+    /// Returns the label of a phone on the network.
     func label(_ side: PhoneSide) -> String { "\(rawValue).\(side.rawValue)" }
 
-    /// For the server to be slow with the phones of the slow network.
+    /// The server options that delay the calls of the phones on the slow network.
     static let serverOptions = PhoneSide.allCases.flatMap { side in
         ["--fault", "label=\(Self.slow.label(side)),latency=18s"]
     }
 
-    /// Of the pictures' server, which has one gate for all networks: the address of a picture is its name
-    /// on the device.
+    /// The network of the pictures' server. That server has one gate for all networks, because a
+    /// picture's address is its name on the device.
     var pictures: NetworkProfile { self == .offline ? .refuse : profile }
 
-    /// Whether an answer comes before a person has gone.
+    /// True if an answer arrives before a user gives up.
     var reachesServer: Bool { self == .healthy || self == .threeG }
 
-    /// Some seconds that a launch of the app as it was takes to its first content.
+    /// The approximate time to first content of the app as it was, in seconds.
     var secondsBefore: Double {
         switch self {
         case .healthy: 0.1
@@ -44,8 +44,8 @@ enum LaunchNetwork: String, CaseIterable, Sendable, ExpressibleByArgument {
         }
     }
 
-    /// At how many of its 14 steps an app on Tidemark can be killed while somebody signs up there: without an
-    /// answer of the server the later ones are never reached.
+    /// The number of steps, of 14, at which an app on Tidemark can be killed during a sign-up on
+    /// the network. Without an answer of the server, the later steps are never reached.
     var reachableSteps: Int {
         switch self {
         case .healthy, .threeG: SignUpDevice.steps(of: .after)
@@ -55,7 +55,7 @@ enum LaunchNetwork: String, CaseIterable, Sendable, ExpressibleByArgument {
         }
     }
 
-    /// At the gate.
+    /// The network at the gate.
     var profile: NetworkProfile {
         switch self {
         case .healthy, .slow, .offline: .healthy
@@ -67,17 +67,17 @@ enum LaunchNetwork: String, CaseIterable, Sendable, ExpressibleByArgument {
     }
 }
 
-/// Where a device on one network finds its two servers.
+/// The addresses of the two servers, for a device on one network.
 struct LaunchPlace: Sendable {
-    /// As in `127.0.0.1:8080`.
+    /// The host and the port, such as `127.0.0.1:8080`.
     let firestore: String
     let accounts: String
 }
 
-/// A gate for each network in front of each of the two ports of a server.
+/// The gates in front of the two ports of a server, one for each network and port.
 struct LaunchGates: Sendable {
     let places: [LaunchNetwork: LaunchPlace]
-    /// Past all networks.
+    /// The addresses without a network.
     let direct: LaunchPlace
     private let gates: [NetworkGate]
 

@@ -2,11 +2,11 @@ import TidemarkHTTP
 import TidemarkPhones
 import TidemarkServer
 
-/// Where the pictures are: one gate for all networks, so that each has one address.
+/// The server of the pictures. It has one gate for all networks, so each picture has one address.
 struct LaunchPictures: Sendable {
     private let server: PictureServer
     private let gate = NetworkGate(host: "127.0.0.1", port: 0)
-    /// `HOST:PORT`.
+    /// The address as `HOST:PORT`.
     let place: String
 
     init() async throws {

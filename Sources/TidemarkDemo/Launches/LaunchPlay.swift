@@ -6,22 +6,24 @@ import TidemarkApp
 import TidemarkHTTP
 import TidemarkPhones
 
-/// Launches of both apps of journeys 1 on one network after the other, each a process of its own.
+/// Launches both apps of journeys 1 on the networks in turn. Each launch is a separate process.
 struct LaunchPlay: Sendable {
-    /// What a person waits at the most before they end an app: longer than the check of the app as it was,
-    /// than the budget of every stage on Tidemark, and than both take on a busy machine.
+    /// The maximum time that a user waits before ending an app. It is longer than the check in the
+    /// app as it was, than the budget of every stage on Tidemark, and than both take on a busy
+    /// machine.
     private static let patience = Duration.seconds(60)
-    /// Stamps that are issued before each launch which is to show them.
+    /// The number of stamps issued before each launch that must show new stamps.
     private static let issued = 3
-    /// Between two such launches: a read of changes reaches back five minutes.
+    /// The pause between two such launches in seconds, because a query for changes starts five
+    /// minutes before the last one.
     private static let pause = 600.0
 
     let ground: LaunchGround
     let pictures: LaunchPictures
     let phones: [PhoneSide: StampsPhone]
-    /// Past all networks.
+    /// The access to the server without a network.
     let town: Town
-    /// Seconds that the server's clock and the phones' are ahead.
+    /// The number of seconds by which the clocks of the server and the phones are ahead.
     private var ahead = 0.0
     private var acts = 0
 
@@ -31,11 +33,12 @@ struct LaunchPlay: Sendable {
         (self.ground, self.pictures, self.phones, self.town) = (ground, pictures, phones, town)
     }
 
-    /// There is one for each side.
+    /// Returns the phone of the side. There is a phone for each side.
     private func phone(_ side: PhoneSide) -> StampsPhone { phones[side]! }
 
-    /// Launches of both apps to their ends, one after the other. Where no server is reached, an app as it was
-    /// has come to its end when it shows something, and one of the app on Tidemark tells all there is.
+    /// Launches both apps to their ends, one after the other. If the network does not reach the
+    /// server, a launch of the app as it was ends when it shows something, and one launch of the
+    /// app on Tidemark is sufficient.
     mutating func wholeLaunches(
         _ network: LaunchNetwork, _ place: LaunchPlace, times: Int
     ) async throws -> (before: [WholeLaunch], after: [WholeLaunch]) {
@@ -69,20 +72,20 @@ struct LaunchPlay: Sendable {
             use: use, truth: truth, bill: bill, isReached: network.reachesServer, fromNetwork: news)
     }
 
-    /// Whether nothing more comes by itself.
+    /// Returns true if no further change appears without user action.
     private static func isWhole(
         _ screen: Screen, _ side: PhoneSide, _ network: LaunchNetwork, _ truth: [String]
     ) -> Bool {
-        // As it was, an app has nothing more to show where nobody answers.
+        // The app as it was shows nothing more if no server answers.
         if side == .before, !network.reachesServer { return true }
         guard screen.rank != nil, side == .before || screen.connection != nil else { return false }
         if !network.reachesServer { return true }
         return screen.isUpToDate && screen.documents == truth && screen.hasAllPictures
     }
 
-    /// Other people issue stamps.
+    /// Issues stamps of other users.
     ///
-    /// - Returns: Their ids.
+    /// - Returns: The ids of the stamps.
     private mutating func issue() async throws -> Set<String> {
         ahead += Self.pause
         let time = Int64(Date().timeIntervalSince1970 + ahead)
@@ -95,7 +98,8 @@ struct LaunchPlay: Sendable {
         return Set(try await Example.stamps.truth(town)).subtracting(old)
     }
 
-    /// Launches that are killed as soon as they show stamps. Nothing else runs beside them.
+    /// Launches the app, and kills each launch when it shows stamps. Nothing else runs at the same
+    /// time.
     func firstContents(
         _ side: PhoneSide, _ network: LaunchNetwork, _ place: LaunchPlace, times: Int
     ) async throws -> [PhoneUse] {
@@ -112,8 +116,8 @@ struct LaunchPlay: Sendable {
         return uses
     }
 
-    /// How long a launch takes until it is live: by turns with a diagnosis and without, and each of the two
-    /// first every other time, so that whatever else the machine does meets both.
+    /// Measures the time until a launch is live, alternately with a diagnosis and without. The
+    /// order changes after each pair, so other work of the machine affects both equally.
     func costOfDiagnosis(
         _ side: PhoneSide, _ place: LaunchPlace, times: Int
     ) async throws -> DiagnosisCost {
@@ -141,7 +145,8 @@ struct LaunchPlay: Sendable {
 
     private static let readDeadline = Duration.milliseconds(500)
 
-    /// By how much the latest of five reads with a deadline of half a second is late, on the device's files.
+    /// Returns the delay of the latest of five reads with a deadline of half a second, on the
+    /// device's files.
     func overDeadline(_ network: LaunchNetwork, _ place: LaunchPlace) async throws -> Double {
         let settings = phone(.after).settings(place, network.label(.after))
         let stack = try TidemarkStack(settings.stackSettings { _, _ in [] })
@@ -157,7 +162,7 @@ struct LaunchPlay: Sendable {
         return worst
     }
 
-    /// One to its end, without the delay that an app gives itself: how long each of its steps takes.
+    /// Runs a diagnosis to its end, without the app's initial delay, to measure each step.
     func diagnose(_ network: LaunchNetwork, _ place: LaunchPlace) async throws -> DiagnosisReport {
         let parts = place.firestore.split(separator: ":")
         var doctor = Doctor(

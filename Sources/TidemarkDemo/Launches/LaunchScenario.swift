@@ -1,17 +1,17 @@
 import Foundation
 
-/// One scenario's figures, as every demo writes them.
+/// The figures of one scenario, in the form that every demo writes.
 struct LaunchScenario<Figures: Encodable & Sendable>: Encodable, Sendable {
     let name: String
     let network: String
     let bar: String
     let before: Figures
     let after: Figures
-    /// What is wrong; empty where it holds.
+    /// The failed requirements; empty if all hold.
     let why: [String]
-    /// Times that were longer than they may be.
+    /// The times that exceeded their limits.
     var slow: [SlowTime] = []
-    /// How fast the machine was meanwhile; nil where times are not judged.
+    /// The machine's speed during the measurement; nil if times are not judged.
     var speed: MachineSpeed?
 
     init(
@@ -24,12 +24,12 @@ struct LaunchScenario<Figures: Encodable & Sendable>: Encodable, Sendable {
 
     var holds: Bool { why.isEmpty }
 
-    /// A sentence; nil where it holds.
+    /// The failure as a sentence; nil if all requirements hold.
     var complaint: String? {
         holds ? nil : "\(name), \(network), does not hold: \(why.joined(separator: "; "))."
     }
 
-    /// What stands behind its row; nothing where it holds in time.
+    /// The text after the row; empty if it holds and no time was too long.
     var verdict: String {
         if !holds { return "  DOES NOT HOLD" }
         return slow.isEmpty ? "" : "  " + slow.remark

@@ -5,18 +5,18 @@ import Tidemark
 import TidemarkModel
 import TidemarkPhones
 
-/// What is on the server and on the phones before the launches: two persons who have used the app for a
-/// while, one as it was and one on Tidemark.
+/// The data on the server and on the phones before the launches. Two users have used the app for
+/// some time, one as it was and one on Tidemark.
 struct LaunchSeed {
     private static let users = 5_000
     private static let ownStamps = 2_000
-    /// Of the first use, which loads all stamps.
+    /// The limit for the first use, which loads all stamps.
     private static let patience = Duration.seconds(600)
 
-    /// Stamps on the server.
+    /// The number of stamps on the server.
     let documents: Int
 
-    /// Fills the server, and plays the first use of both phones on a good network.
+    /// Fills the server, and plays the first use of both phones on a healthy network.
     func phones(
         _ ground: LaunchGround, _ pictures: LaunchPictures
     ) async throws -> [PhoneSide: StampsPhone] {

@@ -8,15 +8,15 @@ import Tidemark
 import TidemarkModel
 import TidemarkPhones
 
-/// Apps that are killed at each step of a sign-up, as they were and on Tidemark.
+/// Kills apps at each step of a sign-up, as they were and on Tidemark.
 struct SignUpDemo: Sendable {
     var networks = LaunchNetwork.allCases
-    /// Devices at the same time.
+    /// The number of devices that run concurrently.
     var together = 12
-    /// Whether it is printed what each device did.
+    /// True if the demo prints the story of each device.
     var tellsEach = false
 
-    /// Plays them, and prints their table as a detail.
+    /// Plays the devices, and prints their table as a detail.
     func play(_ output: DemoOutput) async throws -> [LaunchScenario<SignUpFigures>] {
         let start = ContinuousClock.now
         return try await LaunchGround.play("signup", under: .homes, on: networks) { ground in
@@ -106,7 +106,7 @@ struct SignUpDemo: Sendable {
         let email: String?
     }
 
-    /// All of them, as an administrator lists them.
+    /// Returns all accounts, as an administrator lists them.
     private func accounts(_ port: Int) async throws -> [Account] {
         struct Page: Decodable {
             let users: [Account]?
@@ -158,15 +158,15 @@ struct SignUpDemo: Sendable {
     }
 }
 
-/// What came of all devices on one network.
+/// The results of all devices on one network.
 struct SignUpFigures: Encodable, Sendable {
     let devices, killed, accounts: Int
     let accountsWithoutProfile, profilesWithoutAccount, secondAccounts: Int
-    /// Launches from which the person had no way on.
+    /// The number of devices with a launch from which the user could not continue.
     let deadEnds: Int
     let finished: Int
 
-    /// What is wrong on Tidemark; empty where it holds.
+    /// Returns the failed requirements on Tidemark; empty if all hold.
     func wrongs(on network: LaunchNetwork) -> [String] {
         var wrongs = [
             (accountsWithoutProfile, "accounts without a profile"),

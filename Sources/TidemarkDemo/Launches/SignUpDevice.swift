@@ -3,15 +3,15 @@ import Foundation
 import HomesCore
 import TidemarkPhones
 
-/// A device on which somebody signs up, and whose app is killed at one step.
+/// A device on which a user signs up while the app is killed at one step.
 struct SignUpDevice: Sendable {
-    /// A launch that shows nothing the person can use for longer is a dead end: 10 s by journeys 5, and what
-    /// it takes to start processes on a busy machine, many at a time.
+    /// The maximum time of a launch without anything that the user can use. A longer time is a dead
+    /// end. Journeys 5 says 10 s; the rest is the time to start many processes on a busy machine.
     static let patience = Duration.seconds(20)
-    /// For the launch on a good network, of an app that goes on by itself. As it was, an app that waits
-    /// there waits for ever.
+    /// The maximum time of the last launch, on a good network, for an app that continues without
+    /// the user. The app as it was would wait for ever there.
     static let finalPatience = Duration.seconds(40)
-    /// How long the person stays there: what an app has written is sent meanwhile.
+    /// The time that the user stays in the app. The app sends its writes during this time.
     private static let stay = Duration.seconds(1)
 
     let network: LaunchNetwork
@@ -19,15 +19,16 @@ struct SignUpDevice: Sendable {
     let killAt: Int
     let folder: URL
 
-    /// The app is killed at each of its screens: as it asks for the name, for the home, and at home.
+    /// The number of screens at which the app is killed: for the name, for the home, and at home.
     private static let screens = 3
-    /// And on Tidemark, at each step of the job that makes account and profile.
+    /// The number of steps of the job that creates the account and the profile on Tidemark. The app
+    /// is also killed at each of them.
     private static let jobSteps = 11
 
-    /// How many there are; a network may let fewer be reached.
+    /// Returns the number of steps. On some networks the later steps are not reached.
     static func steps(of side: PhoneSide) -> Int { side == .before ? screens : screens + jobSteps }
 
-    /// Also of the person, so that their profile can be told from others.
+    /// The name of the device and of its user, which identifies the user's profile.
     private var name: String { "\(network.rawValue)-\(side.rawValue)-\(killAt)" }
 
     func play(_ gates: LaunchGates) async throws -> SignUpOutcome {
@@ -79,13 +80,13 @@ struct SignUpDevice: Sendable {
     }
 }
 
-/// The person, who fills in what is asked and waits for the rest; and whoever kills the app as it was.
+/// The user, who fills in the fields and waits for the rest. The user also kills the app as it was.
 struct SignUpPerson {
     private static let fields = ["name", "home"]
 
     private let name: String
-    /// The screen at which the app is killed: one that asks for the name, for the home, or the home; from
-    /// 1. 0 for none.
+    /// The screen at which the app is killed: 1 asks for the name, 2 asks for the home, 3 is the
+    /// home; 0 for none.
     private let killAt: Int
     private var tapped: Set<String> = []
 
@@ -104,34 +105,34 @@ struct SignUpPerson {
 }
 
 extension Screen {
-    /// Of the app of journeys 5: whether the person is at home, whoever else may be.
+    /// True if the app of journeys 5 shows the user's home, with or without neighbours.
     var isHome: Bool { sections.first?.rows.contains { $0.id == "home" } ?? false }
 }
 
-/// What one launch came to.
+/// The result of one launch.
 struct SignUpRun: Sendable {
     private(set) var screens: [String] = []
-    /// Of the job, by their names.
+    /// The names of the job's steps.
     var steps: [String] = []
     private(set) var isLive = false
-    /// Whether the person could do something, or all was well.
+    /// True if the user could do something, or if all was well.
     private(set) var isUsable = false
     var wasKilledAtStep = false
 
     mutating func note(_ screen: Screen) {
         let text = screen.title + (screen.remark.map { ": \($0)" } ?? "")
         if screens.last != text { screens.append(text) }
-        // Neighbours come from the server, once the person is let in.
+        // The neighbours arrive from the server after the user has signed in.
         if screen.isHome, screen.isUpToDate, !screen.documents.isEmpty {
             (isLive, isUsable) = (true, true)
         }
         if case .failed(_, _?) = screen.state { isUsable = true }
-        // What is on the device, and something to do about the rest.
+        // The screen shows the device's content, and offers an action for the rest.
         if screen.isHome, !screen.controls.isEmpty { isUsable = true }
     }
 }
 
-/// What came of one device.
+/// The result of one device.
 struct SignUpOutcome: Sendable {
     let device: SignUpDevice
     var wasKilledAtStep = false

@@ -4,12 +4,12 @@ import StampsCore
 import TidemarkApp
 import TidemarkPhones
 
-/// A phone with one side's app of journeys 1 on it: each use of it is a process of its own.
+/// A phone with one side's app of journeys 1. Each use is a separate process.
 struct StampsPhone: Sendable {
     let side: PhoneSide
     let folder: URL
     let user: PhoneUser
-    /// `HOST:PORT` of the pictures.
+    /// The address of the pictures as `HOST:PORT`.
     let pictures: String
 
     func settings(
@@ -23,11 +23,11 @@ struct StampsPhone: Sendable {
         return settings
     }
 
-    /// One launch, which is killed.
+    /// Launches the app, and kills it when it has shown enough.
     ///
     /// - Parameters:
-    ///   - ahead: Seconds that the phone's clock is ahead.
-    ///   - isEnough: Asked after each screen.
+    ///   - ahead: The number of seconds by which the phone's clock is ahead.
+    ///   - isEnough: Called after each screen. Returns true to end the launch.
     func launch(
         _ settings: PhoneSettings, ahead: Double, within patience: Duration,
         until isEnough: (PhoneUse) -> Bool
@@ -39,18 +39,18 @@ struct StampsPhone: Sendable {
 }
 
 extension Screen {
-    /// Of the app of journeys 1: its rows that show no stamp.
+    /// Returns a row of the app of journeys 1 that shows a figure and no stamp.
     private func figure(_ id: String) -> Row? {
         sections.lazy.flatMap(\.rows).first { $0.id == id && $0.kind == .figure }
     }
 
-    /// What it says of the rank; nil as long as it says nothing.
+    /// The row with the rank; nil before the app shows a rank.
     var rank: Row? { figure("rank") }
     var profile: Row? { figure("profile") }
-    /// What the app has found out about its connection.
+    /// The app's text about its connection.
     var connection: String? { figure("connection")?.detail }
 
-    /// The rows whose pictures belong on the screen, and whether each is there.
+    /// The rows that have pictures, and whether each picture is loaded.
     var pictures: [String: Bool] {
         let rows = sections.flatMap(\.rows).compactMap { row in
             row.picture?.isLoaded.map { (row.id, $0) }
@@ -60,10 +60,10 @@ extension Screen {
 
     var hasAllPictures: Bool { !pictures.isEmpty && pictures.values.allSatisfy(\.self) }
 
-    /// Whether it says nothing that a person would take for old.
+    /// True if nothing on the screen looks outdated to the user.
     var isUpToDate: Bool { state == .fresh || state == .quiet }
 
-    /// What a person reads above the rows; nil for nothing.
+    /// The text above the rows; nil if there is none.
     var remark: String? {
         switch state {
         case .stale(_, let reason), .failed(let reason, _): reason
@@ -71,7 +71,7 @@ extension Screen {
         }
     }
 
-    /// Whether there is content, or a way out of a failure.
+    /// True if there is content, or an action after a failure.
     var isUsable: Bool {
         if case .failed(_, let wayOut) = state { wayOut != nil } else { !documents.isEmpty }
     }
