@@ -2,17 +2,17 @@ import MessagesCore
 import Tidemark
 import TidemarkModel
 
-/// A conversation of the messaging app, one for each side, so that neither sees the other's changes.
+/// A conversation of the messaging app. Each side has its own, so neither sees the other's changes.
 ///
-/// Its documents are those of `Examples/Messages`, and its screen on Tidemark is the one there: all messages
-/// are in one collection, and each names its conversation.
+/// The documents are those of `Examples/Messages`, and the app on Tidemark uses the screen there.
+/// All messages are in one collection, and each message names its conversation.
 struct Conversation: Sendable {
     static let pageSize = 50
     static let conversations = CollectionPath(unchecked: "conversations")
     static let messages = CollectionPath(unchecked: "messages")
-    /// Of a message: its conversation's id.
+    /// The field of a message with the conversation's id.
     static let idField = "conversationId"
-    /// The times that messages and conversations are ordered by.
+    /// The fields with the times by which messages and conversations are ordered.
     static let (timestamp, lastMessageAt) = ("timestamp", "lastMessageAt")
 
     private let name: String
@@ -27,7 +27,7 @@ struct Conversation: Sendable {
 
     // MARK: What is there
 
-    /// All messages of a conversation, as the server is asked for them.
+    /// Returns the query for all messages of a conversation.
     static func query(_ id: String) -> TidemarkModel.Query {
         var query = TidemarkModel.Query(collection: messages)
         query.filter = .field(FieldPath(name: idField), .equal, .string(id))
@@ -40,12 +40,12 @@ struct Conversation: Sendable {
         }
     }
 
-    /// The document that says who takes part.
+    /// Returns the write of the conversation's document, which lists the members.
     ///
     /// - Parameters:
-    ///   - title: As the list shows it.
-    ///   - text: What was said last.
-    ///   - time: When; nil where nobody has said anything.
+    ///   - title: The title in the list.
+    ///   - text: The last text of the conversation.
+    ///   - time: The time of the last text; nil for a conversation without messages.
     static func begin(
         _ id: String, with members: [String] = [Membership.user], title: String = "",
         text: String = "", at time: Timestamp? = nil
@@ -59,7 +59,7 @@ struct Conversation: Sendable {
             transforms: [FieldTransform(FieldPath(name: ItemFields.updatedAt), .serverTimestamp)])
     }
 
-    /// New messages at the head, one after the other.
+    /// Returns the writes of new messages, in order.
     func arrivals(_ events: ArraySlice<HistoryEvent>, _ side: Side) -> [Mutation] {
         events.map { insert($0, side) }
     }
@@ -79,7 +79,7 @@ struct Conversation: Sendable {
         HistoryScript.edit(own(event, side), number, Self.messages)
     }
 
-    /// Marks it, as the app on Tidemark does.
+    /// Returns the write that marks a message as deleted, as the app on Tidemark does.
     func markDeleted(_ event: HistoryEvent, _ side: Side) -> Mutation {
         HistoryScript.delete(own(event, side), event.committedAt, Self.messages)
     }
@@ -88,30 +88,31 @@ struct Conversation: Sendable {
         DocumentPath(unchecked: "\(Self.messages.text)/\(own(event, side).id)")
     }
 
-    /// Under an id that no other conversation has.
+    /// Returns the event with an id that is unique to this conversation.
     private func own(_ event: HistoryEvent, _ side: Side) -> HistoryEvent {
         HistoryEvent(
             id: "\(id(side))-\(event.id)", author: event.author, authoredAt: event.authoredAt,
             committedAt: event.committedAt, text: event.text)
     }
 
-    // Inlined into a caller that goes on waiting, it makes the optimiser of Swift 6.3.1 crash.
+    // Inlined into a caller that awaits more, this makes the optimiser of Swift 6.3.1 crash.
     @inline(never)
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
         Self.truth(side, try await server.documents(of: Self.query(id(side))))
     }
 
-    /// Of the newest page.
+    /// Returns the true content of the newest page.
     func newestTruth(_ side: Side, _ server: DirectServer) async throws -> Truth {
         Self.truth(side, try await server.documents(of: newestPage(side)))
     }
 
-    /// The screen on Tidemark shows values, and of each the time of its last change.
+    /// Returns the true content. The screen on Tidemark shows decoded values, and knows only the
+    /// field with the time of the last change.
     private static func truth(_ side: Side, _ documents: [Document]) -> Truth {
         Truth(documents, changedAt: side == .after ? ItemFields.updatedAt : nil)
     }
 
-    /// The live head, as the server is asked for it.
+    /// Returns the query for the live newest page.
     func newestPage(_ side: Side) -> TidemarkModel.Query {
         var query = Self.query(id(side))
         query.orders = [Order(FieldPath(name: Self.timestamp), .descending)]
@@ -121,7 +122,7 @@ struct Conversation: Sendable {
 
     // MARK: Who reads it
 
-    /// Newest first, as the app as it was reads it.
+    /// Returns the query of the app as it was, with the newest message first.
     static func newestFirst(of id: String, _ firestore: Firestore) -> Tidemark.Query {
         firestore.collection(messages.text).whereField(idField, isEqualTo: id)
             .order(by: timestamp, descending: true)
@@ -131,12 +132,13 @@ struct Conversation: Sendable {
         Self.newestFirst(of: id(.before), firestore)
     }
 
-    /// The app's screen on Tidemark.
+    /// Opens the app's screen on Tidemark.
     @MainActor func open(_ firestore: Firestore) throws -> ConversationModel {
         try MessagesApp(firestore, me: Membership.user).conversation(id(.after))
     }
 
-    /// Opens that screen, from disk and until the server has confirmed its newest page.
+    /// Opens the screen on Tidemark from disk, and waits until the server has confirmed its newest
+    /// page.
     @MainActor
     func showNewest(
         _ firestore: Firestore, sawContent: @Sendable () -> Void

@@ -3,8 +3,8 @@ import Tidemark
 import TidemarkApp
 import TidemarkModel
 
-/// The list of conversations pages as the messages do. Each page is asked for by two at once; and
-/// somebody without conversations has no pages.
+/// A list of conversations that is paged like the messages. Each page is requested twice
+/// concurrently. A user without conversations must have no pages.
 struct ConversationsRow: ScenarioRow {
     private static let owner = "grace"
     private static let collection = Conversation.conversations
@@ -17,7 +17,7 @@ struct ConversationsRow: ScenarioRow {
     var name: String {
         "page a list of \(grouped(events.count)) conversations, each page asked for twice at once"
     }
-    /// Each once, and one for a list without any.
+    /// The reads are one for each conversation, and one for the empty list.
     var bar: Bar {
         Bar(
             reads: events.count + 1, showsContentOffline: false,
@@ -78,7 +78,7 @@ struct ConversationsRow: ScenarioRow {
             changedAt: side == .after ? ItemFields.updatedAt : nil)
     }
 
-    /// The app as it was: a listener on all of them.
+    /// Plays the app as it was: a listener on all conversations.
     private func listen(_ firestore: Firestore) async throws -> [ShownItem] {
         let query = firestore.collection(Self.collection.text)
             .whereField(Membership.field, arrayContains: Self.owner)

@@ -5,8 +5,8 @@ import Tidemark
 import TidemarkModel
 import TidemarkResilience
 
-/// The messages of a conversation need a composite index. A developer runs the query once on a local
-/// server; then it goes to production, which has the indexes of the file.
+/// The messages of a conversation need a composite index. A developer runs the query once on a
+/// local server; then the query runs in production, which has the indexes of the file.
 struct IndexRow: ScenarioRow {
     let slug = "index"
     let name = "a query whose composite index nobody made"
@@ -22,7 +22,7 @@ struct IndexRow: ScenarioRow {
         let folder = visit.place.folder
         let file = folder.appendingPathComponent("firestore.indexes.json")
         try Data(#"{"indexes": [], "fieldOverrides": []}"#.utf8).write(to: file)
-        // As it was, the local server ran every query.
+        // The local server before Tidemark ran every query, with or without an index.
         let options = side == .before ? [] : ["--indexes", file.path]
         let isRefused = try await run(side, visit, "first", options).isEmpty
         visit.measured("not found in development", isRefused ? 0 : 1)
@@ -37,9 +37,9 @@ struct IndexRow: ScenarioRow {
         Truth(living: ["first": .min])
     }
 
-    /// One run of the app against a local server of the developer's, on the network of the visit.
+    /// Runs the app once against a developer's local server, on the network of the visit.
     ///
-    /// - Returns: Nothing when the query was refused for its index.
+    /// - Returns: The items; empty if the query was refused for its missing index.
     private func run(
         _ side: Side, _ visit: Visit, _ folder: String, _ options: [String]
     ) async throws -> [ShownItem] {
@@ -87,7 +87,7 @@ struct IndexRow: ScenarioRow {
         }
     }
 
-    /// The screen says that it was refused, and goes on waiting for anything else.
+    /// Waits until the screen reports the refusal or shows the server's content.
     @MainActor
     private func open(_ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()

@@ -1,11 +1,11 @@
 import Foundation
 import TidemarkModel
 
-/// A conversation is paged to its end again and again, in a process of its own whose memory is looked
-/// at.
+/// A conversation that is paged to its end several times, in a separate process whose memory is
+/// measured.
 struct MemoryRow: ScenarioRow {
     static let passes = 5
-    /// Of the figures: MiB after each page of all passes.
+    /// The name of the figures with the MiB after each page of all passes.
     static let series = "MiB by page"
     private let conversation: Conversation
 
@@ -15,7 +15,8 @@ struct MemoryRow: ScenarioRow {
     var name: String {
         "page a conversation of \(grouped(conversation.events.count)) \(Self.passes) times over"
     }
-    /// What is shown is held: 4 KiB a message. Paging it again holds nothing more.
+    /// The app holds the shown messages, at most 4 KiB for each. Another pass must hold nothing
+    /// more.
     var bar: Bar {
         let shown = Double(conversation.events.count) * 4 / 1_024
         return Bar(

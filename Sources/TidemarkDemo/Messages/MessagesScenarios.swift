@@ -1,6 +1,6 @@
-/// The rows of journeys 4, made of a history.
+/// The rows of journeys 4, made from a history.
 struct MessagesScenarios {
-    /// By what all sizes are divided: 1, or 10 for a quick look.
+    /// The divisor of all sizes: 1, or 10 for a quick look.
     var scale = 1
     let history: History
 
@@ -17,6 +17,6 @@ struct MessagesScenarios {
         ]
     }
 
-    /// No event of any row is after it.
+    /// The server's time in seconds since 1970. No event of any row is later.
     var clock: Int64 { max(history.end, history.events.map(\.authoredAt).max() ?? 0) }
 }

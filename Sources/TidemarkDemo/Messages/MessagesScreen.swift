@@ -4,7 +4,7 @@ import TidemarkModel
 import TidemarkResilience
 
 extension [Message] {
-    /// What the screen shows, each in the version of its last change.
+    /// The shown messages, with the times of their last changes as versions.
     var shownItems: [ShownItem] {
         map { ShownItem(id: $0.id ?? "", version: $0.updatedAt ?? .min) }
     }
@@ -17,13 +17,14 @@ extension [MessagesCore.Conversation] {
 }
 
 extension PagedList {
-    /// Whether its newest page is there, confirmed by the server.
+    /// True if the newest page is present and confirmed by the server.
     var isUpToDate: Bool { phase == .fresh && !pages.isLoadingMore }
 
-    /// Asks for the next older page, as the last row appears, and waits until it is on the screen.
+    /// Requests the next older page, as the last row does when it appears, and waits until the page
+    /// is on the screen.
     ///
-    /// - Parameter times: How often it is asked for, at once.
-    /// - Returns: How long that took.
+    /// - Parameter times: The number of concurrent requests.
+    /// - Returns: The duration.
     @discardableResult
     func showOlder(askingTimes times: Int = 1) async throws -> Duration {
         let start = ContinuousClock.now
@@ -31,7 +32,7 @@ extension PagedList {
         for _ in 0..<times { loadMore() }
         try await untilShown { self.isPage(beyond: count) || self.pages.error != nil }
         while !isPage(beyond: count) {
-            // The screen says that the page did not come, and the person asks again.
+            // The screen shows that the page has failed, and the user requests it again.
             loadMore()
             try await untilShown { self.pages.error == nil }
             try await untilShown { self.isPage(beyond: count) || self.pages.error != nil }
@@ -45,7 +46,7 @@ extension PagedList {
 }
 
 extension ConversationModel {
-    /// Pulls down to refresh, again when the screen says that it has failed.
+    /// Pulls down to refresh, and repeats this while the screen shows a problem.
     func refreshUntilDone() async throws {
         retry.delayScale = Visit.retryScale
         repeat {
@@ -56,8 +57,8 @@ extension ConversationModel {
 
     /// Pages to the first message.
     ///
-    /// - Parameter beforeEach: What happens before each page is asked for.
-    /// - Returns: What each page took.
+    /// - Parameter beforeEach: Called before each page is requested.
+    /// - Returns: The duration of each page.
     func showAll(beforeEach: () async throws -> Void = {}) async throws -> [Duration] {
         var pages: [Duration] = []
         while messages.hasMore {

@@ -1,7 +1,7 @@
 import Tidemark
 import TidemarkModel
 
-/// A conversation is opened: its newest page is live, and there is no listener without a limit.
+/// A conversation that is opened with a live newest page, and without an unlimited listener.
 struct OpenConversationRow: ScenarioRow {
     private let conversation: Conversation
     private let new: [HistoryEvent]
@@ -19,7 +19,7 @@ struct OpenConversationRow: ScenarioRow {
     var bar: Bar {
         Bar(
             reads: Conversation.pageSize + 1,
-            // The old aim, here of the first screenful.
+            // This is the journey's former goal, here for the first screenful.
             times: ["load ms": 1_000])
     }
     var seed: [Mutation] { conversation.seed }
@@ -55,7 +55,7 @@ struct OpenConversationRow: ScenarioRow {
         }
     }
 
-    /// The app as it was: everything, for ever.
+    /// Plays the app as it was: a listener on all messages, without an end.
     private func listen(
         _ firestore: Firestore, sawContent: () -> Void
     ) async throws -> [ShownItem] {

@@ -3,7 +3,7 @@ import Foundation
 import MessagesCore
 import Tidemark
 
-/// The app that pages: a process of its own, so that its memory is nobody else's.
+/// The app that pages, in a separate process, so that no other work uses its memory.
 struct PageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "page", abstract: "Page a conversation to its end, and say what it takes.",
@@ -45,7 +45,7 @@ struct PageCommand: AsyncParsableCommand {
         return (first, model.shown.compactMap(\.id))
     }
 
-    /// The app as it was.
+    /// Pages as the app as it was did.
     private func pageBesideListener(
         _ firestore: Firestore
     ) async throws -> (first: Double, shown: [String]) {

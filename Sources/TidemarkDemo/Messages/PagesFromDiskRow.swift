@@ -2,7 +2,7 @@ import MessagesCore
 import Tidemark
 import TidemarkModel
 
-/// A conversation that was paged to its end before is paged again, after something has changed in it.
+/// A conversation that was paged to its end, and is paged again after changes.
 struct PagesFromDiskRow: ScenarioRow {
     private let conversation: Conversation
     private let arriving: [HistoryEvent]
@@ -17,7 +17,7 @@ struct PagesFromDiskRow: ScenarioRow {
         let count = grouped(conversation.events.count)
         return "page a conversation of \(count) again, \(2 * arriving.count) changes later"
     }
-    /// The live head, and what changed.
+    /// The reads are those of the live newest page and of the changes.
     var bar: Bar {
         Bar(
             reads: Conversation.pageSize + 2 * arriving.count + 1, times: ["page ms": 5])
@@ -39,7 +39,7 @@ struct PagesFromDiskRow: ScenarioRow {
 
     func lastUse(_ side: Side, _ firestore: Firestore) async throws {
         switch side {
-        // It asks the server whatever it holds.
+        // The app as it was asks the server every time, so there is nothing to prepare.
         case .before, .filtered: break
         case .after: try await page(firestore)
         }
@@ -80,7 +80,7 @@ struct PagesFromDiskRow: ScenarioRow {
         try await conversation.truth(side, server)
     }
 
-    /// To its first message.
+    /// Pages to the first message.
     @MainActor
     private func page(_ firestore: Firestore) async throws {
         let model = try conversation.open(firestore)
@@ -89,7 +89,7 @@ struct PagesFromDiskRow: ScenarioRow {
         _ = try await model.showAll()
     }
 
-    /// As the app had it: each page from the server, every time.
+    /// Plays the app as it was: it reads each page from the server, every time.
     private func pageByCursor(
         _ firestore: Firestore, _ visit: Visit
     ) async throws -> [ShownItem] {

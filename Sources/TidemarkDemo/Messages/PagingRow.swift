@@ -3,7 +3,8 @@ import Synchronization
 import Tidemark
 import TidemarkModel
 
-/// A new device pages a conversation to its first message, while messages arrive, change and vanish.
+/// A new device that pages a conversation to its first message, while messages arrive, change and
+/// vanish.
 struct PagingRow: ScenarioRow {
     private let conversation: Conversation
     private let arriving: [HistoryEvent]
@@ -17,14 +18,16 @@ struct PagingRow: ScenarioRow {
     var name: String {
         "page a conversation of \(grouped(conversation.events.count)) by 50 while it changes"
     }
-    /// Each message once; each that comes, changes or goes once more, and again where it was live and is
-    /// asked for with the changes of all pages; and a read for the page that finds nothing.
+    /// The reads are one for each message, at most two for each change, and one for the page that
+    /// finds nothing. A change is read once, and again if its message was live and is also part of
+    /// the query for the changes of all pages.
     var bar: Bar {
         var bar = Bar(
             reads: conversation.events.count + 2 * changes(.after).joined().count + 1,
             showsContentOffline: false)
         bar.timesOn[.threeG] = ["page ms": 1_000]
-        // A page in five loses a packet there, and waits for it: of few, the median may be one of them.
+        // One page in five loses a packet and waits for the repeat. With few pages, the median
+        // could be such a page.
         if conversation.events.count >= 20 * Conversation.pageSize {
             bar.timesOn[.threeG]?["page in round trips"] = 1.2
         }
@@ -32,8 +35,8 @@ struct PagingRow: ScenarioRow {
     }
     var seed: [Mutation] { conversation.seed }
 
-    /// What happens after each page: something arrives at the head, and on some pages an old message
-    /// that is shown already, or is still to come, is edited or deleted.
+    /// Returns the changes after each page: a new message at the head, and an edit or a delete of
+    /// an old message that is already shown or not yet shown.
     private func changes(_ side: Side) -> [[Mutation]] {
         let old = conversation.events
         return arriving.enumerated().map { index, event in
@@ -50,7 +53,7 @@ struct PagingRow: ScenarioRow {
         }
     }
 
-    /// The app as it was really deleted; on Tidemark a message is marked.
+    /// Deletes a message. The app as it was really deleted it; the app on Tidemark marks it.
     private func delete(_ event: HistoryEvent, _ side: Side) -> Mutation {
         switch side {
         case .before, .filtered: Mutation(path: conversation.path(event, side), .delete)
@@ -81,7 +84,7 @@ struct PagingRow: ScenarioRow {
             if let next = changes.popFirst() { try await visit.happens(next) }
         }
         for next in changes { try await visit.happens(next) }
-        // What changed in the pages that are not live.
+        // Refresh to read the changes in the pages that are not live.
         try await model.refreshUntilDone()
         let truth = try await conversation.truth(.after, visit.direct)
         try await settling {
@@ -92,7 +95,8 @@ struct PagingRow: ScenarioRow {
         return model.shown.shownItems
     }
 
-    /// The app as it was: careful pages by cursor, and beside them a listener without a limit.
+    /// Plays the app as it was: careful pages by cursor, and an unlimited listener at the same
+    /// time.
     private func pageBesideListener(
         _ firestore: Firestore, _ visit: Visit
     ) async throws -> [ShownItem] {

@@ -4,12 +4,12 @@ import Tidemark
 import TidemarkApp
 import TidemarkModel
 
-/// The list of messages says how long ago each was, and goes on saying so while it is looked at.
+/// A list of messages that shows the age of each message, and updates the texts while it is open.
 struct RelativeTimesRow: ScenarioRow {
-    /// A minute is this long here.
+    /// The duration of a simulated minute.
     private static let minute = Duration.milliseconds(50)
     private static let minutes: Int64 = 3
-    /// The journey's table, by seconds: on both sides of every boundary.
+    /// The journey's table of texts by age in seconds, on both sides of every boundary.
     private static let texts: [(Int64, String)] = [
         (-5, "Now"), (0, "Now"), (59, "Now"), (60, "1m ago"), (119, "1m ago"), (3_599, "59m ago"),
         (3_600, "1h ago"), (86_399, "23h ago"), (86_400, "Yesterday"), (172_799, "Yesterday"),
@@ -36,10 +36,10 @@ struct RelativeTimesRow: ScenarioRow {
         let firestore = try await visit.firestore()
         let shown = try await head(side, firestore) { visit.sawContent() }
         visit.isUpToDate()
-        // 21 October 2026, noon.
+        // 21 October 2026, noon in UTC.
         let start = Timestamp(seconds: 1_792_584_000, nanoseconds: 0)
         let end = start.advanced(by: .seconds(60 * Self.minutes))
-        // Both apps make their texts again each minute, and ask nobody.
+        // Both apps update their texts each minute without a read.
         let now = try await watch(from: start, to: end)
         let relative = RelativeTime(timeZone: .gmt)
         let wrong = Self.texts.count { ago, text in
@@ -53,7 +53,7 @@ struct RelativeTimesRow: ScenarioRow {
         try await conversation.newestTruth(side, server)
     }
 
-    /// What the ticker says once the minutes have gone by. It asks nobody.
+    /// Returns the ticker's time after the minutes have passed. The ticker makes no reads.
     @MainActor
     private func watch(from start: Timestamp, to end: Timestamp) async throws -> Timestamp {
         let time = Mutex(start)

@@ -3,11 +3,11 @@ import TidemarkModel
 import TidemarkResilience
 import TidemarkTesting
 
-/// One call that fails three times, once by never being answered, and then succeeds; and one that
-/// will never succeed.
+/// A call that fails three times, once because it is never answered, and then succeeds; and a call
+/// that never succeeds.
 ///
-/// On a clock that stands still: what is judged is the time that passes on it between two attempts and
-/// during each, not what the policy says that it will wait.
+/// The clock moves only by hand. The row judges the time that passes between two attempts and
+/// during each, and not the delays that the policy announces.
 struct RetryRow: ScenarioRow {
     let slug = "retry"
     let name = "a read that fails three times, by the policy of 2, 4 and 8 s"
@@ -20,13 +20,13 @@ struct RetryRow: ScenarioRow {
         ])
 
     private static let owner = "linus"
-    /// Theirs: one conversation.
+    /// The query for the one conversation of the owner.
     private static var query: Query {
         var query = Query(collection: Conversation.conversations)
         query.filter = .field(FieldPath(name: Membership.field), .arrayContains, .string(owner))
         return query
     }
-    /// The attempt that is never answered.
+    /// The number of the attempt that is never answered.
     private static let silent = 2
 
     func user(_ side: Side) -> String { Self.owner }
@@ -35,7 +35,7 @@ struct RetryRow: ScenarioRow {
         [Conversation.begin("retried", with: [Self.owner])]
     }
 
-    /// By the method that nothing else here uses.
+    /// Returns faults for a method that nothing else in this row uses.
     func faults(label: String) -> [DemoFault] {
         [(1, "error=UNAVAILABLE"), (Self.silent, "silence"), (3, "error=UNAVAILABLE")].map {
             nth, effect in
@@ -75,7 +75,7 @@ struct RetryRow: ScenarioRow {
         retry.connectivity = visit.connectivity
         retry.onEvent = { log.note($0) }
         let passing = Task {
-            // The server says when it has taken the call that it does not answer.
+            // The server reports when it has taken the call that it does not answer.
             while !Task.isCancelled {
                 let isTaken = try await visit.faultsApplied()[Self.silent - 1] > 0
                 let mayPass = log.mayPass(silent: Self.silent, isTaken: isTaken)
@@ -97,7 +97,9 @@ struct RetryRow: ScenarioRow {
         return documents
     }
 
-    /// A call that makes no sense: asking again would not help.
+    /// Makes an invalid call, which a retry cannot help.
+    ///
+    /// - Returns: The number of attempts.
     private func refused(_ retry: Retry<ManualClock>, _ caller: CallerTransport) async throws -> Int
     {
         let attempts = Mutex(0)
@@ -112,18 +114,18 @@ struct RetryRow: ScenarioRow {
     }
 }
 
-/// When attempts began and ended, by the clock.
+/// The times at which attempts began and ended, by the clock.
 private final class RetryLog: Sendable {
     struct Seen: Sendable {
-        /// From the end of an attempt to the beginning of the next.
+        /// The durations from the end of an attempt to the start of the next.
         var waits: [Duration] = []
         var longestAttempt = Duration.zero
         var attempt = 0
-        /// Whether it waits for its time, and not for an answer or a network.
+        /// True if the retry waits for its delay, and not for an answer or a network.
         var isWaiting = false
         fileprivate var since = ManualClock.Instant()
 
-        /// By how much a wait is not what the journey says.
+        /// The largest difference in seconds between a wait and the journey's delays.
         var error: Double {
             let wanted = [2.0, 4, 8]
             if waits.count > wanted.count { return .infinity }
@@ -136,7 +138,8 @@ private final class RetryLog: Sendable {
 
     var seen: Seen { state.withLock { $0 } }
 
-    /// Time passes between attempts, and in the one that nobody will answer.
+    /// Returns true between attempts, and during the attempt that is never answered: only then the
+    /// time moves.
     func mayPass(silent: Int, isTaken: Bool) -> Bool {
         state.withLock { $0.isWaiting || ($0.attempt == silent && isTaken) }
     }

@@ -3,11 +3,11 @@ import Foundation
 import MessagesCore
 import Tidemark
 
-/// The app that sends messages: what the demo kills.
+/// The app that sends messages, which the demo kills.
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send", abstract: "Send messages until it is killed.", shouldDisplay: false)
-    /// Between two messages, as if somebody typed them very fast.
+    /// The pause between two messages, as if a user typed very fast.
     private static let pause = Duration.milliseconds(25)
 
     @Option var side: Side
@@ -32,9 +32,9 @@ struct SendCommand: AsyncParsableCommand {
         return app
     }
 
-    /// Both sides send by the durable queue, in order, whatever becomes of this process. What differs is
-    /// when the person is told that a message is safe: on Tidemark once it is journalled. The app as it
-    /// was had a call that returned when the server had the message, and nothing else to tell by.
+    /// Sends the messages. Both sides use the durable queue, in order, which survives this process.
+    /// They differ in the time at which the user learns that a message is safe: on Tidemark after
+    /// the message is in the journal, in the app as it was only after the server had the message.
     private func send(_ messages: [HistoryEvent], _ app: MessagesApp) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for message in messages {
@@ -62,8 +62,8 @@ struct SendCommand: AsyncParsableCommand {
         say("acknowledged \(message.id)")
     }
 
-    /// It may have been journalled before the kill, and not told any more: then it is among the messages
-    /// that this device has.
+    /// Returns true if the device already has the message: it may be in the journal since before
+    /// the kill although the user was not informed.
     private func isHeld(_ message: HistoryEvent, _ firestore: Firestore) async throws -> Bool {
         let held = firestore.collection(Conversation.messages.text)
             .whereField(Conversation.idField, isEqualTo: conversation)

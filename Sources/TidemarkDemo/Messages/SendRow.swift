@@ -2,13 +2,13 @@ import Foundation
 import TidemarkModel
 import TidemarkServer
 
-/// Messages are sent, the app is killed among them, started again, and goes on.
+/// Messages are sent, the app is killed while it sends, is started again, and continues.
 struct SendRow: ScenarioRow {
     private let messages: [HistoryEvent]
 
     init(_ messages: [HistoryEvent]) {
         precondition(messages.count >= 2)
-        // By its text each is known again on the server.
+        // The number in the text identifies each message on the server.
         self.messages = messages.enumerated().map { number, event in
             HistoryEvent(
                 id: event.id, author: event.author, authoredAt: event.authoredAt,
@@ -22,7 +22,7 @@ struct SendRow: ScenarioRow {
         var bar = Bar(
             reads: 0, showsContentOffline: false,
             most: ["out of order": 0, "sent twice": 0, "not journalled": 0])
-        // On 3G 1.5 s are the round trips.
+        // The round trips take 1.5 s on 3G.
         for network in [DemoNetwork.healthy, .threeG] { bar.timesOn[network] = ["send ms": 2_000] }
         return bar
     }
@@ -38,7 +38,7 @@ struct SendRow: ScenarioRow {
             start: try await visit.direct.now())
         let first = try await app.run(from: 0, killedAfter: messages.count / 2)
         var acknowledged = first.acknowledged
-        // Its network is back in a minute at the most; it is not told.
+        // The network is back within a minute. The app is not informed.
         let rest = try await app.run(from: acknowledged, killedAfter: nil)
         acknowledged += rest.acknowledged
         visit.isUpToDate()
@@ -48,12 +48,13 @@ struct SendRow: ScenarioRow {
         return try await judge(side, visit)
     }
 
-    /// What is on the server in the end is compared with what the user has sent.
+    /// Returns the sent messages, which the server must have at the end.
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
         Truth(living: Dictionary(uniqueKeysWithValues: messages.map { ($0.text, .min) }))
     }
 
-    /// A message that was sent twice would be there twice, or be younger than its document.
+    /// Compares the messages on the server with the sent ones. A message that was sent twice would
+    /// exist twice, or have an update time after its creation.
     private func judge(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let sent = Conversation.query(conversation(side))
         let documents = try await visit.direct.documents(of: sent)
@@ -75,12 +76,12 @@ extension [Double] {
     fileprivate var median: Double? { isEmpty ? nil : sorted()[(count - 1) / 2] }
 }
 
-/// The app that sends, in a process of its own, so that it can be killed.
+/// The app that sends, in a separate process, which the demo can kill.
 private struct SendingApp {
     struct Run {
         var acknowledged = 0
-        /// In milliseconds: until the server had a message, and until the person was told that it is
-        /// safe.
+        /// The times in milliseconds: until the server had a message, and until the user learnt
+        /// that the message is safe.
         var sent: [Double] = []
         var told: [Double] = []
     }
@@ -89,12 +90,14 @@ private struct SendingApp {
     let texts: URL
     let conversation: String
     let visit: Visit
-    /// The time as the use begins: that of a phone which is set right.
+    /// The time at the start of the use, on a phone with a correct clock.
     let start: Timestamp
     private let began = ContinuousClock.now
 
-    /// - Parameter count: How many messages it acknowledges to the user before it is killed; nil for
-    ///   all there are.
+    /// - Parameters:
+    ///   - first: The number of messages that were acknowledged before.
+    ///   - count: The number of messages that the app acknowledges to the user before it is killed;
+    ///     nil to send all.
     func run(from first: Int, killedAfter count: Int?) async throws -> Run {
         let own = [
             "demo", "send", "--side", side.rawValue, "--texts", texts.path, "--first", "\(first)",
