@@ -8,7 +8,7 @@ import Synchronization
 import TidemarkImages
 import TidemarkResilience
 
-/// The app that shows pictures: a process of its own, so that its memory is nobody else's.
+/// The app that shows pictures, in a separate process, so that no other work uses its memory.
 struct PictureAppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "picture-app", abstract: "Show pictures, and say what it takes.",
@@ -36,11 +36,12 @@ struct PictureAppCommand: AsyncParsableCommand {
         }
         print("figure MiB \(PeakMemory.mebibytes)")
         print("figure MiB-at-start \(before)")
-        // Behind the memory's figure, which the file is no part of, and under a label of its own.
+        // The decoding follows the memory's figure, which the file is no part of, and has a
+        // separate label.
         if decodes > 0 { try decode(try await Self.file("\(address)-decode/0")) }
     }
 
-    /// `7` or `0-999`.
+    /// Parses `7` or `0-999`.
     private static func range(_ text: Substring) throws -> [Int] {
         let ends = text.split(separator: "-").compactMap { Int($0) }
         guard let first = ends.first, let last = ends.last, first <= last else {
@@ -76,7 +77,7 @@ struct PictureAppCommand: AsyncParsableCommand {
         var all = Duration.zero
     }
 
-    /// Screen by screen.
+    /// Shows the pictures screen by screen.
     private func pass(
         _ numbers: [Int], _ pipeline: ImagePipeline
     ) async throws -> Pass<LoadedPicture.Origin> {
@@ -121,9 +122,9 @@ struct PictureAppCommand: AsyncParsableCommand {
 
     // MARK: As it was
 
-    /// As `ImageManager` and Kingfisher did: one download for the views that wait for the same picture, the
-    /// whole picture decoded, and kept in memory, the whole file on disk. Nothing is decoded small, and nothing
-    /// is taken up again.
+    /// Shows the pictures as `ImageManager` and Kingfisher did. Views that wait for the same
+    /// picture share a download. The picture is decoded at full size and kept in memory, and the
+    /// file is kept on disk. Nothing is decoded at a smaller size, and no download is resumed.
     private func showWhole(_ numbers: [Int]) async throws {
         let decodes = Mutex(0)
         let pictures = try KeptPictures(
@@ -141,11 +142,11 @@ struct PictureAppCommand: AsyncParsableCommand {
         print("figure all-ms \(first.all.milliseconds)")
         print("figure decodes \(count)")
         for (origin, times) in first.times { Self.report(times, as: origin.rawValue) }
-        // What memory has no room for comes from disk, and is decoded again.
+        // Pictures that do not fit into memory are read from disk and decoded again.
         if let second { Self.report(second.times.values.flatMap(\.self), as: "again") }
     }
 
-    /// Screen by screen.
+    /// Shows the pictures screen by screen.
     private func passWhole(
         _ numbers: [Int], _ pictures: KeptPictures<Picture>
     ) async -> Pass<KeptPictures<Picture>.Origin> {
@@ -196,10 +197,12 @@ struct PictureAppCommand: AsyncParsableCommand {
         }
     }
 
-    /// The file is there before: what is added is the decoder's, and the picture.
+    /// Measures the memory that decoding a file adds: that of the decoder and the picture. The file
+    /// is already in memory.
     ///
-    /// A picture of the size of a stamp is decoded before, so that the decoder's code is in memory: that is
-    /// the program's, and the larger the program, the more of it. What the large one needs is not there yet.
+    /// A small picture is decoded first, because the decoder's code then is in memory. That memory
+    /// belongs to the program, and is larger in a larger program. The memory that the large picture
+    /// needs is not yet allocated.
     private func decodeOnce(_ file: [UInt8]) throws {
         var generator = PictureGenerator(seed: 1)
         guard let stamp = PictureEncoder.jpeg(generator.photograph(Self.stamp), Self.stamp) else {

@@ -2,47 +2,48 @@ import Foundation
 import TidemarkImages
 import TidemarkPhones
 
-/// What is shown, and what has to hold.
+/// The pictures of a row, and its requirements.
 struct PictureRow: Sendable {
     let name: String
     let slug: String
-    /// How it was made, for whoever reads the figures.
+    /// The description of the pictures, for readers of the figures.
     let note: String
     let size: PictureSize
-    /// Pictures that differ.
+    /// The number of different pictures.
     let distinct: Int
-    /// Addresses.
+    /// The number of addresses.
     let people: Int
-    /// By number, in the order of the views.
+    /// The numbers of the pictures in the order of the views.
     let shown: String
-    /// How many of these views the app before shows: its peak is reached early.
+    /// The numbers of the pictures that the app as it was shows; nil for all. A few are sufficient,
+    /// because its memory peaks early.
     var shownBefore: String?
     let views: Int
     var isFailing = false
-    /// Whether the next screen is fetched while one is seen.
+    /// True if the next screen is prefetched while a screen is visible.
     var isAhead = false
-    /// How often a picture is decoded by itself in the end.
+    /// The number of additional decodings of a picture at the end.
     var decodes = 0
-    /// Whether one picture is decoded in a process that does nothing else.
+    /// True if one picture is decoded in a process that does nothing else.
     var isDecodedOnce = false
-    /// Whether the app is launched again, on what it has on the disk.
+    /// True if the app is launched a second time, with its disk cache.
     var isRelaunched = false
-    /// The most of each figure.
+    /// The upper limit of each figure.
     let most: [String: Double]
-    /// Times in milliseconds: of those named, the first that there are enough pictures for. One that is longer
-    /// is a remark.
+    /// The upper limits of times in milliseconds. A limit applies to the first of its names for
+    /// which there is a figure. A longer time is a remark.
     var times: [(names: [String], limit: Double)] = []
-    /// Just so many.
+    /// The exact values of figures.
     let exactly: [String: Double]
 
-    /// Views at the same time.
+    /// The number of concurrent views.
     static let screen = 9
-    /// 100 MB.
+    /// 100 MB in MiB.
     static let memoryMiB = 100_000_000 / 1_048_576.0
 
     /// - Parameters:
-    ///   - scale: By what all sizes are divided.
-    ///   - scrollScale: The same, for the thousand that are scrolled past.
+    ///   - scale: The divisor of all sizes.
+    ///   - scrollScale: The divisor of the row with a thousand pictures; nil for `scale`.
     static func all(scale: Int, scrollScale: Int? = nil) -> [PictureRow] {
         [feed(scale), scroll(scrollScale ?? scale), thumbnail(), failing(scale)]
     }
@@ -50,7 +51,7 @@ struct PictureRow: Sendable {
     private static let profile = PictureSize(width: 1_600, height: 1_200)
     private static let photograph = PictureSize(width: 4_032, height: 3_024)
 
-    /// Nine posts of the first, then the others in turn.
+    /// Returns the row with a feed: nine posts of the first author, then the others in turn.
     private static func feed(_ scale: Int) -> PictureRow {
         let (posts, people) = (200 / scale, 40 / scale)
         let authors = (0..<posts).map { $0 < screen ? 0 : ($0 - screen) % people }
@@ -130,7 +131,7 @@ struct PictureRow: Sendable {
         }
     }
 
-    /// Sentences; none when it holds.
+    /// Returns the failed requirements; empty if all hold.
     func complaints(_ figures: [String: Double]) -> [String] {
         let wrong = exactly.filter { figures[$0.key] != $0.value }.map { name, value in
             "\(name) is \(figures[name].map(Bar.number) ?? "nothing"), not \(Bar.number(value))"
@@ -146,14 +147,15 @@ struct PictureRow: Sendable {
     }
 }
 
-/// One row's server and devices.
+/// The server and the devices of one row.
 struct PicturePlace: Sendable {
     let row: PictureRow
     let server: PictureServer
     let port: Int
     let folder: URL
 
-    /// All figures of one side; those of a second launch as `disk …`.
+    /// Returns all figures of one side. Those of a second launch have names such as
+    /// `relaunched: …`.
     func show(_ side: Side) async throws -> [String: Double] {
         let shown = side == .before ? row.shownBefore ?? row.shown : row.shown
         var figures = try await launch(side, shown, label: side.rawValue)

@@ -2,7 +2,7 @@ import Foundation
 import TidemarkImages
 import TidemarkPhones
 
-/// Pictures shown in processes of their own, as an app did and on Tidemark.
+/// Shows pictures in separate processes, as an app did and on Tidemark.
 struct PicturesDemo: Sendable {
     let rows: [PictureRow]
 
