@@ -5,7 +5,7 @@ import TidemarkModel
 import TidemarkServer
 import TidemarkStore
 
-/// Whose accounts are kept, and how.
+/// The options of the accounts.
 struct AccountsOptions: ParsableArguments {
     enum Choice: String, CaseIterable, ExpressibleByArgument { case emulator, secure, off }
 
@@ -41,7 +41,7 @@ struct AccountsOptions: ParsableArguments {
             """)
     var accountsPasswordCost = 15
 
-    /// - Throws: What cannot be had together, in a sentence.
+    /// - Throws: `ValidationError` with a sentence if options contradict each other.
     func mode(listeningOn host: String, access: AccessToken?) throws -> AccountsSettings.Mode? {
         guard AccountsSettings.isProject(accountsProject) else {
             throw ValidationError(

@@ -3,11 +3,11 @@ import Foundation
 import Tidemark
 import TidemarkModel
 
-/// Writes, updates and deletes documents while it listens to them, and says what it was told: what a test
-/// kills, and starts again on the same cache.
+/// Writes, updates and deletes documents while it listens to them, and prints the changes. A test
+/// kills this command, and starts it again on the same cache.
 ///
-/// Each write has a number. A document counts the writes it has seen and keeps their numbers: a write that
-/// was lost is missing among the numbers, and one that was applied twice is counted twice.
+/// Each write has a number. A document counts its writes and keeps their numbers. If a write was
+/// lost, its number is missing; if a write was applied twice, it is counted twice.
 struct ChurnCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "churn", abstract: "Write and listen until it is stopped.",
@@ -30,7 +30,7 @@ struct ChurnCommand: AsyncParsableCommand {
             say("cached \(document.documentID) \(contents(document.data()))")
         }
         say("cached all")
-        // tidemark:ignore unbounded-listener the tests' collection is small, and all of it is checked
+        // tidemark:ignore unbounded-listener the tests' collection is small, and all is checked
         let listener = documents.addSnapshotListener { snapshot, error in
             if let error { say("failed \(error)") }
             for change in snapshot?.documentChanges ?? [] {
@@ -40,7 +40,7 @@ struct ChurnCommand: AsyncParsableCommand {
                         + (isGone ? "gone" : contents(change.document.data())))
             }
         }
-        // Whoever sends them.
+        // Wait for each write, whichever process sends it.
         for receipt in try await write(firestore, documents) { await receipt.value }
         if !firestore.isReadOnly { try await firestore.waitForPendingWrites() }
         listener.remove()
@@ -48,7 +48,7 @@ struct ChurnCommand: AsyncParsableCommand {
         say("sent all")
     }
 
-    /// - Returns: What ends when the writes are acknowledged.
+    /// - Returns: Tasks that end when the writes are acknowledged.
     private func write(
         _ firestore: Firestore, _ documents: CollectionReference
     ) async throws -> [Task<Void, Never>] {
@@ -96,16 +96,16 @@ struct ChurnCommand: AsyncParsableCommand {
     }
 }
 
-/// How often a document was written, and by which writes.
+/// Returns the number of writes of a document, and their numbers.
 private func contents(_ data: [String: Any]?) -> String {
     let numbers = (data?["by"] as? [Any] ?? []).map { "\($0)" }
     return "\(data?["times"] ?? "never") \(numbers.joined(separator: ","))"
 }
 
-/// At once, for whoever reads the lines of this process while it runs.
+/// Prints a line without a buffer, for a reader that reads while the process runs.
 private func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
-/// As what a process shares a cache.
+/// The role of a process that shares a cache.
 enum CacheShare: String, ExpressibleByArgument {
     case app, helper
 

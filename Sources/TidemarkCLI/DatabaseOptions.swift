@@ -2,7 +2,7 @@ import ArgumentParser
 import Tidemark
 import TidemarkHTTP
 
-/// Where a command finds its database.
+/// The options that name a command's database.
 struct DatabaseOptions: ParsableArguments {
     @Option(help: "The project.")
     var project = "demo"

@@ -4,8 +4,8 @@ import Tidemark
 import TidemarkModel
 import TidemarkWire
 
-/// Reads a collection into a cache, and says how long that took and how much memory: what shows that a
-/// result need not fit into memory.
+/// Reads a collection into a cache, and prints the time and the memory. It shows that a result need
+/// not fit into memory.
 struct DownloadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "download", abstract: "Read a collection into a cache.", shouldDisplay: false)
@@ -23,7 +23,8 @@ struct DownloadCommand: AsyncParsableCommand {
 
     func run() async throws {
         if let fill { return try await write(fill) }
-        // As a server does it: a phone's system holds neither the code of a start nor a heap a thread.
+        // This makes the memory comparable with a phone's, where the system holds neither the code
+        // of the start nor one heap per thread.
         ProcessMemory.settleHeap()
         let firestore = try database.firestore(cache: .directory(cache), label: "download")
         let before = Self.peakKilobytes ?? 0
@@ -39,7 +40,8 @@ struct DownloadCommand: AsyncParsableCommand {
             """)
     }
 
-    /// In batches past the queue of writes, which would have to hold them all.
+    /// Commits documents in batches without the queue of writes, because the queue would have to
+    /// hold all of them.
     private func write(_ count: Int) async throws {
         let parts = (database.host ?? "127.0.0.1:8080").split(separator: ":")
         guard parts.count == 2, let port = Int(parts[1]) else {
@@ -61,7 +63,7 @@ struct DownloadCommand: AsyncParsableCommand {
         await transport.close()
     }
 
-    /// The most memory that the process had; nil where the system does not say.
+    /// The peak of the resident memory in KiB; nil if the system does not report it.
     private static var peakKilobytes: Int? {
         guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
             let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") })

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Whoever starts a server for itself holds the other end of its standard input. The system closes that when
-/// its process ends, also by `kill -9`, and the server ends too.
+/// Ends a server together with the process that started it. That process holds the other end of the
+/// server's standard input. The system closes that end when the process ends, even after `kill -9`.
 enum EndOfInput {
-    /// Ends this process as SIGTERM does, when its standard input is at its end.
+    /// Ends this process as SIGTERM does, when its standard input ends.
     static func endsThisProcess() {
-        // Reading waits, as no task may.
+        // Reading blocks, and a task must not block.
         Thread.detachNewThread {
             while !FileHandle.standardInput.availableData.isEmpty {}
             kill(getpid(), SIGTERM)

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import TidemarkServer
 
-/// Which indexes a server holds its callers to.
+/// The options for the indexes that queries need.
 struct IndexOptions: ParsableArguments {
     @Option(
         help: """
@@ -19,7 +19,7 @@ struct IndexOptions: ParsableArguments {
             """, transform: Self.policy)
     var indexPolicy: IndexPolicy?
 
-    /// The same with the file that a firebase.json names, where no option names one.
+    /// Returns these options with the file that a firebase.json names, if no option names a file.
     func with(_ file: FirebaseFile?) throws -> IndexOptions {
         var options = self
         options.indexes = indexes ?? file?.indexes
@@ -29,7 +29,7 @@ struct IndexOptions: ParsableArguments {
         return options
     }
 
-    /// Nil where none are enforced.
+    /// Returns the settings; nil if indexes are not enforced.
     func settings() throws -> IndexSettings? {
         guard let indexes else { return nil }
         do throws(IndexFileError) {
@@ -41,7 +41,7 @@ struct IndexOptions: ParsableArguments {
         }
     }
 
-    /// Says, when the server ends, what the file lacks.
+    /// Prints the missing indexes when the server ends.
     func report(_ server: FirestoreServer) {
         guard let indexes, indexPolicy == .warn, let missing = server.missingIndexes() else {
             return

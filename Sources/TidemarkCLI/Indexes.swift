@@ -3,7 +3,7 @@ import Foundation
 import TidemarkModel
 import TidemarkServer
 
-/// Makes or checks a `firestore.indexes.json` by what an app's queries were seen to need.
+/// Writes or checks a `firestore.indexes.json` by the indexes that an app's queries have needed.
 struct IndexesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "indexes",
@@ -30,7 +30,7 @@ struct IndexesCommand: AsyncParsableCommand {
     func run() async throws {
         var collected = IndexNeeds()
         for path in needs { collected.merge(try Self.read(path)) }
-        // A file that is to be written may not be there yet, and may hold no comments.
+        // A file that will be written need not exist, but must not have comments.
         var configuration = try Self.failing { () throws(IndexFileError) in
             try IndexFile.read(file, policy: check ? .strict : .auto).configuration
         }

@@ -1,9 +1,10 @@
 import TidemarkSystem
 
-/// How many connections each port may have open, of the descriptors that the system grants.
+/// The maximum number of open connections of each port, computed from the limit of file
+/// descriptors.
 ///
-/// A fourth of them, at least 32 and at most 512, is kept for files. Of the rest each port has a part of its
-/// own, so that connections that fill one port leave the others as they are.
+/// A fourth of the descriptors, at least 32 and at most 512, is reserved for files. Every port has
+/// a separate share of the rest, so a full port does not affect the others.
 struct PortShares: Equatable {
     let firestore: Int
     let accounts: Int

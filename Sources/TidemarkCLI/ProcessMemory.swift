@@ -1,22 +1,24 @@
 import Foundation
 import TidemarkSystem
 
-/// What the process holds beside what it needs.
+/// Reduces the memory that the process holds without need.
 enum ProcessMemory {
-    /// Lets all threads share one heap. glibc gives every thread one of its own, and what is freed in
-    /// the others stays with them: under mixed load they grew by 220 MiB an hour, and the one is flat,
-    /// at no cost in calls a second that could be measured.
+    /// Makes all threads share one heap. Call it before there are other threads.
     ///
-    /// Buffers from 96 KiB on get pages of their own, which go back when they are freed. By itself glibc
-    /// raises that size to the largest buffer it has seen, and what readers of large answers leave then
-    /// lies in holes of the heap: twelve that read nothing held 40 to 270 MiB, and with this 20 to 51, each of six times.
-    /// It is more than the 64 KiB that a socket is read by.
+    /// By default glibc gives each thread a heap, and memory freed there stays there: under mixed
+    /// load the heaps grew by 220 MiB per hour. One shared heap does not grow, and had no
+    /// measurable cost in calls per second.
     ///
-    /// Of what is free at the heap's end 4 MiB are kept, and not 128 KiB, for the next commit.
+    /// Buffers of at least 96 KiB get separate pages, which are returned when the buffers are
+    /// freed. By default glibc raises this size to the largest buffer so far, and the memory of
+    /// large answers stays in holes of the heap. Twelve readers that read nothing held 40 to 270
+    /// MiB, and hold 20 to 51 MiB with this setting, in six runs each. The size is above the 64 KiB
+    /// with which a socket is read.
     ///
-    /// To be called before there are threads.
+    /// The heap keeps 4 MiB of free memory at its end for the next commit, instead of 128 KiB.
     static func settleHeap() {
-        // Swift's module of glibc is without <malloc.h>; other libraries have no such function.
+        // Swift's module of glibc does not include <malloc.h>, and other libraries have no such
+        // function.
         typealias SetOption = @convention(c) (_ option: Int32, _ value: Int32) -> Int32
         let (maximumOfArenas, smallestOwnPages, freeAtTop): (Int32, Int32, Int32) = (-8, -3, -1)
         guard let symbol = dlsym(nil, "mallopt") else { return }
@@ -26,13 +28,12 @@ enum ProcessMemory {
         _ = set(freeAtTop, 4 << 20)
     }
 
-    /// Lets go of the pages of code that only starting needed.
+    /// Releases the pages of code that only the start needed.
     ///
-    /// Starting looks at most of the code that there is, once: options, type metadata, migrations; and
-    /// the system maps 64 KiB around every page that is touched. Those pages are the files' and cost
-    /// nobody anything while memory is free, but they count as the process's: 38 of 42 MiB, when it was
-    /// measured. What is needed again is mapped again from the system's cache. Does nothing where there
-    /// is no `/proc`.
+    /// The start reads most of the code once: options, type metadata and migrations; and the system
+    /// maps 64 KiB around every touched page. Those pages belong to files and cost nothing while
+    /// memory is free, but they count as memory of the process: 38 of 42 MiB in a measurement. The
+    /// system maps them again from its cache if they are needed. Does nothing without `/proc`.
     static func giveBackCode() {
         guard let text = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8) else {
             return
@@ -41,13 +42,13 @@ enum ProcessMemory {
             guard let range = codeRange(line),
                 let start = UnsafeMutableRawPointer(bitPattern: range.lowerBound)
             else { continue }
-            // It may fail, and then the pages stay.
+            // A failure is harmless: the pages stay.
             _ = madvise(start, range.count, MADV_DONTNEED)
         }
     }
 
-    /// Where a line of `/proc/self/maps` tells of a file's code: never written, so that the file has all
-    /// that is in it.
+    /// Returns the address range of a file's code from a line of `/proc/self/maps`. The range is
+    /// never written, so the file has all of its content.
     private static func codeRange(_ line: Substring) -> Range<UInt>? {
         let fields = line.split(separator: " ", omittingEmptySubsequences: true)
         guard fields.count >= 6, fields[1] == "r-xp", fields[5].hasPrefix("/") else { return nil }

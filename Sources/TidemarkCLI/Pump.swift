@@ -2,8 +2,8 @@ import ArgumentParser
 import Foundation
 import Tidemark
 
-/// Writes numbered documents through the durable queue, counts them in the same batches, and says
-/// how far it is: what the crash tests kill.
+/// Writes numbered documents through the durable queue, counts them in the same batches, and prints
+/// its progress. The crash tests kill this command.
 struct PumpCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pump", abstract: "Write numbered documents until it is stopped.",

@@ -151,12 +151,12 @@ struct ServeCommand: AsyncParsableCommand {
         indexOptions.report(server)
     }
 
-    /// Serves, and exports at the end whatever ended it: a signal, or the failure of a port. Where no port
-    /// was ever ready nothing was written, and an export that is there stays.
+    /// Serves, and exports at the end, after a signal or the failure of a port. If the ports were
+    /// never ready, nothing was written, and an existing export stays.
     private func serve(_ process: ServingProcess, thenExport whole: WholeExport) async throws {
         let ready = ReadyMark()
         let served = await Result { try await process.run { ready.raise() } }
-        // What was served is over, whether or not it can be exported.
+        // The server stops even if the export fails.
         var exported = Result<Void, any Error>.success(())
         if ready.isRaised {
             exported = await Result { try await exportOptions.end(whole) }
@@ -167,7 +167,7 @@ struct ServeCommand: AsyncParsableCommand {
         try exported.get()
     }
 
-    /// The firebase.json that counts; what it says is told.
+    /// Returns the chosen `firebase.json`, and prints its settings.
     private func firebaseFile() throws -> FirebaseFile? {
         do throws(FirebaseFile.Unreadable) {
             let folder = FileManager.default.currentDirectoryPath
@@ -179,7 +179,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// By label, then the sum.
+    /// Prints the usage by label, then the sum.
     private func report(_ rows: [MeterRow]) {
         var total = Usage()
         func write(_ name: String, _ usage: Usage) {
@@ -195,7 +195,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 }
 
-/// Something that has happened, or has not yet.
+/// A flag that is raised once.
 private final class ReadyMark: Sendable {
     private let value = Atomic(false)
 
@@ -204,7 +204,7 @@ private final class ReadyMark: Sendable {
 }
 
 extension String {
-    /// On one line: what controls a terminal is escaped.
+    /// The text on one line: control characters are escaped.
     fileprivate var printable: String {
         unicodeScalars.map { scalar in
             let isControl = scalar.properties.generalCategory == .control
@@ -214,7 +214,7 @@ extension String {
 }
 
 extension CleanExit {
-    /// A sentence on standard error and an exit code that says failure.
+    /// Prints the sentence to standard error, and returns an exit code of failure.
     var asFailure: any Error {
         FileHandle.standardError.write(Data("\(self)\n".utf8))
         return ExitCode.failure

@@ -4,7 +4,7 @@ import TidemarkHTTP
 import TidemarkModel
 import TidemarkServer
 
-/// Who may call a server.
+/// The options for access to a server.
 struct AccessOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -14,10 +14,11 @@ struct AccessOptions: ParsableArguments {
             """, valueName: "token"))
     var token: String?
 
-    /// What was given, or what the variable holds; nil for none.
+    /// The token of the option or else of the variable; nil for none.
     var text: String? { token ?? TokenVariable.value }
 
-    /// - Throws: What is no token, and an address that others can reach without one, in a sentence.
+    /// - Throws: `ValidationError` with a sentence if the token is invalid, or if an address that
+    ///   others can reach has none.
     func access(listeningOn host: String) throws -> AccessToken? {
         guard let text else {
             if Self.isLoopback(host) { return nil }
@@ -41,12 +42,12 @@ struct AccessOptions: ParsableArguments {
         return access
     }
 
-    /// The shortest token where others reach the server, in bytes.
+    /// The minimum length of a token in bytes, for an address that others can reach.
     private static let leastBytes = 16
 
-    /// Writes over the token on this process's command line, which others on the machine can see.
+    /// Overwrites the token on this process's command line, which others on the machine can see.
     static func takeOffCommandLine() {
-        // Read before: Swift makes its own copy when it is first asked.
+        // Read the arguments first: Swift copies them at the first access.
         _ = CommandLine.arguments
         let prefix = "--token="
         var isNext = false
@@ -70,7 +71,7 @@ struct AccessOptions: ParsableArguments {
     }
 }
 
-/// Who may call the control endpoint and the accounts from a browser.
+/// The options for access to the control endpoint and the accounts from a browser.
 struct WebOptions: ParsableArguments {
     @Option(
         name: .customLong("allow-host"),
@@ -91,7 +92,7 @@ struct WebOptions: ParsableArguments {
             """, valueName: "origin"))
     var origins: [String] = []
 
-    /// The names and addresses that a certificate is to be for, beside loopback's.
+    /// Returns the names and addresses for a certificate, besides those of loopback.
     func names(listeningOn host: String) -> [String] {
         let isAnywhere = AccessOptions.isLoopback(host) || ["0.0.0.0", "::"].contains(host)
         return ((isAnywhere ? [] : [host]) + hosts).map { name in
@@ -99,7 +100,7 @@ struct WebOptions: ParsableArguments {
         }
     }
 
-    /// - Throws: What is no name or no origin, in a sentence.
+    /// - Throws: `ValidationError` with a sentence if a name or an origin is invalid.
     func policy(listeningOn host: String) throws -> WebPolicy {
         do throws(WebPolicyError) {
             return try WebPolicy(listeningOn: host, names: hosts, pages: origins)
@@ -107,7 +108,7 @@ struct WebOptions: ParsableArguments {
     }
 }
 
-/// What goes wrong on order.
+/// The options for faults on order.
 struct FaultOptions: ParsableArguments {
     @Option(
         name: .customLong("fault"),
@@ -133,7 +134,7 @@ struct FaultOptions: ParsableArguments {
         }
     }
 
-    /// Nil for no gate.
+    /// Returns the network; nil for a server without a gate.
     func profile() throws -> NetworkProfile? {
         guard let network else { return nil }
         guard let profile = NetworkProfile(rawValue: network) else {
@@ -144,7 +145,7 @@ struct FaultOptions: ParsableArguments {
     }
 }
 
-/// What the meter assumes.
+/// The options for the meter's assumptions.
 struct BillingOptions: ParsableArguments {
     @Option(
         name: .customLong("billing"),

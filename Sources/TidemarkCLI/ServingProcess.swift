@@ -7,45 +7,45 @@ import TidemarkServer
 import TidemarkWire
 import UnixSignals
 
-/// The sockets of a server, until a signal.
+/// The ports of a server, which are open until a signal.
 struct ServingProcess {
     let server: FirestoreServer
-    /// Nil where there are none.
+    /// The accounts; nil if the server has none.
     let accounts: AccountsServer?
     let host: String
     let port: Int
     let controlPort: Int
     let accountsPort: Int
-    /// Of the feed of judged requests.
+    /// The port for the feed of judged requests.
     let requestsPort: Int
     let portsFile: String?
     /// The project whose tools find the server by a file; nil for none.
     let hubProject: String?
-    /// Whether the console is opened in a browser.
+    /// True if the server opens the console in a browser.
     let opensConsole: Bool
     let access: AccessToken?
-    /// Which names and pages may call over HTTP.
+    /// The names and pages that may call over HTTP.
     let web: WebPolicy
-    /// How browsers encrypt; nil where they do not.
+    /// The encryption for browsers; nil for none.
     let tls: ServerTLS?
     let faults: [FaultRule]
-    /// Nil where there is to be no gate.
+    /// The network at the gate; nil for no gate.
     let network: NetworkProfile?
     let rules: ServingRules
     let shares: PortShares
 
-    /// Serves until a signal comes, or a port fails.
+    /// Serves until a signal arrives or a port fails.
     ///
-    /// - Parameter ready: Called once all ports are open.
+    /// - Parameter ready: Called when all ports are open.
     func run(ready: @escaping @Sendable () -> Void) async throws {
         let faulty = FaultyTransport(server)
         try faulty.order(faults)
-        // In front of the faults, so that a call that a fault refused is seen too.
+        // The recording is in front of the faults, so it includes calls that a fault has refused.
         let recorded = RecordedTransport(faulty) {
             Int64(Date().timeIntervalSince1970 * 1_000_000)
         }
         let gate = network.map { _ in NetworkGate(host: host, port: port) }
-        // Behind a gate the server itself is only there for the gate.
+        // Behind a gate, only the gate connects to the server itself.
         let endpoint = RulesEndpoint(server, watch: rules.watch, settings: rules.settings)
         let exports = ExportPages(
             WholeExport(server: server, accounts: accounts), project: hubProject)
@@ -91,7 +91,7 @@ struct ServingProcess {
                 try await announce(ports, gate, hub)
                 ready()
             }
-            // Announcing ends by itself; the first of the others to end, ends all.
+            // The announcement ends early. Then the first other task that ends, ends all tasks.
             try await group.next()
             try await group.next()
             if let hubProject { EmulatorHub.removeLocator(of: hubProject) }
@@ -100,8 +100,9 @@ struct ServingProcess {
         }
     }
 
-    /// Who may call Firestore: with signed tokens their holders and who shows the server's, otherwise
-    /// the latter alone, or anybody where the server has none.
+    /// The gate for callers of Firestore. With signed tokens, their holders and callers with the
+    /// server's token have access; otherwise only callers with the server's token, or everyone if
+    /// the server has none.
     private var callers: (any CallerGate)? {
         guard let accounts, accounts.settings.mode == .secure else { return access }
         return AccountsGate(accounts)
@@ -130,7 +131,8 @@ struct ServingProcess {
                 continue
             }
             if let portsFile {
-                // Past the gate, for what is to see the server as it is whatever network is played.
+                // The direct port is not behind the gate, for tools that must not be affected by
+                // the network.
                 let past = gate == nil ? "" : direct.map { ", \"direct\": \($0)" } ?? ""
                 let third = accountsPort.map { ", \"accounts\": \($0)" } ?? ""
                 let feed = ", \"requests\": \(requests)"
@@ -153,7 +155,7 @@ struct ServingProcess {
         }
     }
 
-    /// Where there is no browser, the address is printed.
+    /// Opens the console in a browser, or prints the address if there is no browser.
     private static func openConsole(at address: String) {
         do { try Browser.open(address) } catch {
             FileHandle.standardError.write(Data("The console is at \(address)\n".utf8))
@@ -161,10 +163,10 @@ struct ServingProcess {
     }
 }
 
-/// Where a server's rules come from.
+/// The source of a server's rules.
 struct ServingRules {
-    /// The file; nil for none.
+    /// The watched file; nil for none.
     let watch: RulesFileWatch?
-    /// What becomes of rules that are put over HTTP.
+    /// Returns the settings for rules that are set over HTTP.
     let settings: @Sendable (Ruleset) -> RulesSettings
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import TidemarkHTTP
 
-/// Whether connections may be encrypted, and by which certificate.
+/// The options for encrypted connections and their certificate.
 struct TLSOptions: ParsableArguments {
     @Flag(
         help: """
@@ -29,11 +29,11 @@ struct TLSOptions: ParsableArguments {
         }
     }
 
-    /// How connections are encrypted; nil where none is.
+    /// Returns the encryption of connections; nil for none.
     ///
     /// - Parameters:
-    ///   - folder: Where the certificate is kept that is made here.
-    ///   - names: What the server is called beside `localhost`.
+    ///   - folder: The folder of the certificate that is made here.
+    ///   - names: The names of the server besides `localhost`.
     func tls(in folder: String, for names: [String]) throws -> ServerTLS? {
         do throws(ServerTLSError) {
             if let tlsCertificate, let tlsKey {

@@ -147,7 +147,8 @@ struct AuditOrphansCommand: AsyncParsableCommand {
         await post(result)
     }
 
-    /// Tells the webhook of findings, and says where it took no report: the audit itself is done.
+    /// Posts findings to the webhook. If this fails, only prints the error, because the audit
+    /// itself is done.
     func post(_ result: OrphanReport) async {
         guard result.count > 0, let webhook = webhook.flatMap(AuditWebhook.init) else { return }
         do { try await webhook.post(result) } catch {
@@ -160,8 +161,8 @@ struct AuditOrphansCommand: AsyncParsableCommand {
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }
 
-    /// `count`, `userIds` and `detectedAt` are of accounts without a profile, as the report's document has
-    /// them; `orphans` are those of both kinds.
+    /// Returns the report as JSON. `count`, `userIds` and `detectedAt` are about accounts without a
+    /// profile, as in the report's document; `orphans` counts both kinds.
     static func json(_ result: OrphanReport) -> String {
         struct Side: Encodable {
             let count: Int

@@ -6,14 +6,14 @@ import TidemarkGoogleAuth
 import TidemarkHTTP
 import TidemarkWire
 
-/// What is audited: Google's services, or a local server's.
+/// The audited services: Google's, or those of a local server.
 struct AuditPlace: Sendable {
     let firestore: GRPCTransport.Endpoint
     let accounts: AccountDirectory
     let project: String
     let tokens: AccountDirectory.Tokens
 
-    /// Two services over TLS: Google's, or what a test has in their places.
+    /// Two services over TLS: Google's, or the replacements of a test.
     struct Services: Sendable {
         static let google = Services(
             firestore: GRPCTransport.Endpoint(
@@ -23,11 +23,11 @@ struct AuditPlace: Sendable {
         let firestore: GRPCTransport.Endpoint
         /// The address of the accounts, without a slash at its end.
         let accounts: String
-        /// Who calls the accounts; nil for the one that the process shares.
+        /// The client for calls of the accounts; nil for the shared client of the process.
         let client: HTTPClient?
     }
 
-    /// By options, then the environment; in the cloud where neither names a host.
+    /// Uses the options, then the environment, and the cloud if neither names a host.
     ///
     /// - Throws: `ValidationError` with a sentence.
     init(

@@ -3,7 +3,7 @@ import Foundation
 import TidemarkExport
 import TidemarkSystem
 
-/// What a server begins with, and what it leaves at its end.
+/// The options for the data at a server's start and for the export at its end.
 struct ExportOptions: ParsableArguments {
     @Option(
         name: [.customLong("import"), .customLong("seed_from_export")],
@@ -26,9 +26,10 @@ struct ExportOptions: ParsableArguments {
             valueName: "folder"))
     var exportOnExit: String?
 
-    /// Imports what was asked for, before anybody is served. Says where an import before was killed.
+    /// Imports the chosen export before the server accepts calls. Prints a warning if an earlier
+    /// import was killed.
     ///
-    /// - Parameter directory: The folder of the data; nil for memory.
+    /// - Parameter directory: The data folder; nil for a server in memory.
     func begin(_ whole: WholeExport, in directory: String?) async throws {
         let mark = directory.map { ImportMark(directory: $0) }
         if let place = mark?.place {
@@ -43,14 +44,14 @@ struct ExportOptions: ParsableArguments {
         do throws(ExportError) {
             try await whole.bringIn(seed, project: importProject, say: Self.say)
         } catch {
-            // Only then has something been written.
+            // Only `refused` can follow a write of documents, so the mark stays after it.
             if case .refused = error {} else { mark?.remove() }
             throw CleanExit.message("tidemark serve: \(error.message)").asFailure
         }
         mark?.remove()
     }
 
-    /// Exports what was asked for, when nobody is served any more.
+    /// Exports to the chosen folder after the server has stopped.
     func end(_ whole: WholeExport) async throws {
         guard let exportOnExit else { return }
         do throws(ExportError) {
@@ -68,25 +69,25 @@ struct ExportOptions: ParsableArguments {
     }
 }
 
-/// A file beside the data that is there while an import writes to it. What a killed import leaves looks
-/// like data of its own otherwise.
+/// A file beside the data that exists while an import writes. Without this file, the partial data
+/// of a killed import would look complete.
 struct ImportMark {
     private let file: DurableFile
 
     init(directory: String) { file = DurableFile(path: directory + "/import-unfinished") }
 
-    /// What was being imported; nil where no import was ended early.
+    /// The source of the unfinished import; nil if there is none.
     var place: String? {
         ((try? file.read()) ?? nil).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Without a file the import goes on all the same.
+    /// Writes the file. If this fails, the import continues without the file.
     func set(_ place: String) { try? file.write(Array(place.utf8)) }
     func remove() { try? file.write(nil) }
 }
 
 extension Result where Failure == any Error, Success: Sendable {
-    /// What came of `body`.
+    /// Runs `body` and stores its value or its error.
     init(_ body: () async throws -> Success) async {
         do { self = .success(try await body()) } catch { self = .failure(error) }
     }

@@ -4,19 +4,19 @@ import TidemarkHTTP
 import TidemarkModel
 import TidemarkREST
 
-/// Exports and imports as Firebase's tools ask for them while a server runs.
+/// The exports and imports that Firebase's tools request from a running server.
 ///
-/// - `POST /_admin/export` of the hub, with `{"path": FOLDER}`: everything, accounts too. It is what
-///   `firebase emulators:export` calls.
-/// - `POST /emulator/v1/projects/P:export` with `{"database", "export_directory", "export_name"}`: one
-///   database.
-/// - `POST /emulator/v1/projects/P:import` with `{"database", "export_directory"}`, which is the file
-///   that ends with `.overall_export_metadata`, or its folder.
+/// - `POST /_admin/export` of the hub, with `{"path": FOLDER}`: exports everything including
+///   accounts. `firebase emulators:export` calls it.
+/// - `POST /emulator/v1/projects/P:export` with `{"database", "export_directory", "export_name"}`:
+///   exports one database.
+/// - `POST /emulator/v1/projects/P:import` with `{"database", "export_directory"}`: imports one
+///   database. The directory is the file that ends with `.overall_export_metadata`, or its folder.
 ///
-/// No page may call them: they write and read files. Source: export 1.
+/// Web pages must not call them, because they write and read files. Source: export 1.
 struct ExportPages: WebPages {
     private let whole: WholeExport
-    /// The project that the hub is of; nil for none.
+    /// The project of the hub; nil for none.
     private let project: String?
 
     init(_ whole: WholeExport, project: String?) {
@@ -123,7 +123,7 @@ struct ExportPages: WebPages {
 }
 
 extension ExportError {
-    /// As the official emulator classes it.
+    /// The status that the official emulator uses for the error.
     fileprivate var status: RPCStatus {
         let code: RPCStatus.Code =
             switch self {
@@ -150,7 +150,7 @@ extension PageAnswer {
     private static func json(_ status: Int, _ body: some Encodable) -> PageAnswer {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Texts and numbers: there is nothing in them that JSON cannot say.
+        // Encoding cannot fail, because there are only texts and numbers.
         let data = (try? encoder.encode(body)) ?? Data()
         return PageAnswer(status: status, type: "application/json", body: .bytes(Array(data)))
     }

@@ -4,13 +4,13 @@ import TidemarkHTTP
 import TidemarkModel
 import TidemarkWire
 
-/// A server that is called without a cache between.
+/// The options of a server that is called without a cache.
 struct PlainServerOptions: ParsableArguments {
     @Option(
         help: "HOST:PORT of a server without TLS; FIRESTORE_EMULATOR_HOST when it is not given.")
     var host: String?
 
-    /// Calls `body` with a connection, and closes it.
+    /// Calls `body` with a connection, and closes the connection.
     func withTransport(
         _ database: DatabaseID,
         _ body: (any Transport, CallContext) async throws -> Void

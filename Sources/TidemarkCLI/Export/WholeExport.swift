@@ -4,10 +4,10 @@ import TidemarkHTTP
 import TidemarkModel
 import TidemarkServer
 
-/// All that a server holds, into an export's folder and back: documents and accounts.
+/// Exports and imports a server's documents and accounts.
 struct WholeExport: Sendable {
     let server: FirestoreServer
-    /// Nil where there are none.
+    /// The accounts; nil if the server has none.
     let accounts: AccountsServer?
 
     struct Counts: Equatable {
@@ -15,9 +15,10 @@ struct WholeExport: Sendable {
         var accounts = 0
     }
 
-    /// - Parameter project: The one that the official tools see; nil for the first that has documents.
+    /// - Parameter project: The project that the official tools read; nil for the first project
+    ///   with documents.
     func write(to place: String, project: String? = nil) async throws(ExportError) -> Counts {
-        // The default databases first: the official tools see the first one.
+        // The order matters, because the official tools read only the first database.
         func rank(_ database: DatabaseID) -> Int {
             (database.project == project ? 0 : 2) + (database.database == "(default)" ? 0 : 1)
         }
@@ -49,12 +50,12 @@ struct WholeExport: Sendable {
         } catch { throw .accounts(reason: error.message) }
     }
 
-    /// Brings in what an export holds. All is read before anything is kept, and the accounts are all
-    /// kept or none.
+    /// Imports an export. Everything is read before the first write, and either all accounts of a
+    /// project are stored or none.
     ///
     /// - Parameters:
-    ///   - project: Where it goes; nil for the project that it was exported from.
-    ///   - say: Gets a line for each part.
+    ///   - project: The target project; nil for the project of the export.
+    ///   - say: Receives a line for each part.
     func bringIn(
         _ place: String, project: String?, say: (String) -> Void
     ) async throws(ExportError) {
@@ -68,7 +69,8 @@ struct WholeExport: Sendable {
                 break
             }
             let files = try source.files(AccountFiles.names, of: part)
-            // The official listing does not name the project: it is the one of the documents.
+            // The official listing does not name the project, so the project of the documents is
+            // used.
             let target =
                 project ?? part.project ?? documents.databases.first?.project
                 ?? accounts.settings.project
@@ -92,9 +94,9 @@ struct WholeExport: Sendable {
         }
     }
 
-    /// Billed to nobody, and asked of no rules.
+    /// Returns a context for calls that are not billed and to which no rules apply.
     static func context(_ project: String) throws(ExportError) -> CallContext {
-        // Each call of an import or an export names a database of its own.
+        // The project is arbitrary, because each call of an import or an export names its database.
         do throws(InvalidPath) {
             var context = CallContext(
                 database: try DatabaseID(project: project), label: "tidemark", token: "owner")

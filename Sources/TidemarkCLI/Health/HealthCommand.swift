@@ -54,7 +54,8 @@ struct HealthSummaryCommand: ParsableCommand {
         }
     }
 
-    /// The end of the day asked for, where the person was then; else the end of what is known.
+    /// Returns the end of the chosen day at the place of its last entry; or else the end of the
+    /// imported data.
     private func moment(_ snapshot: HealthSnapshot) throws -> HealthMoment? {
         let kinds: [HealthKind] = [.steps, .heartRate, .sleep, .weight, .mood]
         if let day {

@@ -37,7 +37,7 @@ struct HealthHoursCommand: ParsableCommand {
             guard first <= last else { throw ValidationError("\(first) is after \(last).") }
             print(HourLine.head)
             for kind in kinds {
-                // A year at a time, so that a long life is never all in memory.
+                // Reading a year at a time limits the memory.
                 var start = max(first, known.lowerBound)
                 let end = min(last, known.upperBound)
                 while start <= end {
@@ -81,7 +81,7 @@ enum HourLine {
             + numbers.joined(separator: ",") + ",\(hour.zone ?? "")"
     }
 
-    /// As in `2026-05-10T08:00:00+02:00`.
+    /// Returns the start of the hour, such as `2026-05-10T08:00:00+02:00`.
     private static func start(_ hour: HourEntry) -> String {
         let offset = hour.offset
         let minutes = (hour.start + Int64(offset) * 60) / 60 - hour.day.number * 1_440

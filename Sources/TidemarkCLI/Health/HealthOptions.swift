@@ -10,7 +10,7 @@ struct HealthStoreOptions: ParsableArguments {
         try HealthStore(path: store)
     }
 
-    /// One that is there already: a summary of nothing is a mistyped path.
+    /// Opens an existing store. A missing file is an error, because its path is probably mistyped.
     func existing() throws -> HealthStore {
         guard FileManager.default.fileExists(atPath: store) else {
             throw ValidationError(

@@ -49,7 +49,7 @@ struct HealthImportCommand: AsyncParsableCommand {
         } else {
             print(try Self.text(report, store: store, seconds: seconds))
         }
-        // Records of kinds that are not kept, or none at all.
+        // There are either no records, or only records of kinds that are not stored.
         if report.counts.samples == 0 { throw ExitCode.failure }
     }
 
@@ -112,7 +112,7 @@ private struct ImportJSON: Encodable {
     let badRecords: [Bad]
 }
 
-/// One line that is written over and over, at most ten times a second.
+/// A progress line that is overwritten at most ten times a second.
 private final class ImportLine: Sendable {
     private let isShown: Bool
     private let last = Mutex<(time: ContinuousClock.Instant, length: Int)?>(nil)

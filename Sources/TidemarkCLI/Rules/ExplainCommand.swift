@@ -8,7 +8,7 @@ import TidemarkRules
 import TidemarkServer
 
 extension RulesCommand {
-    /// What rules say to one question, with the value of each expression.
+    /// Prints the decision of the rules for one request, with the value of each expression.
     struct ExplainCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "explain", abstract: "Say whether something is allowed, and why.",
@@ -76,7 +76,7 @@ extension RulesCommand {
             let trace: [String]
         }
 
-        /// As a case of a file writes it.
+        /// Returns the request as JSON, in the form of a case in a file.
         private func question() throws -> Data {
             func json(_ text: String, _ option: String) throws -> JSONValue {
                 guard let parsed = try? JSONValue(Array(text.utf8)) else {

@@ -1,27 +1,28 @@
 import Foundation
 
-/// What a `firebase.json` says of a local Firestore: its rules, its indexes and the ports.
+/// The settings of a `firebase.json` for a local Firestore: rules, indexes and ports.
 struct FirebaseFile: Hashable {
-    /// Its own path.
+    /// The path of the `firebase.json`.
     let path: String
-    /// Paths of files that are there; nil where it names none.
+    /// The paths of existing files; nil if the `firebase.json` names none.
     var rules: String?
     var indexes: String?
     var firestorePort: Int?
     var accountsPort: Int?
-    /// Of the pages.
+    /// The port of the console's pages.
     var controlPort: Int?
-    /// Of the feed of judged requests.
+    /// The port for the feed of judged requests.
     var requestsPort: Int?
-    /// What it names and is not there.
+    /// The named files that do not exist.
     var missing: [String] = []
 
     struct Unreadable: Error, Hashable {
         let message: String
     }
 
-    /// - Parameter name: The option's value: a path, "none", or nil for the nearest around `folder`.
-    /// - Returns: Nil where there is none.
+    /// - Parameter name: The option's value: a path, "none", or nil for the nearest file in
+    ///   `folder` or above.
+    /// - Returns: The file; nil if there is none.
     static func find(_ name: String?, around folder: String) throws(Unreadable) -> FirebaseFile? {
         if name == "none" { return nil }
         if let name { return try FirebaseFile(at: name) }
@@ -61,7 +62,7 @@ struct FirebaseFile: Hashable {
         return nil
     }
 
-    /// What was taken from it, in one line.
+    /// The settings in one line.
     var remark: String {
         let parts =
             [("rules", rules), ("indexes", indexes)].compactMap { name, file in
@@ -87,7 +88,7 @@ struct FirebaseFile: Hashable {
         let indexes: String?
     }
 
-    /// One database, or a list of them.
+    /// A single database, or a list of databases.
     private struct Databases: Decodable {
         let all: [Database]
 

@@ -3,7 +3,7 @@ import Foundation
 import TidemarkRules
 import TidemarkServer
 
-/// Security rules without a server.
+/// Checks, tests and explains security rules. Only `explain` can ask a server.
 struct RulesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rules", abstract: "Check, test and explain security rules.",
@@ -80,7 +80,7 @@ struct RulesCommand: AsyncParsableCommand {
     }
 }
 
-/// Files that the commands read.
+/// The files that the commands read.
 enum RulesFiles {
     static func read(_ path: String, command: String) throws -> String {
         guard let data = FileManager.default.contents(atPath: path),
@@ -99,7 +99,8 @@ enum RulesFiles {
     }
 
     /// - Parameters:
-    ///   - path: The option's value; nil for what the file of cases names, from its folder.
+    ///   - path: The option's value; nil for the file that the file of cases names, relative to its
+    ///     folder.
     static func rules(
         _ path: String?, beside cases: String, _ file: RulesCaseFile, command: String
     ) throws -> Ruleset {

@@ -4,7 +4,7 @@ import TidemarkHTTP
 import TidemarkRules
 import TidemarkServer
 
-/// Which security rules a server obeys.
+/// The options for a server's security rules.
 struct RulesOptions: ParsableArguments {
     @Option(
         help: """
@@ -37,11 +37,12 @@ struct RulesOptions: ParsableArguments {
             """)
     var requestsPort: Int?
 
-    /// What whoever starts a server with rules has to know of its callers; nil for nothing.
+    /// Returns a remark about the callers for a developer who starts a server with rules; nil if
+    /// there is none.
     ///
     /// - Parameters:
-    ///   - hasToken: Whether the server has a token.
-    ///   - mode: Of the accounts; nil for none.
+    ///   - hasToken: True if the server has a token.
+    ///   - mode: The mode of the accounts; nil without accounts.
     static func remark(hasToken: Bool, mode: AccountsSettings.Mode?) -> String? {
         if !hasToken || mode == .secure { return nil }
         return """
@@ -51,10 +52,10 @@ struct RulesOptions: ParsableArguments {
             """
     }
 
-    /// Reads the rules and puts them in force.
+    /// Reads the rules and activates them.
     ///
-    /// - Parameter settings: What becomes of the rules.
-    /// - Returns: Nil where there are none.
+    /// - Parameter settings: Returns the settings for rules.
+    /// - Returns: The watch of the file; nil without rules.
     func watch(
         _ path: String?, for server: FirestoreServer,
         settings: @escaping @Sendable (Ruleset) -> RulesSettings
@@ -69,12 +70,13 @@ struct RulesOptions: ParsableArguments {
         }
     }
 
-    /// What becomes of rules that are read or put.
+    /// Returns a function that makes the settings for rules that are read from a file or set over
+    /// HTTP.
     ///
     /// - Parameters:
-    ///   - administrator: A token that may do everything beside "owner".
-    ///   - hasStrangers: True where others than the developer may call. An explanation shows them values
-    ///     of documents that they may not read.
+    ///   - administrator: A token that permits everything, in addition to "owner".
+    ///   - hasStrangers: True if callers other than the developer have access. An explanation would
+    ///     show them values of documents that they must not read.
     func settings(
         _ administrator: String?, hasStrangers: Bool
     ) -> @Sendable (Ruleset) -> RulesSettings {
