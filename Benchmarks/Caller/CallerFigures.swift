@@ -1,87 +1,90 @@
-/// A step as an app takes it through the public API, from the call to the answer in the caller's hand.
+/// A step through the public API, from the call to the answer, as an app waits for it.
 ///
-/// Each is a median in microseconds. The thresholds are for two cores, release, nothing else running.
+/// Each figure is a median in microseconds. The limits are for two cores, a release build, and
+/// nothing else running.
 enum CallerStep: String, CaseIterable {
-    /// The newest 50 of one conversation from the cache, again and again: the snapshot alone.
+    /// The newest 50 of one conversation from the cache, repeatedly. This measures the snapshot
+    /// only.
     case rows
-    /// With `data()` of each.
+    /// The same with `data()` of each document.
     case rowsData = "rows_data"
-    /// With `data(as:)` of each.
+    /// The same with `data(as:)` of each document.
     case rowsDecoded = "rows_decoded"
-    /// With the default source, offline.
+    /// The same with the default source, offline.
     case rowsOffline = "rows_offline"
-    /// Of another conversation each time: no plan of an earlier query serves.
+    /// The newest 50 of another conversation each time, so no plan of an earlier query is reused.
     case rowsAnother = "rows_another"
     /// Another document each time.
     case document
-    /// From adding a listener to its first call, with the network up and a server that is silent.
+    /// The time from adding a listener to its first call, with the network enabled and a silent
+    /// server.
     case firstSnapshot = "first_snapshot"
-    /// Over the whole collection.
+    /// A count over the whole collection.
     case count
     case sumAverage = "sum_average"
-    /// The same when the engine has been idle for three seconds since somebody asked.
+    /// The same after the engine was idle for three seconds.
     case countKept = "count_kept"
     case sumAverageKept = "sum_average_kept"
-    /// Over one conversation.
+    /// A count over one conversation.
     case countWhere = "count_where"
     case sumAverageWhere = "sum_average_where"
-    /// `enqueueUpdateData`: durable when it returns.
+    /// `enqueueUpdateData`, which returns when the write is durable.
     case update
-    /// The conversation's newest 50 when nobody has asked before and no index is there.
+    /// The newest 50 of the conversation as the first query, without an index.
     case firstQuery = "first_query"
-    /// How long one job of the engine's queue held it, the longest of that query and of the first
-    /// aggregations and listener beside it.
+    /// The longest time for which one job held the engine's queue, during that query and the first
+    /// aggregations and listener.
     case longestStep = "longest_step"
 
     static let sizes = [1_000, 11_000, 100_000, 1_000_000]
 
-    /// In microseconds, at every size.
+    /// The limit in microseconds, at every size.
     var limit: Double? {
         switch self {
         case .rowsData: 150
         case .document: 25
         case .count, .sumAverage, .countKept, .sumAverageKept, .countWhere, .sumAverageWhere: 1_000
-        // A frame of a screen.
+        // The limit is a frame of a screen.
         case .longestStep: 8_000
         default: nil
         }
     }
 
-    /// How many times as long as raw SQLite it may take, where that does the same in the same run.
+    /// The maximum ratio to raw SQLite in the same run, if raw SQLite performs the step.
     var worstRatio: Double? { self == .firstQuery ? ClientFigure.worstRatio : nil }
 
-    /// How many times as long it may take among the most documents as among ``flatFrom``.
+    /// The maximum ratio of the time at the largest size to the time at ``flatFrom``.
     static let worstGrowth = 1.2
     static let flatFrom = 11_000
-    /// The first query has no index and looks at everything.
+    /// True if the time must not grow. The first query has no index, and reads all documents.
     var isFlat: Bool { !Self.firsts.contains(self) }
-    /// Those of a process in which nobody has asked before.
+    /// The steps of a process without earlier queries.
     static let firsts = [firstQuery, longestStep]
 }
 
-/// What one process does for the caller's steps.
+/// The work of one process for the caller's steps.
 enum CallerPart: String {
     /// Fills the cache.
     case load
-    /// Asks a query for the first time.
+    /// Runs the query for the first time.
     case first
-    /// Asks it again and makes the index, as an idle engine does.
+    /// Runs the query again and builds the index, as an idle engine does.
     case index
     case reads
     case writes
 }
 
-/// A figure as it is reported: a line of JSON.
+/// A reported figure: a line of JSON.
 struct CallerLine: Encodable {
     var suite = "caller"
     let step: String
     let n: Int
     /// The median of the rounds, each of which is a median.
     let figure: Double
-    /// Of the fastest round.
+    /// The figure of the fastest round.
     let best: Double
     let unit: String
-    /// Raw SQLite doing the same in the same run.
+    /// The figure of raw SQLite for the same step in the same run.
     var raw: Double?
     var ratio: Double?
     let limit: Double?
@@ -104,7 +107,7 @@ struct CallerLine: Encodable {
         holds = holds && figure <= worst * raw.median
     }
 
-    /// How many times as long a step takes among many documents as among few.
+    /// Reports the ratio of a step's time among many documents to its time among few.
     init(growthOf step: CallerStep, count: Int, few: [Double], many: [Double]) {
         self.step = step.rawValue + "_growth"
         n = count
@@ -115,7 +118,7 @@ struct CallerLine: Encodable {
         holds = figure <= CallerStep.worstGrowth
     }
 
-    /// What a process says beside its steps, without a threshold.
+    /// Reports another figure of a process, without a limit.
     init(_ name: String, count: Int, _ rounds: [Double], unit: String) {
         step = name
         n = count

@@ -1,7 +1,7 @@
 import Foundation
 
 extension CallerPart {
-    /// What a child process does.
+    /// Runs the part in a child process.
     func run(count: Int, folder: URL, raw: Bool, only: [String]) async throws {
         let workload = Workload(count: count)
         if raw { return try BenchmarkChild.tell(asRaw(workload, folder)) }
@@ -22,7 +22,7 @@ extension CallerPart {
         }
     }
 
-    /// The cache's file as an app's client names it.
+    /// Opens the cache's file under the name that an app's client gives it.
     private static func engine(_ folder: URL) throws -> ClientEngine {
         try ClientEngine(folder, file: "benchmark._28default_29.sqlite", cacheSizeBytes: nil)
     }

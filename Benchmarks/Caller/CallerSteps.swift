@@ -3,8 +3,8 @@ import Foundation
 import Tidemark
 import TidemarkTesting
 
-/// The steps in one process: an app's client on the engine's own dispatch queue, and a server that
-/// never answers.
+/// The steps in one process, with an app's client on the engine's own dispatch queue and a server
+/// that never answers.
 struct CallerSteps {
     private let workload: Workload
     private let only: [String]
@@ -51,10 +51,10 @@ struct CallerSteps {
 
     private var conversation: Tidemark.Query { newest(workload.count / 100) }
 
-    /// Numbers all over a collection, each once.
+    /// Returns numbers that are spread over a collection, each at most once.
     private func scattered(_ number: Int, of count: Int) -> Int { number &* 7_919 % count }
 
-    /// - Returns: A sample for each wanted step of these.
+    /// - Returns: A sample for each selected step.
     private func samples(
         _ steps: [(CallerStep, () async throws -> Double)]
     ) async throws -> [ClientSample] {
@@ -65,13 +65,13 @@ struct CallerSteps {
         return samples
     }
 
-    /// The median of 300, or of as many as a second has time for.
+    /// Returns the median of 300 runs, or of as many as fit into a second.
     private func sampled(_ body: (Int) async throws -> Double) async rethrows -> Double {
         let end = ContinuousClock.now + .seconds(1)
         var times: [Double] = []
         for round in 0..<310 where times.count < 3 || ContinuousClock.now < end {
             let taken = try await body(round)
-            // The first ones prepare statements and read pages.
+            // The first runs prepare statements and read pages.
             if round >= 10 || ContinuousClock.now >= end { times.append(taken) }
         }
         return times.median
@@ -150,7 +150,8 @@ extension CallerSteps {
         return taken
     }
 
-    /// What is timed ends in the listener; that it goes, and the way back to this task, is not.
+    /// Measures the time until the listener is called. Removing the listener and resuming this task
+    /// are not included.
     private func firstSnapshot() async throws -> Double {
         await sampled { round in
             let query = newest(scattered(round, of: workload.count / 50))
@@ -207,10 +208,10 @@ extension CallerSteps {
         ])
     }
 
-    /// The time of one query in a process that has looked at one document; and then what else holds the
-    /// engine when it is asked for the first time.
+    /// Measures the time of one query in a process that has read one document, and then the longest
+    /// job during the first aggregation and listener.
     ///
-    /// - Parameter scheduler: The client's.
+    /// - Parameter scheduler: The client's scheduler.
     func first(_ scheduler: HeldScheduler) async throws -> [ClientSample] {
         let path = workload.path(17).text
         let opened = try await firestore.document(path).getDocument(source: .cache)

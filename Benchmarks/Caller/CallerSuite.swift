@@ -1,7 +1,7 @@
 import Foundation
 
-/// What a caller waits for, at each size: this program starts itself for each part of it, by turns
-/// with the other sizes, because a machine that others share changes its speed within seconds.
+/// Measures the caller's waiting times at each size. This program starts itself for each part and
+/// alternates between the sizes, because a shared machine changes its speed within seconds.
 struct CallerSuite {
     let count: Int
     let folder: URL
@@ -21,7 +21,7 @@ struct CallerSuite {
 
     private func wants(_ steps: [CallerStep]) -> Bool { !Set(steps).isDisjoint(with: self.steps) }
 
-    /// - Returns: Whether all thresholds hold.
+    /// - Returns: True if all limits hold.
     func run() throws -> Bool {
         let sizes = CallerStep.sizes.filter { $0 <= count }
         var ours: [Int: Samples] = [:]

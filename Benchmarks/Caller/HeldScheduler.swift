@@ -1,7 +1,7 @@
 import Synchronization
 import Tidemark
 
-/// The engine's own scheduler, and how long its longest job has held it.
+/// The engine's own scheduler, which also measures its longest job.
 final class HeldScheduler: EngineScheduler {
     private let base = DispatchScheduler()
     private let held = Mutex(Duration.zero)

@@ -5,24 +5,24 @@ import TidemarkModel
 import TidemarkSync
 import TidemarkTesting
 
-/// The real engine, cache and views on one thread, with a server that says what a step tells it to.
-/// Jobs run when a step says so: no hop between threads is in what is measured.
+/// The real engine, cache and views on one thread, with a scripted server. Jobs run only when a
+/// step runs them, so the measured times include no switch of threads.
 final class ClientEngine {
-    /// Whether the caches of engines that are made within are encrypted.
+    /// True if the caches of new engines are encrypted.
     @TaskLocal static var isEncrypted = false
     private static let key = CacheKey([UInt8](repeating: 7, count: CacheKey.byteCount))!
 
     let scheduler = VirtualScheduler()
-    /// How long each job holds the engine, in real time, which is the engine's too.
+    /// Measures the time for which each job holds the engine, in real time.
     let steps: MeasuringScheduler
     let transport = ScriptedTransport()
     let engine: SyncEngine
-    /// The listener that ``first(_:)`` has been answered by, and that goes with ``settle()``.
+    /// The listener that ``first(_:)`` created; ``settle()`` cancels it.
     private var answered: (any CancellableCall)?
 
     /// - Parameters:
     ///   - file: The cache's name in `folder`.
-    ///   - cacheSizeBytes: Nil for a cache without a bound.
+    ///   - cacheSizeBytes: The limit of the cache's size; nil for no limit.
     init(
         _ folder: URL, file: String = "cache.sqlite", cacheSizeBytes: Int64? = 100 * 1024 * 1024
     ) throws {
@@ -44,10 +44,10 @@ final class ClientEngine {
         scheduler.runUntilIdle()
     }
 
-    /// Has the first snapshot of a new listener to the cache computed. The listener goes at the next step,
-    /// or with ``settle()``, because that is no part of its answer.
+    /// Computes the first snapshot of a new listener to the cache. The listener is cancelled later,
+    /// by the next step or by ``settle()``, because this is no part of its answer.
     ///
-    /// - Returns: How many rows it has.
+    /// - Returns: The number of rows.
     func first(_ query: Query) -> Int {
         answered?.cancel()
         let rows = Latest()
@@ -69,14 +69,14 @@ final class ClientEngine {
         return rows.count
     }
 
-    /// What the load has left in the log, into the file, as an engine does it that nobody asks anything.
+    /// Moves the content of the log into the file, as an idle engine does.
     ///
-    /// - Returns: How long that held the engine, in microseconds.
+    /// - Returns: The time for which this held the engine, in microseconds.
     func moveLog() -> Double {
         time { while scheduler.fire(.logMoving) {} }
     }
 
-    /// - Returns: How long each slice held the engine, in microseconds.
+    /// - Returns: The times for which the slices held the engine, in microseconds.
     func buildIndexes() -> [Double] {
         var slices: [Double] = []
         while scheduler.pendingTimers.contains(.indexBuilding) {
@@ -86,7 +86,7 @@ final class ClientEngine {
     }
 }
 
-/// What a listener was told last.
+/// The last result of a listener.
 final class Latest: Sendable {
     private let state = Mutex((rows: 0, snapshots: 0))
 
@@ -95,7 +95,8 @@ final class Latest: Sendable {
 
     private let countsOnly: Bool
 
-    /// - Parameter countsOnly: Does not ask for the documents of snapshots, but for their number.
+    /// - Parameter countsOnly: True to read only the number of a snapshot's documents, and not the
+    ///   documents.
     init(countsOnly: Bool = false) { self.countsOnly = countsOnly }
 
     func set(_ result: Result<ViewSnapshot, SyncError>) {
@@ -112,7 +113,7 @@ final class Latest: Sendable {
     }
 }
 
-/// A query that is listened to, with the server's end in the step's hand.
+/// A query with a listener, and the server's end of its stream.
 struct ServedListen {
     let seen: Latest
     let handle: any CancellableCall
@@ -134,10 +135,11 @@ struct ServedListen {
         stream.push(.targetChange(TargetChange(.add, targetIDs: [target])))
     }
 
-    /// Has the engine take in one consistent snapshot: these documents, and the word that this was all.
+    /// Sends one consistent snapshot to the engine: the documents, and the message that it is
+    /// complete.
     ///
-    /// - Parameter seconds: Of the snapshot's time; nil for that of its newest document.
-    /// - Returns: How long the engine took, in microseconds. That the messages come is the wire's time.
+    /// - Parameter seconds: The snapshot's time; nil for that of its newest document.
+    /// - Returns: The engine's time in microseconds. Receiving the messages is not included.
     @discardableResult
     func serve(
         _ documents: [Document], isCurrent: Bool = false, at seconds: Int64? = nil

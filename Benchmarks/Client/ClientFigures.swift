@@ -1,38 +1,39 @@
-/// A step of the client's workload: what the peer takes for it, and what we may take at most.
+/// A step of the client's workload, with the peer's figures and our limits.
 ///
-/// The peer is Google's own client core. Steps and figures are those of `peer-client-perf.md` in the
-/// reference, measured on two cores like those our thresholds are for, without a wire. Its queries
-/// are compared as they come, with nothing configured: ours make their index by themselves. Each is the
-/// median of three runs on another machine.
+/// The peer is Google's own client core. Steps and figures are those of `peer-client-perf.md` in
+/// the reference, which were measured without a wire on two cores like those of our limits. The
+/// peer's queries have no configuration, while our engine builds its indexes by itself. Each of the
+/// peer's figures is the median of three runs on another machine.
 struct ClientFigure: Sendable {
     let step: String
     let unit: String
-    /// The peer's, for each of ``sizes``; empty where it has none.
+    /// The peer's figures, one for each of ``sizes``; empty if there are none.
     var peer: [Double] = []
-    /// The peer's with an index that was made by hand and is filled, which takes it hours in an app.
+    /// The peer's figures with a filled index that was created by hand. Filling the index takes
+    /// hours in an app.
     var peerIndexed: [Double] = []
-    /// Ours, for each of ``sizes``; empty where none is set.
+    /// Our limits, one for each of ``sizes``; empty if there are none.
     var limits: [Double?] = []
-    /// Whether more is better.
+    /// True if more is better.
     var isRate = false
-    /// Whether raw SQLite is held against it too.
+    /// True if the ratio to raw SQLite has a limit, too.
     var isRatioBar = true
     /// True if raw SQLite performs the same step.
     var hasRaw = true
 
     static let sizes = [1_000, 11_000, 100_000]
-    /// No step may take more than this many times what raw SQLite takes for the same.
+    /// The maximum ratio of a step's time to that of raw SQLite.
     static let worstRatio = 3.0
-    /// Nor, with an encrypted cache, more than this many times what it takes without.
+    /// The maximum ratio of a step's time with an encrypted cache to its time without encryption.
     static let worstEncryptedRatio = 1.3
 
-    /// True if a run of all parts has samples of it.
+    /// True if a run of all parts has samples of the step.
     func isMeasured(_ comparison: ClientSuite.Comparison, of count: Int) -> Bool {
-        // The log of a small cache is too short for its move to be compared.
+        // The log of a small cache is too short to compare its move.
         !(comparison == .encryption && step == "log_move" && count == Self.sizes[0])
     }
 
-    /// True if the other side of a comparison has samples of it too.
+    /// True if the other side of a comparison has samples of the step, too.
     func hasYardstick(_ comparison: ClientSuite.Comparison) -> Bool {
         comparison == .encryption || hasRaw
     }
@@ -51,33 +52,37 @@ struct ClientFigure: Sendable {
         return isRate ? Bar(step, atLeast: limit, unit) : Bar(step, below: limit, unit)
     }
 
-    /// Of several rounds the fastest: the bars are for a machine that does nothing else, and one that others
-    /// share is as fast as itself in some rounds only (Decisions/0021). Of memory, the most.
+    /// Returns the fastest of the rounds, or the largest amount of memory. The bars are for a
+    /// machine that does nothing else, and a shared machine has its full speed only in some rounds
+    /// (Decisions/0021).
     func best(of rounds: [Double]) -> Double {
         (isRate || unit == "MB" ? rounds.max() : rounds.min())!
     }
 
-    /// How many times as long as raw SQLite.
+    /// Returns the ratio of our time to that of raw SQLite.
     func ratio(_ figure: Double, _ raw: Double) -> Double { isRate ? raw / figure : figure / raw }
 }
 
-/// The thresholds: two cores, release, nothing else running.
+/// The limits: two cores, a release build, nothing else running.
 extension ClientFigure {
     static let all = loads + queries + writes + memory + processor
 
     private static let loads = [
-        // With the index of the conversation query kept up to date, which the peer does not have.
+        // The load keeps the index of the conversation query up to date. The peer has no such
+        // index.
         ClientFigure(
             step: "a_load", unit: "documents/s", peer: [51_200, 42_800, 31_700],
             limits: [nil, 42_800, 31_700], isRate: true),
         ClientFigure(step: "a_load_no_index", unit: "documents/s", isRate: true),
-        // Their index takes hours to be filled in an app; this is the work alone.
+        // The peer's index needs hours in an app; this is the work only.
         ClientFigure(
             step: "backfill_b", unit: "ms", peer: [28, 363, 4_301], limits: [nil, nil, 1_000]),
-        // Beside SQLite's own making of an index, in one go that holds the program until it is done.
+        // The yardstick is SQLite's own creation of an index, which holds the program until it is
+        // done.
         ClientFigure(step: "backfill_b_at_once", unit: "ms", isRatioBar: false),
         ClientFigure(step: "backfill_b_slice", unit: "ms", limits: [8, 8, 8], hasRaw: false),
-        // The one other thing that holds an idle engine: no bar is set, and it is no secret.
+        // The move of the log is the only other work that holds an idle engine. It has no bar, but
+        // it is reported.
         ClientFigure(step: "log_move", unit: "ms", hasRaw: false),
     ]
 
@@ -85,7 +90,7 @@ extension ClientFigure {
         ClientFigure(
             step: "cold_b", unit: "ms", peer: [13.0, 100, 884], peerIndexed: [6.7, 8.7, 17.9],
             limits: [12, 12, 12]),
-        // The one time that there is no index yet.
+        // This is the only query without an index.
         ClientFigure(step: "c_conv_first", unit: "ms", peer: [6.4, 100, 681]),
         ClientFigure(
             step: "c_conv_warm", unit: "ms", peer: [6.4, 100, 681], peerIndexed: [1.9, 2.0, 2.0],
@@ -99,16 +104,16 @@ extension ClientFigure {
         ClientFigure(
             step: "e_all_limit1", unit: "ms", peer: [26.5, 383, 4_904], limits: [0.2, 0.2, 0.2]),
         ClientFigure(step: "cold_p", unit: "ms", peer: [5.8, 11.9, 16.2], limits: [12, 12, 12]),
-        // The first look at these documents, whose pages the system has and the program has not: no bar, and
-        // no secret.
+        // This is the first read of these documents. Their pages are in the system's cache but not
+        // in the program's. It has no bar, but it is reported.
         ClientFigure(step: "f_lookup_first", unit: "µs"),
         ClientFigure(step: "f_lookup", unit: "µs", peer: [7.3, 7.9, 9.0], limits: [8, 8, 8]),
     ]
 
     private static let writes = [
-        // On a disk that syncs for nothing, because the peer never syncs.
+        // The disk syncs at no cost, because the peer never syncs.
         ClientFigure(step: "g_write", unit: "µs", peer: [32, 42, 55], limits: [64, 84, 110]),
-        // Beside an insertion alone, of a program that does not ask what there is of the document.
+        // The yardstick is an insertion by a program that does not read the document first.
         ClientFigure(step: "g_write_unread", unit: "µs", isRatioBar: false),
         ClientFigure(step: "g_write_synced", unit: "µs"),
         ClientFigure(
@@ -123,7 +128,7 @@ extension ClientFigure {
         ClientFigure(
             step: "memory", unit: "MB", peer: [17, 61, 413], limits: [60, 60, 60],
             isRatioBar: false, hasRaw: false),
-        // In the peer's notes: 14, 36 and 216 MiB.
+        // The peer's notes say 14, 36 and 216 MiB.
         ClientFigure(
             step: "memory_cold", unit: "MB", peer: [14.7, 37.7, 226], limits: [60, 60, 60],
             isRatioBar: false, hasRaw: false),

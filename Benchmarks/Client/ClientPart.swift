@@ -1,13 +1,13 @@
 import Foundation
 
-/// Steps that are measured in one process. Each process runs one part of one side, so that neither's
-/// memory and caches serve the other.
+/// A group of steps that one process measures. Each process runs one part of one side, so that no
+/// side uses the other's memory and caches.
 enum ClientPart: String, CaseIterable {
-    /// Loads with the conversation query's index.
+    /// Loads with the index of the conversation query.
     case load
-    /// Loads without an index, and has the indexes made.
+    /// Loads without an index, and then builds the indexes.
     case fill
-    /// One open and one read each.
+    /// Opens the cache and reads once.
     case coldQuery, coldPoint
     case warm
     case writes
@@ -16,7 +16,7 @@ enum ClientPart: String, CaseIterable {
     var processorStep: String { "cpu_" + rawValue }
 }
 
-/// What a child process has measured; a line of JSON each.
+/// A sample of a child process: a line of JSON.
 struct ClientSample: Codable {
     let step: String
     let value: Double
@@ -36,9 +36,9 @@ enum OwnProcessor {
     }
 }
 
-/// This process's memory, as the system counts it.
+/// The memory of this process, as the system counts it.
 enum OwnMemory {
-    /// The most that was resident at any time, in MB of 10^6 bytes; nil where `/proc` does not say.
+    /// The peak of the resident memory in MB of 10^6 bytes; nil if `/proc` does not report it.
     static var peakMegabytes: Double? {
         guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else {
             return nil
@@ -50,7 +50,7 @@ enum OwnMemory {
 }
 
 extension FileManager {
-    /// Of the files of a folder, in MB.
+    /// Returns the size of the files in a folder, in MB.
     func megabytes(in folder: URL) -> Double {
         let names = (try? contentsOfDirectory(atPath: folder.path)) ?? []
         let sizes = names.map { name in

@@ -1,15 +1,15 @@
 import Foundation
 
-/// The workload that Google's own client was measured with, through our engine, beside its figures
-/// and beside raw SQLite in the same run; or with an encrypted cache beside one that is not. This program
-/// starts itself for each part of it.
+/// Runs the workload with which Google's own client was measured through our engine, beside
+/// Google's figures and raw SQLite in the same run; or with an encrypted cache beside a plain one.
+/// This program starts itself for each part.
 struct ClientSuite {
-    /// What stands beside what.
+    /// The two sides of a comparison.
     enum Comparison: String {
         case client, encryption
 
         fileprivate var sides: [Side] { self == .client ? [.ours, .raw] : [.encrypted, .ours] }
-        /// How many times as long as the second the first may take.
+        /// The maximum ratio of the first side's time to the second's.
         fileprivate var worstRatio: Double {
             self == .client ? ClientFigure.worstRatio : ClientFigure.worstEncryptedRatio
         }
@@ -21,7 +21,7 @@ struct ClientSuite {
     let only: [String]
     let report: Report
 
-    /// In memory, where a sync costs nothing; nil where the system has no such place.
+    /// A folder in memory, where a sync costs nothing; nil if the system has none.
     private static let memory: URL? = {
         let place = URL(filePath: "/dev/shm")
         return FileManager.default.isWritableFile(atPath: place.path) ? place : nil
@@ -39,7 +39,7 @@ struct ClientSuite {
         }
     }
 
-    /// - Returns: Whether all thresholds hold.
+    /// - Returns: True if all limits hold.
     func run() throws -> Bool {
         let sizes = ClientFigure.sizes.filter { $0 <= count }
         var samples: [Int: Samples] = [:]
@@ -64,8 +64,8 @@ struct ClientSuite {
         return allHold
     }
 
-    /// Returns the missing part of a step, samples or yardstick; nil if the step is complete or only
-    /// some parts were run.
+    /// Returns the missing part of a step, samples or yardstick; nil if the step is complete or
+    /// only some parts were run.
     private func missing(
         _ figure: ClientFigure, _ size: Int, _ rounds: [[Double]?]
     ) -> String? {
@@ -77,12 +77,13 @@ struct ClientSuite {
 
     private typealias Samples = [Side: [String: [Double]]]
 
-    /// How often each part is measured: by turns with raw SQLite, the other parts and the other sizes, because
-    /// a machine that others share changes its speed from one second to the next, and keeps to it for
-    /// some.
+    /// The number of times that each part is measured. The parts, sizes and sides alternate,
+    /// because a shared machine changes its speed from one second to the next, and keeps it for
+    /// some seconds.
     private static let rounds = 15
 
-    /// Every other round also loads documents, which takes the longest.
+    /// Returns true for every other round. These rounds also load documents, which takes the
+    /// longest.
     private static func isLoading(_ round: Int) -> Bool { round.isMultiple(of: 2) }
 
     private func measure(_ size: Int, _ round: Int, _ samples: inout Samples) throws {
@@ -101,7 +102,8 @@ struct ClientSuite {
         }
     }
 
-    /// Each load has a folder of its own; the steps after it share what was filled last.
+    /// Returns the folder of a part. Each load has a separate folder; the steps after it share the
+    /// last filled folder.
     private func place(_ part: ClientPart, _ side: Side, _ size: Int) throws -> URL {
         let filled = folder.appending(path: "client-\(size)-\(side)")
         let place = part == .load ? folder.appending(path: UUID().uuidString) : filled
@@ -110,7 +112,8 @@ struct ClientSuite {
         return place
     }
 
-    /// On a copy in memory; when nobody else uses what was filled, also where it lies, with the disk's syncs.
+    /// Measures writes on a copy in memory. At the last use of the filled folder, also measures
+    /// them there, with the disk's syncs.
     private func writes(
         _ side: Side, _ size: Int, _ place: URL, isLastUse: Bool, _ samples: inout Samples
     ) throws {
@@ -142,7 +145,7 @@ struct ClientSuite {
         return samples
     }
 
-    /// What a child process does.
+    /// Runs a part in a child process.
     static func run(
         _ part: ClientPart, raw: Bool, isEncrypted: Bool, count: Int, folder: String
     ) throws {
@@ -165,35 +168,35 @@ extension [String: [Double]] {
     }
 }
 
-/// A figure as it is reported: a line of JSON.
+/// A reported figure: a line of JSON.
 struct ClientLine: Encodable {
     let suite: String
     let step: String
     let n: Int
-    /// Of the fastest round.
+    /// The figure of the fastest round.
     let figure: Double
-    /// Of all rounds.
+    /// The median of all rounds.
     let median: Double
     let unit: String
-    /// Google's client core, as it comes: peer-client-perf.md.
+    /// The figure of Google's client core without configuration: peer-client-perf.md.
     let peer: Double?
-    /// With its index made by hand and filled.
+    /// The same with a filled index that was created by hand.
     let peerIndexed: Double?
-    /// The same reads and inserts in raw SQLite or, of an encrypted cache, in one that is not, in the same run,
-    /// in its fastest round.
+    /// The fastest round in the same run of raw SQLite, or of a plain cache in a comparison of
+    /// encryption.
     let raw: Double?
     let rawMedian: Double?
-    /// How many times as long as ``raw``.
+    /// The ratio of the figure to ``raw``.
     let ratio: Double?
-    /// What the figure must reach.
+    /// The limit of the figure.
     let limit: Double?
-    /// What the ratio must not exceed.
+    /// The limit of the ratio.
     let ratioLimit: Double?
     let holds: Bool
 
     /// - Parameters:
-    ///   - rounds: What was measured, in each round.
-    ///   - rawRounds: Likewise.
+    ///   - rounds: The measured figure of each round.
+    ///   - rawRounds: The yardstick's figure of each round.
     init(
         _ comparison: ClientSuite.Comparison, _ figure: ClientFigure, count: Int,
         _ rounds: [Double], raw rawRounds: [Double]?

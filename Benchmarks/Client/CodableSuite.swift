@@ -1,8 +1,8 @@
 import Foundation
 import Tidemark
 
-/// Small documents to values of a Swift type, beside `JSONDecoder` on the same data: a document at a
-/// time, as snapshots are decoded, and all of them as one array.
+/// Measures decoding of small documents to values of a Swift type, beside `JSONDecoder` with the
+/// same data: one document at a time, as snapshots are decoded, and all documents as one array.
 struct CodableSuite {
     let report: Report
 

@@ -3,12 +3,12 @@ import TidemarkSync
 import TidemarkTesting
 
 extension EngineSteps {
-    /// A listened document changes; then 500 new ones are written while the newest 50 are listened to, so
-    /// that each becomes the first row.
+    /// Measures changes of a listened document; then 500 new documents while a listener shows the
+    /// newest 50, so each document becomes the first row.
     func writes() throws -> [ClientSample] {
         let engine = try ClientEngine(folder)
         let updated = update(engine)
-        // The view is brought up to date; making an array of its documents is the app's, at its own time.
+        // The view is updated only. The app makes an array of the documents at another time.
         let seen = Latest(countsOnly: true)
         let listening = engine.engine.listen(workload.top, .init(source: .cache)) { seen.set($0) }
         engine.settle()
@@ -53,9 +53,9 @@ extension EngineSteps {
         }
     }
 
-    /// One of a listened conversation's documents changes on the server, again and again.
+    /// Changes the documents of a listened conversation on the server, one after the other.
     ///
-    /// - Parameter first: How many changes it has had before.
+    /// - Parameter first: The number of earlier changes.
     func update(_ engine: ClientEngine, from first: Int = 0) -> Double {
         let number = workload.count / 100
         let listen = ServedListen(workload.newest(ofConversation: number), engine)
@@ -79,9 +79,9 @@ extension EngineSteps {
 }
 
 extension Document {
-    /// A later version of it.
+    /// Returns a later version of the document.
     ///
-    /// - Parameter seconds: When it was written, since 1970.
+    /// - Parameter seconds: The update time of the version, in seconds since 1970.
     func changed(likes: Int, at seconds: Int64) -> Document {
         var fields = fields
         fields["likes"] = .integer(Int64(likes))

@@ -2,7 +2,7 @@ import Foundation
 import TidemarkModel
 import TidemarkSync
 
-/// The steps, through the engine. Times are in microseconds until they are samples.
+/// The steps of the engine. Times are in microseconds, except in samples.
 struct EngineSteps {
     let workload: Workload
     let folder: URL
@@ -22,13 +22,13 @@ struct EngineSteps {
         }
     }
 
-    /// - Returns: How many documents a second were taken in, to the end of the move of the log, those of
-    ///   the first batch aside: it is there so that the query finds something, and wishes for its
-    ///   index. And the view, which is still listened to.
+    /// - Returns: The number of documents stored per second, including the move of the log, but
+    ///   without the first batch. That batch exists only because the query needs results before it
+    ///   requests an index. Also returns the view, which still listens.
     func load(
         _ engine: ClientEngine, indexing query: Query?
     ) -> (rate: Double, all: ServedListen) {
-        // The view takes in every document; the peer's figure is without one.
+        // The view receives every document. The peer's figure is without a view.
         let listen = ServedListen(
             Query(collectionID: workload.collection), engine, countsOnly: true)
         var micros = 0.0
@@ -47,10 +47,12 @@ struct EngineSteps {
         return (Double(count - 500) / micros * 1e6, listen)
     }
 
-    /// How long the log's move takes after changes of so many documents. What is in the log after a load
-    /// depends on where in it the log became too long, which a page more or less in a cache decides.
+    /// Measures the time of the log's move after a fixed number of changes. The log's content after
+    /// a load would depend on the time at which the log became too long, which a single page in a
+    /// cache can change.
     ///
-    /// - Returns: Nothing where there are fewer: their log is too short to be moved.
+    /// - Returns: A sample; empty if there are fewer documents, because their log is too short to
+    ///   be moved.
     private func moveChanges(_ engine: ClientEngine, _ all: ServedListen) -> [ClientSample] {
         let changes = 2_000
         guard count >= changes else { return [] }
@@ -76,7 +78,7 @@ struct EngineSteps {
         ]
     }
 
-    /// As an app without any index comes to it: the queries are asked, and then the engine is idle.
+    /// Measures an app without indexes: it runs the queries, and then the engine is idle.
     func fill() throws -> [ClientSample] {
         let engine = try ClientEngine(folder)
         let (rate, all) = load(engine, indexing: nil)
@@ -139,7 +141,7 @@ struct EngineSteps {
         ] + (peak.map { [ClientSample("memory", $0)] } ?? [])
     }
 
-    /// The median of 50, each by a listener of its own.
+    /// Returns the median of 50 runs, each with a separate listener.
     func repeated(_ query: Query, _ engine: ClientEngine) -> Double {
         var times: [Double] = []
         for _ in 0..<50 {
@@ -149,7 +151,7 @@ struct EngineSteps {
         return times.median
     }
 
-    /// Of a conversation that a server has confirmed, so that its rows are known.
+    /// Measures a conversation that a server has confirmed, so its rows are known.
     func resumed(_ engine: ClientEngine) -> Double {
         let query = workload.newest(ofConversation: 7)
         let listen = ServedListen(query, engine)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The same reads and inserts in raw SQLite: no views, no decoding, no targets.
+/// The same reads and inserts in raw SQLite, without views, decoding and targets.
 struct RawSteps {
     let workload: Workload
     let folder: URL
@@ -23,7 +23,7 @@ struct RawSteps {
         }
     }
 
-    /// To the end of the move of the log, as ours.
+    /// Loads all rows including the move of the log, as our steps do.
     private func load(_ raw: RawDatabase) -> Double {
         var micros = 0.0
         for start in stride(from: 0, to: count, by: 500) {
@@ -87,12 +87,13 @@ struct RawSteps {
         ]
     }
 
-    /// A write looks up what there is of the document, and is a row of a queue; with 500 in it a query
-    /// reads those too; the acknowledgement of one makes it a row among the others.
+    /// Measures writes. A write looks up the document and adds a row to a queue. With 500 rows in
+    /// the queue, a query also reads those. An acknowledgement moves a row from the queue to the
+    /// others.
     private func writes() -> [ClientSample] {
         let raw = open()
         raw.makeQueue()
-        // Ours syncs its queue, and nothing else.
+        // Our engine syncs its queue and nothing else.
         raw.syncEveryCommit(true)
         let rows = (0..<500).map { RawDatabase.Row(workload, count + $0) }
         let written = median(500) { round in

@@ -2,7 +2,7 @@ import Foundation
 import TidemarkModel
 import TidemarkTesting
 
-/// A step that is done again and again in this process, for a profiler to look at.
+/// A step that is repeated in this process for a profiler.
 enum RepeatedStep: String, CaseIterable {
     case warmConversation = "c_conv_warm"
     case resumedConversation = "c_conv_resumed"
@@ -53,7 +53,7 @@ extension EngineSteps {
         return []
     }
 
-    /// As many as the step has in the workload.
+    /// Runs the step as many times as the workload does.
     private func round(
         of step: RepeatedStep, _ engine: ClientEngine, _ number: Int
     ) throws -> Double {
@@ -75,7 +75,7 @@ extension EngineSteps {
         }
     }
 
-    /// Of a step that changes what it works on: in a copy of its own.
+    /// Runs a step that changes its data, in a separate copy.
     private func freshRound(of step: RepeatedStep) throws -> Double {
         let place = folder.deletingLastPathComponent().appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: place) }

@@ -3,20 +3,20 @@ import TidemarkModel
 import TidemarkSync
 import TidemarkTesting
 
-/// Queries without an index and figures over many documents, in caches of up to a million: how long until
-/// the answer, and how long the engine is held at a time meanwhile.
+/// Measures queries without an index and aggregations over many documents, in caches of up to a
+/// million: the time until the answer, and the longest time for which a job holds the engine.
 struct StepSuite {
     let scale: Int
     let folder: URL
     let report: Report
 
     private static let sizes = [11_000, 100_000, 1_000_000]
-    /// In milliseconds: a frame of a screen is 8.
+    /// The limits in milliseconds. A frame of a screen takes 8.
     private static let longestStep = 8.0
     private static let longestFigure = 1.0
     private static let worstRatio = 3.0
 
-    /// - Returns: Whether all bars hold.
+    /// - Returns: True if all bars hold.
     func run() throws -> Bool {
         var allHold = true
         for size in Self.sizes where size <= scale {
@@ -76,7 +76,7 @@ struct StepSuite {
     }
 }
 
-/// What is asked of an engine, each until its answer.
+/// The requests to an engine, each until its answer.
 private struct StepAsks {
     let client: ClientEngine
     let workload: Workload
@@ -97,7 +97,8 @@ private struct StepAsks {
         }
     }
 
-    /// The best of three, each by another order, so that none profits of the one before.
+    /// Returns the best of three queries with different orders, so no query benefits from an
+    /// earlier one.
     func firstQuery() -> Double {
         let query = workload.newest(ofConversation: workload.count / 100)
         return ["timestamp", "seq", "text"].map { name in
@@ -151,7 +152,7 @@ private struct StepAsks {
         ]
     }
 
-    /// The best of three rounds: a machine that others share is as fast as itself in some.
+    /// Returns the best of three rounds, because a shared machine has its full speed only in some.
     func figuresAgain() -> [(String, Double)] {
         let rounds = (0..<3).map { _ in figures() + others() }
         return rounds[0].indices.map { index in
@@ -159,7 +160,7 @@ private struct StepAsks {
         }
     }
 
-    /// Of ranges that were not asked for before.
+    /// Returns figures of ranges that were not requested before.
     private func others() -> [(String, Double)] {
         [
             figure("count of the others", isRead(false), .count(upTo: nil)),
