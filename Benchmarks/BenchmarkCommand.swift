@@ -5,7 +5,7 @@ extension ClientPart: ExpressibleByArgument {}
 extension CallerPart: ExpressibleByArgument {}
 extension RepeatedStep: ExpressibleByArgument {}
 
-/// Runs the suites it is given, or all, each beside its yardstick in the same run.
+/// Runs the given suites, by default a few, and measures each beside its yardstick in the same run.
 @main struct BenchmarkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "Benchmarks",
@@ -25,7 +25,7 @@ extension RepeatedStep: ExpressibleByArgument {}
     enum Suite: String, CaseIterable, ExpressibleByArgument {
         case store, server, client, encryption, caller, codable, app, bars, steps
 
-        /// What `--only` may begin.
+        /// The names that `--only` can select by their beginning.
         var parts: [String] {
             switch self {
             case .store, .server, .codable, .steps: []
@@ -77,14 +77,14 @@ extension RepeatedStep: ExpressibleByArgument {}
             """)
     var repeated: RepeatedStep?
 
-    /// What the server suite starts as its yardstick.
+    /// Runs the yardstick, which the server suite starts as a process.
     @Flag(help: .hidden) var serveEmptyCalls = false
 
-    /// A part of the client's workload that this process runs, for the one that started it.
+    /// The part of the client's workload that this process runs for its parent.
     @Option(help: .hidden) var clientPart: ClientPart?
     @Option(help: .hidden) var callerPart: CallerPart?
     @Option(help: .hidden) var clientFolder: String?
-    /// The device on which this process is an app that is launched, and when that was.
+    /// The device on which this process is a launched app, and the time of the launch.
     @Option(help: .hidden) var launchFolder: String?
     @Option(help: .hidden) var launchedAt: UInt64 = 0
     @Flag(help: .hidden) var clientRaw = false
@@ -104,7 +104,6 @@ extension RepeatedStep: ExpressibleByArgument {}
         }
     }
 
-    /// The suites to run.
     private var measured: [Suite] { suites.isEmpty ? [.store, .server, .codable] : suites }
 
     func run() async throws {

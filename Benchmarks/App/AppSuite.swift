@@ -6,8 +6,8 @@ import TidemarkResilience
 import TidemarkServer
 import TidemarkTesting
 
-/// What an app builds on, against ``Bar``s: a feed and pages over many held documents, plans, retries and
-/// single flight. Only what is named is measured, when something is.
+/// Measures the parts on which an app is built against ``Bar``s: a feed and pages over many stored
+/// documents, plans, retries and single flight. If `only` has names, only those bars are measured.
 struct AppSuite {
     let count: Int
     let folder: URL
@@ -23,7 +23,7 @@ struct AppSuite {
         Bar.firstContent, .delta, .plan, .diskPage, .localStart, .flight, .retry, .timedRetry,
     ]
 
-    /// - Returns: Whether all bars hold.
+    /// - Returns: True if all bars hold.
     func run() async throws -> Bool {
         report.begin("app", "a feed and pages over \(count) documents", yardstick: "bar")
         print("  Launches are processes. Round trips are in process: a delay before a server.")
@@ -79,7 +79,8 @@ struct AppSuite {
         return allHold
     }
 
-    /// Each a process of its own, from its start to the feed's newest items, through the launch machine.
+    /// Measures launches in separate processes, from the start of the process to the newest items
+    /// of the feed, through the launch machine.
     private func runLaunches(_ feed: HeldFeed) async throws -> Bool {
         let device = LaunchDevice(folder: folder.appending(path: "launched"))
         try await device.prepare(from: feed.server)
@@ -140,9 +141,9 @@ struct AppSuite {
         return allHold
     }
 
-    /// Calls a second of one task, which is no actor's, in five runs between calibrations. The figure is what
-    /// the machine would do in its quiet state: the median of what each run did, by how fast the machine
-    /// was before and after it.
+    /// Measures the calls per second of one task outside of actors, in five runs between
+    /// calibrations. The figure is the rate on the machine in its quiet state: the median of the
+    /// runs' rates, corrected by the machine's speed before and after each run.
     private func addRate(
         _ bar: Bar, _ calls: Int, _ body: @escaping @Sendable (Int) async throws -> Void
     ) async throws -> Bool {

@@ -1,9 +1,9 @@
 import Dispatch
 import TidemarkModel
 
-/// A server that is a round trip away: what is sent arrives after half of it, and so does what it says.
+/// A server behind a round trip: messages in each direction arrive after half of it.
 ///
-/// Order is kept, and nothing is lost. Waiting takes no thread.
+/// The order is kept, and nothing is lost. A delay blocks no thread.
 struct DelayedTransport: Transport {
     let base: any Transport
     let roundTrip: Duration
@@ -45,7 +45,7 @@ struct DelayedTransport: Transport {
     }
 }
 
-// `@unchecked`: set once, before anybody here cancels; these benchmarks cancel no call.
+// `@unchecked`: the call is set once, before a cancellation. These benchmarks cancel no call.
 private final class DelayedCall: CancellableCall, @unchecked Sendable {
     private var call: (any CancellableCall)?
 

@@ -13,18 +13,19 @@ struct UnexpectedPages: Error {
     let error: FirestoreError?
 }
 
-/// A conversation of many messages on a server a round trip away, and a device that holds them all.
+/// A conversation of many messages on a server behind a round trip, and a device that holds all of
+/// them.
 final class HeldFeed {
     let server: FirestoreServer
     private let folder: URL
     private let database: DatabaseID
     private var written = 0
-    /// The server's, in seconds since 1970: moved on between two rounds, so that no delta finds what the
-    /// one before found in its overlap.
+    /// The server's time in seconds since 1970. It moves between two rounds, so the overlap of a
+    /// query for changes does not include the changes of the previous round.
     private var now: Int64 = 1_750_000_000
 
     struct Opening {
-        /// Microseconds from asking until the newest item is shown, and with it the others of its page.
+        /// The time in microseconds from the request until the first page shows the newest item.
         var delta: Double
         var plan: Double
         var changed: Int
@@ -79,7 +80,7 @@ final class HeldFeed {
         try server.setClock(Timestamp(seconds: now, nanoseconds: 0))
     }
 
-    /// One opening of the feed, in this process, and what is new in it.
+    /// Opens the feed in this process, and reads the new items.
     func opening() async throws -> Opening {
         let firestore = try client()
         let feed = try self.feed(firestore)
@@ -97,7 +98,7 @@ final class HeldFeed {
         return Opening(delta: delta, plan: plan, changed: changed)
     }
 
-    /// What a view is given, the first time that it is as it should be.
+    /// Returns the first items of a view that fulfil the condition.
     private static func items(
         of feed: Feed, _ isRight: ([FeedItem]) -> Bool
     ) async -> [FeedItem] {
@@ -105,7 +106,7 @@ final class HeldFeed {
         return []
     }
 
-    /// Microseconds of pages that an earlier launch has read, each until it is shown.
+    /// Returns the times until pages are shown that an earlier launch has read, in microseconds.
     func pages(_ count: Int) async throws -> [Double] {
         var times: [Double] = []
         for launch in 0..<2 {

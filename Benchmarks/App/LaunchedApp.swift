@@ -4,8 +4,8 @@ import Tidemark
 import TidemarkApp
 import TidemarkTesting
 
-/// An app as it is put together: accounts, jobs, a client and a feed. ``LaunchDevice`` prepares the device,
-/// and a process of its own launches on it.
+/// A complete app: accounts, jobs, a client and a feed. ``LaunchDevice`` prepares the device, and a
+/// separate process launches the app there.
 struct LaunchedApp: Sendable {
     let accounts: Accounts
     let firestore: Firestore
@@ -38,9 +38,9 @@ struct LaunchedApp: Sendable {
         jobs = AccountJobs(accounts, profiles: FirestoreProfiles(firestore), files: files)
     }
 
-    /// Has the launch machine show the feed, and ends when its newest items are there.
+    /// Makes the launch machine show the feed, and returns after the newest items are there.
     ///
-    /// - Returns: When they were.
+    /// - Returns: The time at which the items were there.
     func firstContent() async -> UInt64 {
         let (told, tell) = AsyncStream.makeStream(of: UInt64.self)
         let parts = LaunchParts(
@@ -67,14 +67,14 @@ struct LaunchedApp: Sendable {
         return shown
     }
 
-    /// In nanoseconds, by a clock that all processes of this machine share.
+    /// The time in nanoseconds, by a clock that all processes of this machine share.
     static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
-    /// What the launched process does: offline, with the token that it has.
+    /// Runs the launched process, offline and with its existing token.
     ///
     /// - Parameters:
-    ///   - start: When the process was started.
-    ///   - begin: When its own code began.
+    ///   - start: The time at which the process was started.
+    ///   - begin: The time at which its own code began.
     static func run(_ folder: URL, since start: UInt64, begin: UInt64) async throws {
         let app = try LaunchedApp(folder, ScriptedTransport(), NoAccounts())
         let shown = await app.firstContent()
@@ -93,11 +93,11 @@ struct NoAccounts: AccountsTransport {
     }
 }
 
-/// A device on which somebody has signed up and read a feed to its end.
+/// A device on which a user has signed up and read a feed to its end.
 struct LaunchDevice {
     let folder: URL
 
-    /// - Parameter server: Holds the feed's items.
+    /// - Parameter server: The server with the feed's items.
     func prepare(from server: any Transport) async throws {
         let accounts = try await LocalAccounts.start(projectID: "bench")
         var app = try LaunchedApp(folder, server, HTTPAccountsTransport(.local(accounts.host)))
@@ -109,7 +109,7 @@ struct LaunchDevice {
             if case .finished = news { break }
         }
         await app.firestore.terminate()
-        // The cache is the person's from here on.
+        // From here on, the cache belongs to the user.
         app = try LaunchedApp(
             folder, server, HTTPAccountsTransport(.local(accounts.host)), pageSize: 10_000)
         await app.accounts.load()
@@ -119,9 +119,9 @@ struct LaunchDevice {
     }
 
     struct Launched {
-        /// Microseconds from the start of the process until the newest items are there.
+        /// The time in microseconds from the start of the process until the newest items are there.
         let launch: Double
-        /// Of those, from the first line of its own code.
+        /// The part of ``launch`` after the first line of the process's own code.
         let own: Double
     }
 

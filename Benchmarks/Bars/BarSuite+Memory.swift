@@ -3,7 +3,7 @@ import TidemarkModel
 import TidemarkWire
 
 extension BarSuite {
-    /// 20 clients ask for all of 100,000 documents of 2 KiB, and none reads its answer.
+    /// 20 clients request 100,000 documents of 2 KiB, and read no answer.
     func silent() async throws {
         try await serving { child, steps in
             let text = String(repeating: "0123456789abcdef", count: 120)
@@ -23,7 +23,7 @@ extension BarSuite {
                 try await Task.sleep(for: .milliseconds(100))
                 most = max(most, child.residentMiB ?? .nan)
             }
-            // Others are served meanwhile.
+            // The server must serve other clients at the same time.
             let path = DocumentPath(unchecked: "large/1")
             let get = try await median(100) { _ in try await steps.get(path) }
             check(
@@ -33,7 +33,7 @@ extension BarSuite {
         }
     }
 
-    /// Reads, writes and listens for some minutes, with memory looked at every second.
+    /// Reads, writes and listens for some minutes, and samples the memory every second.
     func soaking() async throws {
         try await serving { child, steps in
             let workload = Workload(count: 20_000)
@@ -52,7 +52,7 @@ extension BarSuite {
             }
             let rounds = try await working.value
             await others.transport.close()
-            // Until then caches fill and the log reaches its length.
+            // Caches fill and the log reaches its length in the first half.
             let late = Array(samples.dropFirst(samples.count / 2))
             let first = late.first?.mebibytes ?? .nan
             let last = late.last?.mebibytes ?? .nan
@@ -64,7 +64,7 @@ extension BarSuite {
         }
     }
 
-    /// Least squares.
+    /// Returns the slope by least squares, in MiB per hour.
     private static func slope(_ samples: [(hours: Double, mebibytes: Double)]) -> Double {
         let count = Double(samples.count)
         let meanX = samples.reduce(0) { $0 + $1.hours } / count
@@ -75,12 +75,12 @@ extension BarSuite {
     }
 }
 
-/// What an app's clients do, over and over.
+/// The repeated calls of an app's clients.
 struct MixedLoad: Sendable {
     let steps: ServerSteps
     let workload: Workload
 
-    /// - Returns: How many rounds were made.
+    /// - Returns: The number of rounds.
     func run(until end: ContinuousClock.Instant) async throws -> Int {
         try await withThrowingTaskGroup(of: Int.self) { group in
             for lane in 0..<4 { group.addTask { try await rounds(lane, until: end) } }
@@ -94,7 +94,7 @@ struct MixedLoad: Sendable {
             let number = workload.scattered(lane * 5_000 + round)
             _ = try await steps.get(workload.path(number))
             _ = try await steps.query(workload.newest(ofConversation: number))
-            // Documents that are there are written again: the data does not grow.
+            // The commit replaces existing documents, so the data does not grow.
             _ = try await steps.commit(
                 (0..<10).map { step in
                     var fields = workload.fields((number + step) % workload.count)
@@ -102,7 +102,8 @@ struct MixedLoad: Sendable {
                     return Mutation(
                         path: workload.path((number + step) % workload.count), .set(fields))
                 })
-            // Each ends with a reset, and a server takes 200 of these in half a minute for an attack.
+            // Every listen ends with a reset, and a server regards 200 resets in half a minute as
+            // an attack.
             if round.isMultiple(of: 200) {
                 _ = try await steps.listen(workload.newest(ofConversation: number))
             }

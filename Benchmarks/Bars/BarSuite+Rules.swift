@@ -2,7 +2,8 @@ import Foundation
 import TidemarkModel
 import TidemarkRules
 
-/// What rules cost beside everything else: in this process, because a call over a socket costs more.
+/// The cost of rules alone. It is measured in this process, because a call over a socket costs more
+/// than the rules.
 extension BarSuite {
     func rules() throws {
         let rules = try Ruleset(RulesWorkload.file)
@@ -11,7 +12,7 @@ extension BarSuite {
         var coverage = RulesCoverage(of: rules)
         for (bar, tracing) in [(Bar.rulesGet, RulesJudge.Tracing.never), (.rulesTrace, .always)] {
             let micros = try median(2_000) { round in
-                // Ten a round: one is near what the clock tells apart.
+                // A round has ten evaluations, because one is close to the clock's resolution.
                 for number in 0..<10 {
                     var judge = RulesJudge(
                         rules, as: RulesCaller(uid: "ann"), at: .epoch, of: database,
@@ -43,7 +44,7 @@ extension BarSuite {
     }
 }
 
-/// Rules as apps write them, and documents that they let in.
+/// Rules as apps write them, and documents that the rules accept.
 enum RulesWorkload {
     struct Database: RulesDatabase {
         func fields(of document: DocumentPath) -> MapValue? {
@@ -55,7 +56,7 @@ enum RulesWorkload {
         }
     }
 
-    /// A room with members, and no messages yet.
+    /// A room with members and without messages.
     struct Empty: RulesDatabase {
         func fields(of document: DocumentPath) -> MapValue? {
             document.collectionID == "messages" ? nil : Database().fields(of: document)
@@ -85,7 +86,7 @@ enum RulesWorkload {
 
         """
 
-    /// One collection of an app: owners write, with checked fields.
+    /// Returns the rules for one collection of an app: owners write, with checked fields.
     private static func collection(_ number: Int) -> String {
         """
             match /things\(number)/{id} {
@@ -105,14 +106,14 @@ enum RulesWorkload {
     }
 
     private static func text(_ collections: Int) -> String {
-        // The longest way: what is asked for stands behind all others, too.
+        // This is the longest path, because the requested collection follows all others, too.
         head + (0..<collections).map(collection).joined() + "  }\n}\n"
     }
 
-    /// 300 lines.
+    /// Rules of 300 lines.
     static let file = text(22)
 
-    /// As large as production takes.
+    /// Rules of the maximum size in production.
     static let large: String = {
         let each = collection(1_000).utf8.count
         return text((RulesLimits.sourceBytes - head.utf8.count - 64) / each)

@@ -3,8 +3,8 @@ import TidemarkModel
 import TidemarkWire
 
 extension BarSuite {
-    /// From the commit's call to its document at the last of 1,000 streams of five connections. The
-    /// client's work, 1,000 messages to decode, is in it.
+    /// Measures the time from a commit until its document has reached the last of 1,000 streams on
+    /// five connections. The time includes the client's work, which decodes 1,000 messages.
     func fanOut() async throws {
         try await serving { child, steps in
             let query = Query(collectionID: "fan")
@@ -35,8 +35,8 @@ extension BarSuite {
         }
     }
 
-    /// The same commits when the collection holds 1,000 documents, and when it holds many; by an index
-    /// on the field that they are ordered by.
+    /// Measures the same commits in a collection of 1,000 documents, and in a large one, with an
+    /// index on the field of their order.
     func size() async throws {
         try await serving { child, steps in
             let workload = Workload(count: scale)
@@ -52,8 +52,8 @@ extension BarSuite {
         }
     }
 
-    /// The same 500 rows rewritten in raw SQLite, with the same sync: what no one can have for less in a
-    /// file of this kind, because each lies on another page.
+    /// Rewrites the same 500 rows in raw SQLite with the same sync. This is the minimum cost in a
+    /// file of this kind, because each row is on a different page.
     private func rawRewrites() -> String {
         func micros(among count: Int) -> Double {
             let raw = RawDatabase(folder.appending(path: "raw-\(count).sqlite").path)
@@ -78,12 +78,12 @@ extension BarSuite {
             format: "; raw SQLite %.2f to %.2f ms, %.2fx", few / 1e3, many / 1e3, many / few)
     }
 
-    /// A document of the collection, elsewhere in it for every step.
+    /// Returns a document's number. The numbers of the steps are spread over the collection.
     private static func scattered(_ number: Int, _ step: Int, among count: Int) -> Int {
         (number &* 104_729 &+ step &* 7_919) % count
     }
 
-    /// The same commits beside 1,000 targets on other collections, and beside many.
+    /// Measures the same commits beside 1,000 targets on other collections, and beside many.
     func listeners() async throws {
         try await serving { child, steps in
             let workload = Workload(count: 1_000)
@@ -107,7 +107,7 @@ extension BarSuite {
         try await Listener(steps, queries: numbers.map { Query(collectionID: "elsewhere-\($0)") })
     }
 
-    /// Rewrites documents that are there, all over the collection: nothing grows.
+    /// Rewrites existing documents all over the collection, so nothing grows.
     private func commits(
         _ child: ServerChild, _ steps: ServerSteps, _ workload: Workload, among count: Int
     ) async throws -> CommitCosts {
@@ -132,8 +132,8 @@ extension BarSuite {
     }
 }
 
-/// Microseconds of a commit of one write and of 500: by the clock, which on a busy machine waits for
-/// others too, and of the server's processor time.
+/// The microseconds of a commit of one write and of 500: by the clock, which includes waiting on a
+/// busy machine, and in processor time of the server.
 private struct CommitCosts {
     let one, all: Double
     let processorOne, processorAll: Double

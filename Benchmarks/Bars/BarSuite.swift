@@ -2,7 +2,7 @@ import Foundation
 import TidemarkModel
 import TidemarkWire
 
-/// `tidemark serve`, as it is used, against what the server has to reach.
+/// Measures `tidemark serve`, as users run it, against the limits for the server.
 final class BarSuite {
     let count: Int
     let scale: Int
@@ -32,7 +32,7 @@ final class BarSuite {
         .silent, .rulesGet, .rulesTrace, .rulesCommit, .rulesLoad, .slope,
     ]
 
-    /// - Returns: Whether all bars hold.
+    /// - Returns: True if all bars hold.
     func run() async throws -> Bool {
         let load = (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8)) ?? "unknown\n"
         print("\nbars: the server against its thresholds (load average \(load.dropLast()))")
@@ -56,7 +56,7 @@ final class BarSuite {
         report.add(bar, figure, detail: detail)
     }
 
-    /// A server with a file of its own, for as long as `body` runs.
+    /// Runs `body` with a server that has a separate file.
     func serving<T>(
         _ arguments: [String] = [], _ body: (ServerChild, ServerSteps) async throws -> T
     ) async throws -> T {
@@ -82,7 +82,7 @@ final class BarSuite {
             let begun = ContinuousClock().now
             try await serving { child, _ in
                 starts.append((ContinuousClock().now - begun) / .milliseconds(1))
-                // What is done after the start counts too.
+                // The memory includes the work after the start.
                 try await Task.sleep(for: .milliseconds(300))
                 idle.append(child.residentMiB ?? .nan)
                 anonymous.append(child.anonymousMiB ?? .nan)
@@ -136,7 +136,7 @@ final class BarSuite {
     private func queries(
         _ steps: ServerSteps, _ workload: Workload, _ empty: Yardstick, _ width: Int
     ) async throws {
-        // The first ones ask for the index, which is made when there is nothing else to do.
+        // The first queries request the index, which is built when the server is idle.
         _ = try await steps.query(workload.top)
         try await Task.sleep(for: .seconds(5))
         _ = try await median(50) { _ in try await steps.query(workload.top) }
@@ -154,7 +154,7 @@ final class BarSuite {
             format: "%.2f one by one, %.2f by 16 at once, %.0f/s", one, many, 1e6 / micros)
     }
 
-    /// The same rows in raw SQLite with the same sync.
+    /// Measures commits of the same rows in raw SQLite with the same sync.
     private func rawCommit() -> String {
         let raw = RawDatabase(folder.appending(path: "raw.sqlite").path)
         raw.syncEveryCommit(true)
@@ -167,7 +167,8 @@ final class BarSuite {
         return String(format: "raw SQLite with the same sync %.2f ms", micros / 1e3)
     }
 
-    /// - Returns: Seconds until the last commit was answered and the listener was told of all.
+    /// - Returns: The seconds until the last commit was answered and the listener had received all
+    ///   changes.
     private func loadListening(_ steps: ServerSteps, _ workload: Workload) async throws -> Double {
         let listener = try await Listener(steps, Query(collectionID: workload.collection))
         let commits = stride(from: 0, to: workload.count, by: 500).map { start in

@@ -1,5 +1,5 @@
-/// The thresholds: two cores, release, nothing else running. Shares are of the rate of the yardstick
-/// in the same run, an empty call or an empty stream of the same 50 documents.
+/// The limits: two cores, a release build, nothing else running. Shares are of the yardstick's rate
+/// in the same run. The yardstick is an empty call, or an empty stream of the same 50 documents.
 extension Bar {
     static let start = Bar("start to ready", below: 50, "ms")
     static let idle = Bar("idle memory", below: 30, "MiB")
@@ -11,9 +11,10 @@ extension Bar {
     static let size = Bar("commit of 1 among many documents, to 1,000", below: 1.5, "x")
     static let sizeOfMany = Bar("commit of 500 among many documents, to 1,000", below: 1.5, "x")
     static let listeners = Bar("commit beside many listeners, to 1,000", below: 1.5, "x")
-    /// 64 MiB may wait to be sent; what the system gives back late is as much again.
+    /// At most 64 MiB wait to be sent, and the system returns as much memory late.
     static let silent = Bar("growth by 20 silent readers of 200 MiB", below: 160, "MiB")
-    /// A get that reads another document, under 300 lines of rules: the evaluation alone.
+    /// A get that reads another document, under 300 lines of rules. This is the time of the
+    /// evaluation only.
     static let rulesGet = Bar("rules: a get", below: 30, "µs")
     static let rulesTrace = Bar("rules: a get, recorded", below: 60, "µs")
     static let rulesCommit = Bar("rules: a commit of 500 writes", below: 10, "ms")

@@ -2,7 +2,7 @@ import Synchronization
 import TidemarkModel
 import TidemarkWire
 
-/// A listen stream that counts what it is told.
+/// A listen stream that counts its changes.
 final class Listener: Sendable {
     private struct State {
         var changes = 0
@@ -56,7 +56,7 @@ final class Listener: Sendable {
     private let count = Count()
     private let stream: any RequestStream<ListenRequest>
 
-    /// Returns when all of its targets are current.
+    /// Returns when all targets are current.
     init(_ steps: ServerSteps, _ queries: Query...) async throws {
         stream = steps.transport.listen(steps.context) { [count] in count.hear($0) }
         try await add(queries)
@@ -80,7 +80,7 @@ final class Listener: Sendable {
 
     var changes: Int { count.state.withLock { $0.changes } }
 
-    /// Returns when it was told of so many changes since its start.
+    /// Returns when the stream has received this number of changes since its start.
     func waitForChanges(_ changes: Int) async throws {
         try await count.wait { $0.changes >= changes }
     }

@@ -6,8 +6,8 @@
     import Musl
 #endif
 
-/// A client that asks for all of a collection, allows the server to send without end, and then takes
-/// nothing from its socket. By hand, because a library reads ahead.
+/// A client that requests a whole collection, allows the server to send without limit, and then
+/// reads nothing from its socket. It uses no library, because a library reads ahead.
 final class SilentReader {
     private let socket: Int32
 
@@ -62,7 +62,7 @@ final class SilentReader {
 
     private static func request(for collection: String) -> [UInt8] {
         var bytes = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
-        // INITIAL_WINDOW_SIZE and the connection's window, as large as they can be.
+        // INITIAL_WINDOW_SIZE and the connection's window have their maximum values.
         bytes += frame(4, 0, 0, [0, 4, 0x7F, 0xFF, 0xFF, 0xFF])
         bytes += frame(8, 0, 0, [0x7F, 0xFE, 0xFF, 0xFF])
         var headers: [UInt8] = []
@@ -71,7 +71,8 @@ final class SilentReader {
             (":path", "/google.firestore.v1.Firestore/RunQuery"),
             ("content-type", "application/grpc"), ("te", "trailers"),
         ] {
-            // A literal that is not indexed, RFC 7541 6.2.2; all are shorter than 127 bytes.
+            // This is a literal without indexing, RFC 7541 6.2.2. All texts are shorter than 127
+            // bytes.
             headers += [0, UInt8(name.utf8.count)] + name.utf8
             headers += [UInt8(value.utf8.count)] + value.utf8
         }

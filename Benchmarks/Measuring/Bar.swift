@@ -1,9 +1,9 @@
-/// A figure and what it must be.
+/// A figure's name and limit.
 struct Bar: Sendable {
     let name: String
     let limit: Double
     let unit: String
-    /// Whether the figure must be below the limit; else it must be above.
+    /// True if the figure must be below the limit; else it must be at least the limit.
     let isAtMost: Bool
 
     func holds(_ figure: Double) -> Bool { isAtMost ? figure < limit : figure >= limit }

@@ -1,11 +1,12 @@
 import Foundation
 
-/// This program, started again for one part of a suite, so that no part's memory and caches serve another.
+/// Starts this program again for one part of a suite, so that no part uses another's memory and
+/// caches.
 enum BenchmarkChild {
     private static let program =
         Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
 
-    /// - Returns: What it printed: a sample a line.
+    /// - Returns: The samples that the child printed, one per line.
     static func samples(_ arguments: [String]) throws -> [ClientSample] {
         let process = Process()
         process.executableURL = program
@@ -23,7 +24,7 @@ enum BenchmarkChild {
         }
     }
 
-    /// Says in a child what it measured.
+    /// Prints the samples of a child.
     static func tell(_ samples: [ClientSample]) throws {
         for sample in samples {
             print(String(decoding: try JSONEncoder().encode(sample), as: UTF8.self))

@@ -1,22 +1,23 @@
 import Synchronization
 
-/// How fast this machine is at the moment, by loops that nothing of ours is in: nanoseconds a step.
+/// The present speed of this machine, measured by loops without our code, in nanoseconds per step.
 struct Calibration: Codable, Sendable {
-    /// Three shifts and three exclusive ors, each of which waits for the one before.
+    /// Three shifts and three exclusive ors, each of which depends on the previous result.
     let arithmetic: Double
-    /// A read of 64 MiB in an order that no cache foresees, each of which waits for the one before.
+    /// A read in 64 MiB in an order that no cache predicts. Each read depends on the previous one.
     let memory: Double
-    /// A mutex that nobody else wants, locked and unlocked.
+    /// A mutex without contention, locked and unlocked.
     let lock: Double
-    /// An object, made and given up.
+    /// An object, created and released.
     let object: Double
-    /// A task that is begun on this thread and has ended when it is waited for.
+    /// A task that starts on this thread and has ended when its value is awaited.
     let task: Double
 
-    /// What a call of single flight is made of, and little else: six locks, three objects and a task.
+    /// The cost of a single-flight call's main parts: six locks, three objects and a task.
     var parts: Double { 6 * lock + 3 * object + task }
-    /// ``parts`` of the machine that the bars are for, when nobody else uses it. It has a second state, in
-    /// which locks, objects, tasks and reads of memory all take twice as long (Decisions/0030).
+    /// The value of ``parts`` on the machine for the bars when nothing else runs. This machine has
+    /// a second state, in which locks, objects, tasks and reads of memory take twice as long
+    /// (Decisions/0030).
     static let quiet = 320.0
 
     private static let steps = 2_000_000
@@ -47,7 +48,7 @@ struct Calibration: Codable, Sendable {
         return Int(truncatingIfNeeded: value | 1)
     }
 
-    /// One circle through all places, 64 bytes each.
+    /// A cycle through all places of 64 bytes.
     private static let circle: [UInt32] = {
         let places = 1 << 20
         var order = Array(0..<places)
@@ -80,7 +81,8 @@ struct Calibration: Codable, Sendable {
         init(_ number: Int) { self.number = number }
     }
 
-    /// Kept by nobody, but made where the compiler cannot see that.
+    /// Makes an object that is not kept. The compiler cannot see this, because the function is not
+    /// inlined.
     @inline(never) private static func object(_ number: Int) -> Object { Object(number) }
 
     private static func objects(_ steps: Int) -> Int {

@@ -1,8 +1,9 @@
 import GRDBSQLite
 import TidemarkModel
 
-/// The same rows and reads in SQLite with nothing around it: what cannot be beaten. Its log grows to the
-/// length of ours before a commit moves it: at SQLite's own 1,000 pages it loads at two thirds of the speed.
+/// The same rows and reads in plain SQLite, which is the lower limit of the time. Its log grows to
+/// the length of ours before a commit moves it, because with SQLite's default of 1,000 pages it
+/// loads at two thirds of the speed.
 final class RawDatabase {
     private var handle: OpaquePointer?
     private var statements: [String: OpaquePointer] = [:]
@@ -38,7 +39,7 @@ final class RawDatabase {
         return statement!
     }
 
-    /// A statement that returns nothing, prepared once.
+    /// Runs a statement without results. It is prepared once.
     private func perform(_ sql: String) {
         let statement = statement(sql)
         precondition(sqlite3_step(statement) == SQLITE_DONE)
@@ -51,15 +52,15 @@ final class RawDatabase {
         perform("COMMIT")
     }
 
-    /// A row that was read: which one it is, and what it holds.
+    /// The id and the body of a row.
     private struct Found {
         let id: String
         let body: [UInt8]
     }
 
-    /// All rows at once, as an answer is that somebody looks at.
+    /// Reads all rows into memory, as an answer to a caller.
     ///
-    /// - Parameter statement: Selects ids, or none, and bodies.
+    /// - Parameter statement: Selects ids or NULL, and bodies.
     private func read(_ statement: OpaquePointer) -> Int {
         var found: [Found] = []
         while sqlite3_step(statement) == SQLITE_ROW {
@@ -99,7 +100,7 @@ extension RawDatabase {
         }
     }
 
-    /// In a transaction of its own, unless one is open.
+    /// Inserts or replaces a row, in a separate transaction unless one is open.
     func put(_ row: Row) {
         let insert = statement("INSERT OR REPLACE INTO message VALUES (?, ?, ?, ?)")
         sqlite3_bind_text(insert, 1, row.id, -1, copied)
@@ -110,7 +111,7 @@ extension RawDatabase {
         sqlite3_reset(insert)
     }
 
-    /// One commit that replaces the bodies of rows that are there.
+    /// Replaces the bodies of existing rows in one commit.
     func rewrite(_ rows: [Row]) {
         inTransaction {
             let update = statement("UPDATE message SET body = ? WHERE id = ?")
@@ -129,10 +130,10 @@ extension RawDatabase {
         }
     }
 
-    /// One commit that reads a row that is there and gives it another body, in place: no entry of an index
-    /// changes.
+    /// Reads an existing row and replaces its body in one commit. The row stays in place, and no
+    /// entry of an index changes.
     ///
-    /// - Parameter token: Of the listen that the change came by, noted in the same commit; nil for none.
+    /// - Parameter token: The listen's resume token, which the same commit stores; nil for none.
     func update(_ row: Row, token: Int64? = nil) {
         inTransaction {
             let select = statement("SELECT rowid, body FROM message WHERE id = ?")
@@ -149,7 +150,7 @@ extension RawDatabase {
         }
     }
 
-    /// Where a listen is, for the next start.
+    /// Makes the table with the listen's resume token for the next start.
     func makeToken() {
         run(
             """
@@ -165,7 +166,7 @@ extension RawDatabase {
         sqlite3_reset(update)
     }
 
-    /// What is in the log, into the file.
+    /// Moves the content of the log into the file.
     func moveLog() { run("PRAGMA wal_checkpoint(PASSIVE)") }
 
     func syncEveryCommit(_ on: Bool) { run("PRAGMA synchronous = \(on ? "FULL" : "NORMAL")") }
@@ -173,8 +174,9 @@ extension RawDatabase {
         run("CREATE INDEX messageByConversation ON message (conversation, time)")
     }
 
-    /// An entry for each row, as a program makes them that reads rows (and not another index over them)
-    /// and inserts entries: in the order of the entries, which is the fastest, and in one transaction.
+    /// Inserts an index entry for each row, as a program does that reads rows without another
+    /// index. The entries are inserted in their order, which is the fastest, and in one
+    /// transaction.
     func enterConversations() {
         inTransaction {
             let select = statement(
@@ -232,7 +234,7 @@ extension RawDatabase {
     }
 }
 
-// A queue of rows that are on their way to somewhere, as a client's writes are.
+// The queue holds rows in transit, like a client's pending writes.
 extension RawDatabase {
     func makeQueue() {
         run("CREATE TABLE IF NOT EXISTS queue (id INTEGER PRIMARY KEY, body BLOB NOT NULL)")
@@ -240,7 +242,7 @@ extension RawDatabase {
 
     func emptyQueue() { run("DELETE FROM queue") }
 
-    /// In a transaction of its own.
+    /// Adds a row to the queue in a separate transaction.
     func queue(_ row: Row) {
         let insert = statement("INSERT INTO queue (body) VALUES (?)")
         sqlite3_bind_blob(insert, 1, row.body, Int32(row.body.count), copied)
@@ -250,7 +252,7 @@ extension RawDatabase {
 
     func queued() -> Int { read(statement("SELECT NULL, body FROM queue ORDER BY id")) }
 
-    /// Takes the oldest out of the queue and puts it among the others, in one transaction.
+    /// Removes the oldest row from the queue and adds it to the others, in one transaction.
     func acknowledge(_ row: Row) {
         inTransaction {
             put(row)

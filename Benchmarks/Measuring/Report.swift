@@ -1,6 +1,6 @@
 import Foundation
 
-/// The figures, printed as they come.
+/// Prints the figures when they are known, and keeps them for a file.
 final class Report {
     private struct Row: Encodable {
         let suite: String
@@ -19,7 +19,7 @@ final class Report {
 
     private var suite = ""
     private var rows: [any Encodable] = []
-    /// True if every step that has a bar for its ratio is within it.
+    /// True if every ratio with a bar holds.
     private(set) var allRatiosHold = true
 
     func begin(_ suite: String, _ title: String, yardstick: String) {
@@ -29,11 +29,11 @@ final class Report {
     }
 
     /// - Parameters:
-    ///   - ours: Microseconds.
-    ///   - yardstick: Microseconds; nil where nothing comparable was measured.
-    ///   - worst: The bar: how many times as long as the yardstick it may take; nil for a step without one.
-    ///   - items: What one step carries, to say how many a second; nil to say nothing.
-    ///   - more: What else was measured with it, for the file.
+    ///   - ours: Our time in microseconds.
+    ///   - yardstick: The yardstick's time in microseconds; nil if nothing comparable was measured.
+    ///   - worst: The bar, the maximum ratio to the yardstick; nil for a step without a bar.
+    ///   - items: The number of items in one step, to print a rate; nil for no rate.
+    ///   - more: Other figures of the step, for the file.
     /// - Precondition: A step with a bar has a yardstick.
     func add(
         _ step: String, _ ours: Double, _ yardstick: Double? = nil, atMost worst: Double? = nil,
@@ -56,9 +56,9 @@ final class Report {
                 + Self.right(yardstick.map(Self.text) ?? "") + ratio + rate + (bar ?? ""))
     }
 
-    /// A figure beside its bar.
+    /// Adds a figure with its bar.
     ///
-    /// - Parameter more: What else was measured with it, for the file.
+    /// - Parameter more: Other figures of the step, for the file.
     func add(_ bar: Bar, _ figure: Double, detail: String, more: [String: Double]? = nil) {
         rows.append(
             Row(
@@ -73,15 +73,16 @@ final class Report {
                 + detail)
     }
 
-    /// A figure of the client's workload, as JSON, because it is compared with others'.
+    /// Adds a figure of the client's workload, as JSON, because it is compared with figures of
+    /// others.
     func add(_ line: some Encodable) {
         rows.append(line)
         print((try? Self.json(line)) ?? "\(line)")
     }
 
-    /// A step that should have been measured and was not: it fails its benchmark.
+    /// Adds a step that was not measured although it should have been. Its benchmark fails.
     ///
-    /// - Parameter what: What it lacks: its samples, or those of its yardstick.
+    /// - Parameter what: The missing part: the samples, or those of the yardstick.
     func add(missing what: String, of step: String, suite: String, count: Int) {
         add(MissingStep(suite: suite, step: step, n: count, missing: what))
     }
@@ -107,7 +108,7 @@ final class Report {
     }
 }
 
-/// A line of JSON in place of a figure.
+/// A line of JSON instead of a figure.
 private struct MissingStep: Encodable {
     let suite: String
     let step: String

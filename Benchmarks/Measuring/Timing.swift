@@ -1,4 +1,4 @@
-// Every time is in microseconds, because every step's is between one and a few million of them.
+// Times are in microseconds, because every step takes between one and a few million of them.
 
 private let clock = ContinuousClock()
 
@@ -18,7 +18,8 @@ extension [Double] {
     var median: Double { sorted()[count / 2] }
 }
 
-/// The median of `rounds`. What `body` returns is how much it found, so that nothing is left out.
+/// Returns the median time of the rounds. `body` returns the number of its results, which must not
+/// be zero.
 func median(_ rounds: Int, _ body: (Int) throws -> Int) rethrows -> Double {
     var results: [Double] = []
     for round in 0..<rounds {
@@ -39,7 +40,8 @@ func median(_ rounds: Int, _ body: (Int) async throws -> Int) async rethrows -> 
     return results.median
 }
 
-/// The time of all rounds over their number, with `width` under way at any moment.
+/// Returns the time of all rounds divided by their number, with `width` rounds in progress at any
+/// time.
 func mean(
     _ rounds: Int, width: Int, _ body: @escaping @Sendable (Int) async throws -> Int
 ) async throws -> Double {

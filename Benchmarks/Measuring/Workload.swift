@@ -1,7 +1,7 @@
 import TidemarkModel
 
-/// The documents that every step reads and writes: chat messages of about 500 bytes, those of the
-/// workload that Google's own client was measured with.
+/// The documents that all steps read and write: chat messages of about 500 bytes. Google's own
+/// client was measured with the same workload.
 struct Workload {
     let count: Int
     var collection = "messages"
@@ -31,7 +31,7 @@ struct Workload {
     func conversation(_ number: Int) -> String {
         "conv-" + Self.padded(number % (count / 50), 6)
     }
-    /// An order that visits documents all over the collection.
+    /// Returns numbers of documents that are spread over the collection.
     func scattered(_ number: Int) -> Int { number &* 7_919 % count }
     func seconds(_ number: Int) -> Int64 { 1_700_000_000 + Int64(number) }
 
@@ -60,7 +60,7 @@ struct Workload {
         Query(collectionID: collection, orders: newestFirst, limit: .first(50))
     }
 
-    /// Those after document `number`, newest first.
+    /// Returns the query for the documents after document `number`, newest first.
     func newer(than number: Int) -> Query {
         let time = Timestamp(seconds: seconds(number), nanoseconds: 0)
         return Query(

@@ -3,8 +3,8 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// What a browser does whose page of the console's traffic is open: it waits for events, and fetches the
-/// page again at each that says that there is more.
+/// A browser with an open page of the console's traffic: it waits for events, and fetches the page
+/// again at each event about traffic.
 final class ConsoleReader: Sendable {
     private let base: String
     private let pages = Atomic(0)
@@ -13,10 +13,10 @@ final class ConsoleReader: Sendable {
     /// - Parameter port: The control port.
     init(port: Int) { base = "http://127.0.0.1:\(port)" }
 
-    /// Pages that it has fetched.
+    /// The number of fetched pages.
     var fetched: Int { pages.load(ordering: .relaxed) }
 
-    /// - Throws: When the console does not answer.
+    /// - Throws: An error if the console does not answer.
     func open() async throws {
         try await fetch()
         let running = Task { [self] in

@@ -3,7 +3,7 @@ import HummingbirdCore
 import Logging
 import NIOCore
 
-/// The yardstick of REST: the same HTTP, with nothing behind it.
+/// The yardstick of REST: the same HTTP with a constant answer.
 enum EmptyHTTP {
     /// Answers every request on a connection with two letters.
     static func accept(_ channel: any NIOCore.Channel) -> EventLoopFuture<Void> {

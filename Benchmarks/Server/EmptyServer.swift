@@ -3,15 +3,15 @@ import Foundation
 import TidemarkModel
 import TidemarkWire
 
-/// The yardstick of the server suite: the same gRPC and the same HTTP, with nothing behind them. Answers are ready
-/// before they are asked for; a query's are 50 documents, a listen's are all of them.
+/// The yardstick of the server suite: the same gRPC and the same HTTP with constant answers. The
+/// answers are made before the requests: 50 documents for a query, and all documents for a listen.
 final class EmptyServer: Transport {
     private let documents: [Document]
     private let queue = DispatchQueue(label: "benchmark.empty")
 
     private init(_ documents: [Document]) { self.documents = documents }
 
-    /// Until the process is ended.
+    /// Runs the server until the process ends.
     static func run() async throws {
         let workload = ServerWorkload.listened
         let empty = EmptyServer((0..<workload.count).map(workload.document))

@@ -3,13 +3,13 @@ import NIOCore
 import NIOHTTP1
 import TidemarkModel
 
-/// Steps over REST, from this process to another's.
+/// The steps over REST, from this process to another.
 struct RESTSteps: Sendable {
     private let base: String
 
     init(_ child: ServerChild) { base = "http://127.0.0.1:\(child.port)" }
 
-    /// The least a call over HTTP can be.
+    /// Makes the shortest possible call over HTTP.
     func emptyCall() async throws -> Int { try await get("/") }
 
     func get(_ path: DocumentPath) async throws -> Int {
@@ -18,7 +18,7 @@ struct RESTSteps: Sendable {
         return try await get("/v1/" + name)
     }
 
-    /// - Returns: How many bytes came.
+    /// - Returns: The number of received bytes.
     private func get(_ path: String) async throws -> Int {
         let request = HTTPClientRequest(url: base + path)
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))

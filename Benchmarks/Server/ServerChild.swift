@@ -1,12 +1,12 @@
 import Foundation
 
-/// A server in a process of its own, as it is used.
+/// A server in a separate process, as users run it.
 final class ServerChild {
     let port: Int
     private let process = Process()
 
-    /// - Parameter program: One that prints `ready HOST:PORT` and ends on SIGTERM.
-    /// - Throws: When it does not say that it is ready.
+    /// - Parameter program: A program that prints `ready HOST:PORT` and ends on SIGTERM.
+    /// - Throws: An error if the program does not report that it is ready.
     init(_ program: URL, _ arguments: [String]) throws {
         process.executableURL = program
         process.arguments = arguments
@@ -23,7 +23,7 @@ final class ServerChild {
         self.port = port
     }
 
-    /// The control port of `tidemark serve` that was told to write its ports to that file.
+    /// Returns the control port of a `tidemark serve` that has written its ports to the file.
     static func controlPort(in file: String) throws -> Int {
         struct Ports: Decodable {
             let control: Int
@@ -32,17 +32,18 @@ final class ServerChild {
         return try JSONDecoder().decode(Ports.self, from: data).control
     }
 
-    /// What it holds in memory now, in MiB; nil where the system does not say so in `/proc`.
+    /// The resident memory in MiB; nil if `/proc` does not report it.
     var residentMiB: Double? { memory(in: "status", "VmRSS:") }
 
-    /// Of that, what is its own and no file's.
+    /// The part of the resident memory that belongs to no file, in MiB.
     var anonymousMiB: Double? { memory(in: "status", "RssAnon:") }
 
-    /// Processor time that it has used, in seconds; nil where `/proc` does not say.
+    /// The used processor time in seconds; nil if `/proc` does not report it.
     var processorSeconds: Double? {
         let path = "/proc/\(process.processIdentifier)/stat"
         guard let text = try? String(contentsOfFile: path, encoding: .utf8),
-            // The name before may hold anything; user and system time are the 14th and 15th fields.
+            // The name before can contain any character. User and system time are the 14th and 15th
+            // fields.
             let fields = text.split(separator: ")").last?.split(separator: " "), fields.count > 13,
             let user = Double(fields[11]), let system = Double(fields[12])
         else { return nil }

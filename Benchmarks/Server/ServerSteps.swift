@@ -1,13 +1,13 @@
 import TidemarkModel
 import TidemarkWire
 
-/// What the server suite stores.
+/// The documents of the server suite.
 enum ServerWorkload {
-    /// Small enough to be listened to as a whole.
+    /// The collection is small enough for a listener on all of it.
     static let listened = Workload(count: 10_000, collection: "listened")
 }
 
-/// The steps, over gRPC from this process to another's.
+/// The steps over gRPC, from this process to another.
 struct ServerSteps: Sendable {
     let transport: GRPCTransport
     let context = CallContext(database: Workload.database)
@@ -27,7 +27,7 @@ struct ServerSteps: Sendable {
         Mutation(path: workload.path(number), .set(workload.fields(number)))
     }
 
-    /// The least a call can be: a request of a few bytes, an answer of none.
+    /// Makes the shortest possible call: a request of a few bytes and an empty answer.
     func emptyCall() async throws -> Int {
         try await transport.replies(to: .rollback([1]), context).count
     }
@@ -45,7 +45,7 @@ struct ServerSteps: Sendable {
         try await transport.documents(of: query, context).documents.count
     }
 
-    /// Until the target is current.
+    /// Returns when the target is current.
     func listen(_ query: Query) async throws -> Int {
         let (events, sink) = AsyncStream.makeStream(of: StreamEvent<ListenResponse>.self)
         let stream = transport.listen(context) { sink.yield($0) }

@@ -2,8 +2,9 @@ import Foundation
 import TidemarkModel
 import TidemarkWire
 
-/// `tidemark serve` over gRPC, beside a server of the same gRPC with nothing behind it. Client and
-/// servers are processes of their own; the client is ``GRPCTransport`` without an engine.
+/// Measures `tidemark serve` over gRPC, beside a server with the same gRPC and constant answers.
+/// The client and the servers are separate processes. The client is ``GRPCTransport`` without an
+/// engine.
 struct ServerSuite {
     let count: Int
     let folder: URL
@@ -11,9 +12,10 @@ struct ServerSuite {
     let report: Report
 
     private static let width = 16
-    /// Of calls that are compared with others: half of them with the console open, or as many empty ones.
+    /// The number of compared runs of calls: half of them with an open console, or as many with
+    /// empty calls.
     private static let turns = 14
-    /// The most empty calls that a get over REST may take. Source: Decisions/0062.
+    /// The maximum ratio of a get over REST to an empty call. Source: Decisions/0062.
     private static let worstREST = 1.43
 
     func run() async throws {
@@ -37,7 +39,7 @@ struct ServerSuite {
         }
     }
 
-    /// By turns, so that both have the same machine.
+    /// Alternates between an open and a closed console, so both have the same machine.
     private func measure(_ steps: ServerSteps, _ console: ConsoleReader) async throws {
         let workload = Workload(count: count)
         let paths = (0..<2_000).map { workload.path(workload.scattered($0)) }
@@ -51,7 +53,8 @@ struct ServerSuite {
                 try await steps.get(paths[round % paths.count])
             }
             console.close()
-            // The first is fetched before the calls: a page that stays as it was costs nothing.
+            // The first page is fetched before the calls. Without a further page, the open console
+            // would cost nothing.
             if isOpen, console.fetched < before + 2 {
                 throw ServerChildError(program: program.path, reason: "told its console nothing")
             }
@@ -78,8 +81,8 @@ struct ServerSuite {
         await steps.transport.close()
     }
 
-    /// After ``measure(_:_:)`` over gRPC has stored the documents. By turns, so that both have the
-    /// machine as it is at the time.
+    /// Measures REST after ``measure(_:_:)`` over gRPC has stored the documents. Alternates between
+    /// gets and empty calls, so both have the machine in the same state.
     private func measure(_ steps: RESTSteps, emptyHTTP: RESTSteps) async throws {
         let workload = Workload(count: count)
         let paths = (0..<2_000).map { workload.path(workload.scattered($0)) }
@@ -93,7 +96,8 @@ struct ServerSuite {
             empty.append(try await median(300) { _ in try await emptyHTTP.emptyCall() })
             gets.append(try await median(300) { try await steps.get(paths[$0]) })
         }
-        // On a machine that is slower the empty call takes a larger share: the calibration says which it was.
+        // The share of the empty call is larger on a slow machine, so the report includes the
+        // calibration.
         let after = await Calibration()
         report.add(
             "REST get", gets.median, empty.median, atMost: Self.worstREST,
@@ -138,7 +142,7 @@ struct ServerSuite {
     private func query(
         _ steps: ServerSteps, _ workload: Workload, _ empty: Yardstick
     ) async throws {
-        // The first one asks for the index: without a bar, it reads all documents.
+        // The first query requests the index. It reads all documents, and has no bar.
         let first = try await median(1) { _ in try await steps.query(workload.top) }
         report.add("top 50, no index", first, empty.query)
         report.add(
@@ -151,15 +155,15 @@ struct ServerSuite {
     }
 }
 
-/// The same calls, answered by nothing.
+/// The same calls with constant answers.
 struct Yardstick {
-    /// A call without contents; one of 16 at once.
+    /// The time of an empty call; and of one of 16 concurrent calls.
     let call, calls: Double
-    /// 500 writes that nothing stores.
+    /// The time of a commit of 500 writes that nothing stores.
     let commit: Double
-    /// 50 documents; one of 16 at once.
+    /// The time of a query for 50 documents; and of one of 16 concurrent queries.
     let query, queries: Double
-    /// 10,000 documents.
+    /// The time of a listen to 10,000 documents.
     let listen: Double
 
     init(_ steps: ServerSteps, width: Int) async throws {

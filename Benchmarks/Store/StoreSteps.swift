@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkStore
 
-/// The steps, through the store.
+/// The steps of the store.
 struct StoreSteps {
     let workload: Workload
     let store: DocumentStore
@@ -41,7 +41,7 @@ struct StoreSteps {
         try store.read { try $0.documents(of: Workload.database).run(query) }.documents.count
     }
 
-    /// - Returns: How long each slice took, in microseconds.
+    /// - Returns: The times of the slices, in microseconds.
     func buildIndexes() throws -> [Double] {
         var slices: [Double] = []
         var isMore = true

@@ -2,7 +2,7 @@ import Foundation
 import TidemarkModel
 import TidemarkStore
 
-/// Steps of the store beside the same in raw SQLite.
+/// Measures the store's steps beside the same steps in raw SQLite.
 struct StoreSuite {
     let count: Int
     let folder: URL
@@ -46,7 +46,8 @@ struct StoreSuite {
             "point read", try median(5_000) { try steps.point(paths[$0]) },
             median(5_000) { raw.point(ids[$0]) }, atMost: 2)
         let first = Query(collectionID: workload.collection, limit: .first(1))
-        // This step has no bar: raw SQLite reads a table's first row, the store a key and a document.
+        // This step has no bar: raw SQLite reads a table's first row, and the store reads a key and
+        // a document.
         report.add(
             "whole collection, limit 1", try median(500) { _ in try steps.run(first) },
             median(500) { _ in raw.first() })
@@ -77,7 +78,7 @@ struct StoreSuite {
         report.add(step, slices.reduce(0, +), raw)
         report.add("  the median slice of it", slices.median)
         report.add("  95 of 100 are below", slices.sorted()[slices.count * 95 / 100])
-        // The longest ones move the journal into the file.
+        // The longest slices move the journal into the file.
         report.add("  the longest", slices.max() ?? 0)
     }
 
@@ -88,7 +89,7 @@ struct StoreSuite {
         let ours = try time { try steps.load(more) }
         report.add(
             "insert with two indexes", ours / 5_000, time { raw.load(rows) } / 5_000, atMost: 2.5)
-        // With another time, because SQLite leaves pages alone that would not change.
+        // The read time differs, because SQLite does not write pages without changes.
         let again = (0..<1_000).map { number in
             var document = more[number]
             document.readTime = Timestamp(seconds: 1_900_000_000, nanoseconds: 0)
