@@ -26,7 +26,7 @@ struct LintBuildPlugin: BuildToolPlugin {
         ]
     }
 
-    /// From the package's folder, as a baseline names them.
+    /// Returns the path relative to the package's folder, as in a baseline.
     private func relative(_ file: URL, to root: URL) -> String {
         let (path, base) = (file.standardizedFileURL.path, root.standardizedFileURL.path)
         return path.hasPrefix(base + "/") ? String(path.dropFirst(base.count + 1)) : path

@@ -2,8 +2,8 @@ import Foundation
 import PackagePlugin
 
 /// `swift package tidemark-lint`: runs `tidemark-lint` in the package's folder, with the arguments
-/// that follow. Where these name no paths, it reads the package's source targets, or those that
-/// `--target` names.
+/// that follow. If they name no paths, it reads the package's source targets, or those of
+/// `--target`.
 @main
 struct LintCommandPlugin: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) async throws {
@@ -30,7 +30,7 @@ struct LintCommandPlugin: CommandPlugin {
         }
     }
 
-    /// From the package's folder, so that a baseline holds on every machine.
+    /// Returns the path relative to the package's folder, so a baseline is valid on every machine.
     private func relative(_ folder: URL, to root: URL) -> String {
         let (path, base) = (folder.standardizedFileURL.path, root.standardizedFileURL.path)
         return path.hasPrefix(base + "/") ? String(path.dropFirst(base.count + 1)) : path
