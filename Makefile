@@ -1,11 +1,11 @@
-# Tidemark. `make demo` and `make test` do all of their own set-up.
+# The Makefile of Tidemark. `make demo` and `make test` install their own requirements.
 
 export SWIFT ?= swift
-# The targets that the long tests compute in are optimised, in debug builds too; 0 leaves that out, for a debugger.
+# Optimises the targets in which the long tests compute, in debug builds too. Use 0 for a debugger.
 export TIDEMARK_OPTIMIZED ?= 1
 ARGS ?=
 
-# The first target: `make` alone lists what there is.
+# This target is the first, so `make` alone lists the targets.
 help:
 	@echo "make demo          play five apps as they were and on Tidemark, and compare: 6 minutes; ARGS=--full plays all"
 	@echo "make show          watch an app on two phones in a browser, as it was and on Tidemark; ARGS=homes for another app"
@@ -21,48 +21,53 @@ help:
 
 .PHONY: help demo show test debug-build docs long ci setup format lint run-tests check-apple check-views interop demo-small serve bench bench-server bench-client bench-encryption bench-caller bench-app bench-health bench-lint results tables screenshots proto races clean
 
-# Plays a generated history against local servers: three clients of one feed, then what users of a chat app, of
-# a messaging app, of a fitness app and of a feed of pictures do, a sign-up and a launch, on the networks that
-# tell most, before and after. Prints a summary, and names the file with the rest. Fails when something is
-# wrong; a time that is too long is a remark.
-# Options go in ARGS: make demo ARGS="--full --json out.json", ARGS="--verbose --history FILE.jsonl"
+# Plays a generated history against local servers, before and after: three clients of one feed, then
+# the users of a chat app, of a messaging app, of a fitness app and of a feed of pictures, a sign-up
+# and a launch, on the networks that show most about them. Prints a summary, and the name of the
+# file with the rest. Fails if a requirement does not hold; a time that is too long is a remark.
+# Options go in ARGS: make demo ARGS="--full --json out.json",
+# ARGS="--verbose --history FILE.jsonl"
 demo: setup
 	@Scripts/build -c release --product tidemark
 	@.build/release/tidemark demo all $(ARGS)
 
-# Two phones side by side in a browser, on the same server and the same events: the app as it was, and on
-# Tidemark. The network, kills, other people and the clock are buttons. Options go in ARGS:
+# Shows two phones side by side in a browser, on the same server and with the same events: the app
+# as it was, and the app on Tidemark. Buttons control the network, kills, other users and the clock.
+# Options go in ARGS:
 # make show ARGS="homes", ARGS="stamps --record show.jsonl", ARGS="--playback show.jsonl"
 show: setup
 	@Scripts/build -c release --product tidemark
 	@.build/release/tidemark show $(ARGS)
 
-# What the tests need, product by product: `swift build --build-tests` builds every tool of every dependency
-# as well, among them 190 files of C++. No target may import a module that it does not declare.
+# Builds the products that the tests need, one after the other. `swift build --build-tests` would
+# build every tool of every dependency, too, among them 190 files of C++. No target may import a
+# module without declaring it.
 debug-build:
 	@for product in tidemarkPackageTests tidemark tidemark-lint Benchmarks; do \
 		Scripts/build --explicit-target-dependency-import-check error --product $$product || exit 1; done
 
-# Every test: unit, property, engine, server over sockets, and other people's clients.
-# What needs something that is not here is named in one line at the end.
+# Runs every test: unit, property, engine, server over sockets, and clients of others. A line at the
+# end names the tests that could not run here.
 test: setup
 	@$(MAKE) --no-print-directory debug-build
 	@$(MAKE) --no-print-directory run-tests
 
-# The tests alone, on the build that is there: Swift's in two processes, and the interop tests in a third beside them.
+# Runs the tests on the existing build: Swift's in two processes, and the interop tests in a third
+# one beside them.
 run-tests:
 	@Scripts/tests
 
-# The catalogues of all modules, with the toolchain's docc: every warning is an error. Uses the debug build,
-# and prints where the result is and how to read it.
+# Builds the catalogues of all modules with the toolchain's docc; every warning is an error. Uses
+# the debug build, and prints the place of the result and how to read it.
 docs: setup
 	@Scripts/docs
 
-# For an hour what the tests do for seconds: 200 kills under load, five stories on three networks, an export of
-# a million documents, attacks that last, a million damaged messages, 10,000 seeds of the listen checker, 20,000 of the World, as
-# many of feeds and of processes that share a cache, 3,000 of backfills, 100,000 random queries on the cache, 500 of pages from disk, a loss of
-# power at each write of a schema step, and the soak alone in its process; then what works on real threads,
-# under ThreadSanitizer. What fails says its seed.
+# Runs for an hour what the tests do for seconds: 200 kills under load, five stories on three
+# networks, an export of a million documents, long attacks, a million damaged messages, 10,000 seeds
+# of the listen checker, 20,000 of the World, 20,000 of feeds and of processes that share a cache,
+# 3,000 of backfills, 100,000 random queries on the cache, 500 seeds of pages from disk, a loss of
+# power at each write of a schema step, and the soak alone in its process; then the code on real
+# threads, under ThreadSanitizer. A failure prints its seed.
 long: setup
 	@$(MAKE) --no-print-directory debug-build
 	TIDEMARK_KILL_ROUNDS=200 Scripts/interop -s -k again_and_again
@@ -86,11 +91,13 @@ long: setup
 	TIDEMARK_DISK_SEEDS="0..<5000" $(SWIFT) test --skip-build --filter TidemarkDiskTests
 	$(MAKE) --no-print-directory races
 
-# Engine, pagers, pictures and accounts on real threads under ThreadSanitizer, in a build of its own.
+# Runs the engine, pagers, pictures, accounts and a server's executor on real threads under
+# ThreadSanitizer, in a separate build.
 races: setup
 	@Scripts/races
 
-# What CI runs: the format, what may import what, every test, and the demo as a test of the whole.
+# Runs the checks of CI: the format, the imports, every test, the documentation, the example apps'
+# views, the code for Apple's systems, and the demo as a test of the whole.
 ci: setup
 	@.ci/run
 
@@ -103,19 +110,21 @@ format:
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format Sources Examples Tests Benchmarks Plugins Tools Package.swift
 
-# The code for Apple's systems, on stubs with Apple's names (Tools/AppleCheck): a small package of its own.
+# Compiles the code for Apple's systems on stubs with Apple's names (Tools/AppleCheck), in separate
+# packages.
 check-apple:
 	@Scripts/check-apple
 
-# The views of the example apps, on the stub of SwiftUI there. Uses the debug build that the tests made.
+# Type-checks the views of the example apps on the stub of SwiftUI. Uses the debug build of the
+# tests.
 check-views:
 	@Scripts/check-views
 
-# Google's Python client against `tidemark serve`. Uses the debug build that the tests made.
+# Runs Google's Python client against `tidemark serve`. Uses the debug build of the tests.
 interop:
 	@Scripts/interop
 
-# All five journeys, small, for CI.
+# Plays all five journeys at a small size, for CI.
 demo-small:
 	@Scripts/build --product tidemark
 	@.build/debug/tidemark demo all --limit 500 --opens 24 --small $(ARGS)
@@ -124,68 +133,76 @@ serve: setup
 	@Scripts/build -c release --product tidemark
 	@.build/release/tidemark serve $(ARGS)
 
-# Speed, as ratios to raw SQLite and to an empty gRPC call measured in the same run, each with its bar; then
-# the tests that measure what a browser waits for. Fails when a bar is missed.
+# Measures speed as ratios to raw SQLite and to an empty gRPC call in the same run, with bars; then
+# runs the tests that measure a browser's waiting times. Fails if a bar is missed.
 # One suite, or figures for a file: make bench ARGS="server --json FILE"
 bench: setup
 	@Scripts/build -c release --product tidemark
 	@$(SWIFT) run -c release Benchmarks $(ARGS)
 	@TIDEMARK=.build/release/tidemark TIDEMARK_TIMES=1 Scripts/interop -m times
 
-# The server against its thresholds (Benchmarks/Bars/Bars.swift), on a machine that does nothing else.
-# Fails when one is missed. An hour of mixed load: make bench-server ARGS="--soak 60"
+# Measures the server against its limits (Benchmarks/Bars/Bars.swift), on a machine that does
+# nothing else. Fails if a limit is missed.
+# An hour of mixed load: make bench-server ARGS="--soak 60"
 bench-server: setup
 	@Scripts/build -c release --product tidemark
 	@$(SWIFT) run -c release Benchmarks bars $(ARGS)
 
-# The client's workload beside the figures of Google's own client and raw SQLite: JSON lines. Fails when
-# a threshold (Benchmarks/Client/ClientFigures.swift) is missed. Part of it: ARGS="--count 11000"
+# Measures the client's workload beside the figures of Google's own client and of raw SQLite, as
+# JSON lines. Fails if a limit (Benchmarks/Client/ClientFigures.swift) is missed.
+# A part of the workload: ARGS="--count 11000"
 bench-client: setup
 	@Scripts/build -c release --product Benchmarks
 	@.build/release/Benchmarks client steps $(ARGS)
 
-# What an app waits for at the public API, from 1,000 to 1,000,000 documents: JSON lines. Fails when a
-# threshold (Benchmarks/Caller/CallerFigures.swift) is missed. Part of it: ARGS="--count 100000 --only rows"
+# Measures an app's waiting times at the public API, from 1,000 to 1,000,000 documents, as JSON
+# lines. Fails if a limit (Benchmarks/Caller/CallerFigures.swift) is missed.
+# A part of the workload: ARGS="--count 100000 --only rows"
 bench-caller: setup
 	@Scripts/build -c release --product Benchmarks
 	@.build/release/Benchmarks caller $(ARGS)
 
-# The client's workload with an encrypted cache, beside one that is not. Fails where a step takes over 1.3 times
-# as long. Options: ARGS="--count 11000 --only writes"
+# Measures the client's workload with an encrypted cache, beside a plain one. Fails if a step takes
+# over 1.3 times as long. Options: ARGS="--count 11000 --only writes"
 bench-encryption: setup
 	@Scripts/build -c release --product Benchmarks
 	@.build/release/Benchmarks encryption $(ARGS)
 
-# Health exports of 10 MB to 1 GB, imported and, in the same run, read by Python's xml.etree. Larger:
-# ARGS="--sizes 5000". Fails below 150 MB/s, above 64 MB, or when a day's total is not what was generated.
+# Imports health exports of 10 MB to 1 GB, and reads them with Python's xml.etree in the same run.
+# Fails below 150 MB/s, above 64 MB, or if a day's total differs from the generated one.
+# Larger exports: ARGS="--sizes 5000"
 bench-health: setup
 	@Scripts/build -c release --product tidemark
 	@Scripts/bench-health $(ARGS)
 
-# A generated app of 100,000 lines of Swift, linted. Fails above 10 s. Options: ARGS="--lines 20000"
+# Lints a generated app of 100,000 lines of Swift. Fails above 10 s. Options: ARGS="--lines 20000"
 bench-lint: setup
 	@Scripts/build -c release --product tidemark-lint
 	@Scripts/bench-lint $(ARGS)
 
-# Feeds, pages from disk, retries and single flight against their thresholds (Benchmarks/App/AppFigures.swift),
-# on a machine that does nothing else. Fails when one is missed. Part of it: ARGS="--only retry"
+# Measures feeds, pages from disk, retries and single flight against their limits
+# (Benchmarks/App/AppFigures.swift), on a machine that does nothing else. Fails if a limit is
+# missed.
+# A part: ARGS="--only retry"
 bench-app: setup
 	@Scripts/build -c release --product Benchmarks
 	@.build/release/Benchmarks app $(ARGS)
 
-# Every suite in release, one whole run each, kept in Benchmarks/Results, and the documents' tables made
-# from them. Some of them: ARGS="client caller". On a machine that does nothing else.
+# Runs every suite in release, one complete run each, stores the results in Benchmarks/Results, and
+# makes the documents' tables from them. Needs a machine that does nothing else.
+# Some of the suites: ARGS="client caller"
 results: setup
 	@Scripts/build -c release --product tidemark
 	@Scripts/build -c release --product Benchmarks
 	@Scripts/results $(if $(ARGS),$(ARGS),all)
 	@Scripts/tables
 
-# The documents' tables alone, from the results that are there.
+# Makes the documents' tables from the existing results.
 tables:
 	@Scripts/tables
 
-# Pictures of the console into Documentation/Pictures, in a headless browser. Uses the debug build.
+# Takes pictures of the console for Documentation/Pictures, in a headless browser. Uses the debug
+# build.
 screenshots: setup
 	@$(SWIFT) build --product tidemark
 	@Scripts/screenshots

@@ -1,11 +1,11 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Where `TIDEMARK_WARNINGS=errors` is set, as CI does, a warning in this package fails the build. Those of
-/// its dependencies never do.
+/// With `TIDEMARK_WARNINGS=errors`, as in CI, a warning in this package fails the build. A warning
+/// in a dependency never does.
 let strict: [SwiftSetting] = [.unsafeFlags(["-warnings-as-errors"])]
 
-/// Every target is built the same way, so that a file can move between them unchanged.
+/// The settings of every target. They are the same, so a file can move between targets unchanged.
 let settings: [SwiftSetting] =
     [
         .swiftLanguageMode(.v6),
@@ -14,12 +14,14 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
     ] + (Context.environment["TIDEMARK_WARNINGS"] == "errors" ? strict : [])
 
-/// Which packages an app has to resolve (Decisions/0065): those of a trait that is off are not.
+/// The traits that determine the packages an app must resolve (Decisions/0065). The packages of a
+/// disabled trait are not resolved.
 let (server, lint) = ("Server", "Lint")
-/// Whether this is a copy that SwiftPM or Xcode has made for an app, which then has the client alone.
+/// True if this is a copy that SwiftPM or Xcode made for an app. Such a copy has only the client by
+/// default.
 let isDependency = Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts"
 
-/// A product of a package that only a trait needs.
+/// Returns a product of a package that only a trait needs.
 func product(_ name: String, _ package: String, _ trait: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: [trait]))
 }
@@ -46,7 +48,7 @@ let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioWebSocket = Target.Dependency.product(name: "NIOWebSocket", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let jwtKit = product("JWTKit", "jwt-kit", server)
-// Both are of packages that jwt-kit and the gRPC library bring anyway.
+// The packages of these two products are also dependencies of jwt-kit and the gRPC library.
 let x509 = product("X509", "swift-certificates", server)
 let asn1 = product("SwiftASN1", "swift-asn1", server)
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
@@ -55,18 +57,18 @@ let serviceLifecycle = Target.Dependency.product(
     name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals = Target.Dependency.product(
     name: "UnixSignals", package: "swift-service-lifecycle")
-// For the linter alone: nothing else may import it.
+// Only the linter may import these.
 let syntax = product("SwiftSyntax", "swift-syntax", lint)
 let parser = product("SwiftParser", "swift-syntax", lint)
-/// The linter's own arguments: it needs no server.
+/// The argument parser of the linter, which does not need the trait of the server.
 let lintArguments = product("ArgumentParser", "swift-argument-parser", lint)
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 
-/// Defects that the World's tests plant, to see them found. Release builds have none.
+/// Defects that the World's tests plant to check that they are found. Release builds have none.
 let planted: [SwiftSetting] = [.define("TIDEMARK_DEFECTS", .when(configuration: .debug))]
 
-/// One target of the library. What it may import is its dependency list, and nothing else:
-/// `make debug-build` passes `--explicit-target-dependency-import-check error`.
+/// Returns a target of the library. It may import only its listed dependencies: `make debug-build`
+/// passes `--explicit-target-dependency-import-check error`.
 func library(
     _ name: String, _ dependencies: [Target.Dependency] = [], _ extra: [SwiftSetting] = []
 ) -> Target {
@@ -80,14 +82,15 @@ func tests(
         name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: settings + extra)
 }
 
-/// The core of an example app, on the public API of the products alone: `Examples/Stamps/Core`.
+/// Returns the core of an example app, which uses only the public API of the products:
+/// `Examples/Stamps/Core`.
 func example(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(
         name: name + "Core", dependencies: ["ExampleKit", "Tidemark"] + dependencies,
         path: "Examples/\(name)/Core", swiftSettings: settings)
 }
 
-/// A decoder of pictures that the system brings.
+/// Returns the system's decoder of a picture format.
 func decoder(_ format: String) -> Target.Dependency {
     .target(name: "CTidemark" + format, condition: .when(platforms: [.linux]))
 }
@@ -140,12 +143,12 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     ],
     targets: [
-        // The C library under one name, and calls that differ between systems.
+        // TidemarkSystem has the C library under one name, and calls that differ between systems.
         library("TidemarkSystem"),
         library("TidemarkModel"),
         library("TidemarkResilience"),
         library("TidemarkRules", ["TidemarkModel"], planted),
-        // Sentences for people, of all targets that speak to them.
+        // TidemarkWords has the sentences for people, for all targets that show texts.
         library("TidemarkWords"),
         library("TidemarkStore", ["TidemarkModel", "TidemarkSystem", sqlite], planted),
         library(
@@ -157,7 +160,7 @@ let package = Package(
                 "TidemarkModel", "CTidemarkZlib", grpcCore, grpcHTTP2, nioCore, nioHPACK, nioHTTP2,
                 nioPosix, protobuf,
             ]),
-        // Firestore's calls as HTTP/1.1 has them: REST and WebChannel, without a socket.
+        // TidemarkREST has Firestore's calls over HTTP/1.1, REST and WebChannel, without sockets.
         library("TidemarkREST", ["TidemarkModel", "TidemarkWire"]),
         library("TidemarkServer", ["TidemarkModel", "TidemarkRules", "TidemarkStore"]),
         library(
@@ -169,9 +172,9 @@ let package = Package(
                 nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS, nioWebSocket, jwtKit, crypto,
                 cryptoExtras, x509, asn1,
             ]),
-        // The official form of exports, read and written.
+        // TidemarkExport reads and writes the official form of exports.
         library("TidemarkExport", ["TidemarkModel", "TidemarkREST", "TidemarkSystem"]),
-        // Pages over the server: what it holds, what was asked of it, and what that cost.
+        // TidemarkConsole has pages that show the server's data, its calls and their cost.
         .target(
             name: "TidemarkConsole",
             dependencies: [
@@ -199,9 +202,11 @@ let package = Package(
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
                 "TidemarkWire", "TidemarkWords", metrics,
             ]),
-        // A cache that is encrypted, apart from what every client compiles.
+        // TidemarkEncryption encrypts a cache. It is separate, so clients without encryption do not
+        // compile it.
         library("TidemarkEncryption", ["TidemarkStore", "TidemarkSync", crypto]),
-        // Tokens of service accounts, apart from what a phone needs.
+        // TidemarkGoogleAuth makes tokens of service accounts. It is separate, because a phone does
+        // not need it.
         library(
             "TidemarkGoogleAuth",
             ["TidemarkResilience", cryptoExtras, httpClient, nioCore, nioHTTP1]),
@@ -212,16 +217,17 @@ let package = Package(
                 httpClient, metrics, nioCore,
                 nioHTTP1, nioPosix, nioSSL, nioTLS,
             ], planted),
-        // The system's zlib, for zips.
+        // CTidemarkZlib is the system's zlib, for zips.
         .systemLibrary(
             name: "CTidemarkZlib", pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
-        // Of Tidemark it needs nothing, so that an import compiles and starts without a network.
+        // TidemarkHealth uses nothing of the client, so an import compiles and starts without a
+        // network.
         library(
             "TidemarkHealth",
             ["TidemarkSystem", "TidemarkWords", "CTidemarkZlib", grdb, sqlite, metrics]),
         library("TidemarkHealthSync", ["Tidemark", "TidemarkApp", "TidemarkHealth"]),
-        // The system's decoders of pictures; on Apple's systems ImageIO does it.
+        // These are the system's decoders of pictures. Apple's systems use ImageIO instead.
         .systemLibrary(
             name: "CTidemarkJPEG", pkgConfig: "libturbojpeg",
             providers: [.apt(["libturbojpeg0-dev"])]),
@@ -240,17 +246,18 @@ let package = Package(
                 "TidemarkSync", "TidemarkWire", "TidemarkServer", "Tidemark", "TidemarkApp",
                 .target(name: "TidemarkHTTP", condition: .when(traits: [server])),
             ]),
-        // For this package's own tests: no product has it.
+        // TidemarkSimulation is for this package's own tests, and is in no product.
         library(
             "TidemarkSimulation",
             [
                 "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer", "Tidemark",
                 "TidemarkApp", "TidemarkTesting", hummingbird, log,
             ], planted),
-        // What the example apps have in common: a screen, an app on a phone, a story.
+        // ExampleKit has the common parts of the example apps: a screen, an app on a phone, a
+        // story.
         .target(
             name: "ExampleKit", dependencies: ["Tidemark", "TidemarkApp"], path: "Examples/Kit",
-            // Links to the files of the examples.
+            // The files are links to those of the examples.
             resources: [
                 .embedInCode("Rules/chats.rules"), .embedInCode("Rules/health.rules"),
                 .embedInCode("Rules/homes.rules"), .embedInCode("Rules/messages.rules"),
@@ -262,7 +269,8 @@ let package = Package(
         example("Chats", ["TidemarkApp"]),
         example("Stamps", ["TidemarkApp", "TidemarkImages"]),
         example("Homes", ["TidemarkApp"]),
-        // An app of an example in a process of its own, and what it runs on.
+        // TidemarkPhones runs an example app in a separate process, with the servers that the app
+        // needs.
         library(
             "TidemarkPhones",
             [
@@ -270,7 +278,7 @@ let package = Package(
                 "ChatsCore", "HealthCore", "HomesCore", "MessagesCore", "StampsCore", arguments,
                 httpClient, nioCore, nioHTTP1, nioPosix,
             ]),
-        // What `tidemark demo` plays.
+        // TidemarkDemo is `tidemark demo`.
         library(
             "TidemarkDemo",
             [
@@ -280,7 +288,7 @@ let package = Package(
                 "TidemarkPhones", "ExampleKit", "ChatsCore", "HealthCore", "HomesCore",
                 "MessagesCore", "StampsCore", arguments, httpClient, nioCore, nioHTTP1,
             ]),
-        // `tidemark show`: both phones of an example in a browser.
+        // TidemarkShow is `tidemark show`: both phones of an example in a browser.
         .target(
             name: "TidemarkShow",
             dependencies: [
@@ -304,15 +312,16 @@ let package = Package(
             ],
             swiftSettings: settings),
 
-        // What an app's Firestore code costs, read from its sources.
+        // TidemarkLint finds costly Firestore code in an app's sources.
         library(
             "TidemarkLint", ["TidemarkModel", "TidemarkRules", syntax, parser]),
-        // Named as its product: a plugin's tool is found by one name for both.
+        // The target has the name of its product, because a plugin finds its tool by one name for
+        // both.
         .executableTarget(
             name: "tidemark-lint",
             dependencies: ["TidemarkLint", "TidemarkRules", "TidemarkServer", lintArguments],
             path: "Sources/TidemarkLintCLI", swiftSettings: settings),
-        // `swift package tidemark-lint`, and findings at each build.
+        // The plugins are `swift package tidemark-lint`, and the findings at each build.
         .plugin(
             name: "TidemarkLintCommand",
             capability: .command(
@@ -323,7 +332,8 @@ let package = Package(
         .plugin(
             name: "TidemarkLintBuild", capability: .buildTool(), dependencies: ["tidemark-lint"]),
 
-        // Inside this package, because what it measures is `package` and no product.
+        // The benchmarks are in this package, because they measure `package` symbols that are in no
+        // product.
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
@@ -335,7 +345,7 @@ let package = Package(
             path: "Benchmarks", exclude: ["Results"], swiftSettings: settings),
 
         tests("TidemarkModelTests", ["TidemarkModel"]),
-        // Imports the model alone, so that it builds in seconds.
+        // These tests import few targets, so they build in seconds.
         tests("TidemarkRulesTests", ["TidemarkModel", "TidemarkRules"], planted),
         tests(
             "TidemarkResilienceTests",
@@ -395,7 +405,8 @@ let package = Package(
                 "Tidemark", "TidemarkRules", "TidemarkServer", "TidemarkTesting",
                 "TidemarkSimulation", metrics,
             ]),
-        // By itself, so that it compiles and runs alone: TIDEMARK_WORLD_SEEDS=17 … --filter WorldTests.
+        // These tests are a separate target, so they compile and run alone:
+        // TIDEMARK_WORLD_SEEDS=17 … --filter WorldTests.
         tests(
             "TidemarkWorldTests",
             [
@@ -412,7 +423,8 @@ let package = Package(
                 "TidemarkCLI", arguments, cryptoExtras, hummingbird, httpClient, crypto, nioCore,
                 nioHTTP1, nioPosix, nioSSL, metrics, metricsTestKit,
             ], planted),
-        // A disk that loses what was not synced, and what the stores make of that.
+        // These tests simulate a disk that loses data without a sync, and check the stores after
+        // it.
         tests(
             "TidemarkDiskTests",
             [
@@ -453,9 +465,10 @@ let package = Package(
         tests(
             "TidemarkImagesTests",
             ["TidemarkImages", "TidemarkTesting", nioCore, nioHTTP1, nioPosix]),
-        // What tests of all targets share: waits for facts, threads of their own.
+        // TestSupport is shared by the tests of all targets: it waits for facts and runs separate
+        // threads.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
-        // What the tests of the examples have around a phone.
+        // ExampleTesting has the surroundings of a phone for the tests of the examples.
         .target(
             name: "ExampleTesting",
             dependencies: ["ExampleKit", "Tidemark", "TidemarkServer", "TidemarkTesting"],
@@ -492,7 +505,8 @@ let package = Package(
     ]
 )
 
-// What App Store Connect asks of libraries that look at files. It goes into apps, which are built on a Mac.
+// App Store Connect requires this file of libraries that read files' metadata. It is a part of apps
+// only, and apps are built on a Mac.
 for target in package.targets
 where ["TidemarkStore", "TidemarkImages", "TidemarkHealth"].contains(target.name) {
     #if os(macOS)
@@ -502,8 +516,9 @@ where ["TidemarkStore", "TidemarkImages", "TidemarkHealth"].contains(target.name
     #endif
 }
 
-// `TIDEMARK_OPTIMIZED=1`, which the Makefile sets, optimises the targets that the long tests compute in, in
-// debug builds too. Assertions, `@testable` and planted defects stay: 600 Worlds take 19 s in place of 71.
+// `TIDEMARK_OPTIMIZED=1`, which the Makefile sets, optimises the targets in which the long tests
+// compute, in debug builds too. Assertions, `@testable` and planted defects stay. 600 Worlds then
+// take 19 s instead of 71 s.
 if Context.environment["TIDEMARK_OPTIMIZED"] == "1" {
     let computing = [
         "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkSync", "TidemarkServer",
@@ -516,8 +531,8 @@ if Context.environment["TIDEMARK_OPTIMIZED"] == "1" {
     }
 }
 
-// `TIDEMARK_TESTS=TidemarkAppTests,TidyTests` keeps those test targets alone, so that the test bundle links
-// after a change in seconds, and what nothing in it uses is not compiled.
+// `TIDEMARK_TESTS=TidemarkAppTests,TidyTests` removes all other test targets. The test bundle then
+// links within seconds after a change, and unused code is not compiled.
 if let kept = Context.environment["TIDEMARK_TESTS"]?.split(separator: ",").map(String.init) {
     package.targets.removeAll { $0.type == .test && !kept.contains($0.name) }
 }
