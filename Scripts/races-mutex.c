@@ -1,9 +1,10 @@
-// What `Mutex` of Swift's Synchronization does when somebody else has the lock, for a build under
-// ThreadSanitizer. The library's own is not instrumented: whoever has waited for a lock would be reported
-// for what the lock guards. These take the place of the library's where a program is linked with them.
+// Replaces the slow paths of `Mutex` in Swift's Synchronization, for a build under ThreadSanitizer.
+// The library's own code is not instrumented, so ThreadSanitizer would report the data behind a
+// lock after a thread has waited for the lock. A program that is linked with these functions uses
+// them instead of the library's.
 //
-// The lock's word is the id of the thread that holds it, and 0 where nobody does. The library sets a bit of
-// it while somebody waits; these set none, so unlocking is always done in Swift.
+// The lock's word is the id of the thread that holds it, or 0. The library sets a bit of the word
+// while a thread waits. These functions set none, so Swift's own code always unlocks.
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>

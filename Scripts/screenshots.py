@@ -1,4 +1,4 @@
-"""Takes pictures of the console over a server with some data and traffic of its own."""
+"""Takes pictures of the console, for a new server with some data and traffic."""
 
 import json
 import os
@@ -49,7 +49,7 @@ service cloud.firestore {
 
 
 def fill(client):
-    """Some messages, and an app that reads them as an app should not."""
+    """Writes some messages, and reads them in a costly way, which the console shows."""
     names = ["ann", "bob", "cem", "dia"]
     for start in range(0, 1_200, 400):
         batch = client.batch()
@@ -81,13 +81,13 @@ def fill_accounts(port):
 
 
 def show():
-    """The show in its first story, when the network is back: one phone goes on by itself."""
+    """Takes pictures of the first story, when the network is back and one phone continues."""
     show = Show("stamps")
     show.until(lambda state: "ready" in state["stage"], 40)
     show.order(order="play")
     show.until(lambda state: state.get("story", {}).get("beat") == 5, 60)
     show.until(lambda state: "fresh" in state["phones"][1].get("screen", {}).get("state", {}))
-    # The story goes on no further, so that every picture is of this moment.
+    # The story stops, so every picture shows this moment.
     show.order(order="stop")
     for width in (1200, 768, 390):
         height = 1_500 if width < 1_000 else 1_050
@@ -113,7 +113,7 @@ def open_browser(width, height):
 def emulate(browser, scheme, width, height):
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
         "features": [{"name": "prefers-color-scheme", "value": scheme}]})
-    # A window has a least width that a phone has not.
+    # A window has a minimum width, which is larger than a phone's.
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
         "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
 
