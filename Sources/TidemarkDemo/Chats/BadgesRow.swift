@@ -29,7 +29,7 @@ struct BadgesRow: ScenarioRow {
     }
     /// The reads are one for each changed conversation and one for the change on the open screen.
     /// One more is for the listener, which finds nothing new at first, and one for the document
-    /// with what the user has seen.
+    /// with the counts of seen messages.
     var bar: Bar {
         Bar(
             reads: changed + 3, fewer: 0.95, isKnownToDevice: true,
@@ -44,7 +44,8 @@ struct BadgesRow: ScenarioRow {
         DocumentPath(unchecked: "\(Self.chats.text)/\(slug)-\(side.rawValue)-\(number)")
     }
 
-    /// Returns the path of the document with what the user has seen. Both apps have this document.
+    /// Returns the path of the document with the counts of messages that the user has seen. Both
+    /// apps have this document.
     private func seenPath(_ side: Side) -> String { "users/\(user(side))/state/seen" }
 
     private func messagesAtFirst(_ number: Int) -> Int64 { Int64(1 + number % 9) }
@@ -153,7 +154,7 @@ struct BadgesRow: ScenarioRow {
             return row.unread == known + 1
         }
         visit.measured("messages without their badge", Double(withoutBadge))
-        // Subtract the reads of the document with what was seen and of the last message.
+        // Subtract the reads of the document with the seen counts and of the last message.
         let reads = try await visit.reads(of: firestore) - 2
         visit.measured("reads of the refresh", Double(reads))
         visit.measured("reads beside the prediction", Double(prediction.distance(to: reads)))
@@ -166,7 +167,7 @@ struct BadgesRow: ScenarioRow {
     }
 
     /// Plays the app as it was: a listener on all of the user's conversations, and one document
-    /// with what the user has seen.
+    /// with the counts of messages that the user has seen.
     private func useBefore(_ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
         async let document = visit.retrying {

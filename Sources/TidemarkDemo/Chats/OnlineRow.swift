@@ -112,8 +112,8 @@ struct OnlineRow: ScenarioRow {
         }
     }
 
-    /// Returns the list of the filtered app. Its window begins at the newest user that the device
-    /// holds.
+    /// Returns the list of the filtered app. Its listener begins at the newest user on the device,
+    /// or else at the start of the window.
     private func filtered(_ firestore: Firestore, now: Timestamp) -> FilteredList {
         FilteredList(
             items: firestore.collection(collection.text), time: Self.seenAt,

@@ -8,7 +8,7 @@ import TidemarkModel
 /// and until another device has received the data.
 struct HealthRow: ScenarioRow {
     private let export: HealthExportFile
-    /// The export for the app as it was. It has ninety days, however long the other export is.
+    /// The short export, which the app as it was imports, however long the other export is.
     private let exportBefore: HealthExportFile
     private let kills: Int
     /// True if the export has the length for which the bars in seconds are meant.

@@ -36,7 +36,7 @@ struct LaunchFigure: Encodable, Sendable {
     var startMs: Double?
     /// The median time to a profile.
     var profileMs: Double?
-    /// The median and the worst time until the launch shows the server's content, including just
+    /// The median and the worst time until the launch shows the server's content, including newly
     /// issued stamps; nil if a launch never did.
     var liveMs: Double?
     var liveWorstMs: Double?

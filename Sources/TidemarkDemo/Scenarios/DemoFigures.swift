@@ -10,7 +10,7 @@ struct DemoFigures: Sendable {
     var launches: LaunchDemoFigures?
     var signUps: [LaunchScenario<SignUpFigures>] = []
     var pictures: [LaunchScenario<[String: Double]>] = []
-    /// The duration of the complete demo; nil if only a part ran.
+    /// The times of the complete demo; nil if only a part ran.
     var times: DemoTimes?
 
     /// The results of the demos that are measured row by row.

@@ -6,10 +6,10 @@ enum DemoNetwork: String, CaseIterable, Sendable {
     /// 400 ms round trip, 1.6 Mbit/s, and 2 % lost packets.
     case threeG = "3g"
     /// Three of every ten calls of a client fail. The first does its work, is billed, and loses its
-    /// answer; the second and the sixth fail before they arrive. The order is fixed and not random,
-    /// so every run is equally hard.
+    /// answer; the second and the sixth fail before they arrive. The third listen is cut after 20
+    /// messages. The order is fixed and not random, so every run is equally hard.
     case failing = "failing-30"
-    /// The server is unreachable for the first 1.5 s of the app's use.
+    /// The server is unreachable for at least the first 1.5 s of the app's use.
     case offline = "offline-then-back"
 
     var profile: NetworkProfile {

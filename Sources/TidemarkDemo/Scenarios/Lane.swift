@@ -4,7 +4,8 @@ import TidemarkServer
 
 /// Plays all rows on one network, one after the other, with a separate server.
 struct Lane {
-    /// The maximum number of times at which news arrives. Each move of the clock is a call.
+    /// The maximum number of times at which news arrives. It is small, because each move of the
+    /// clock is a call.
     private static let moments = 12
 
     let network: DemoNetwork
