@@ -6,11 +6,10 @@ import Testing
 @Suite struct `Comments` {
     /// The targets whose comments were reworded. A target is added when it meets the limits.
     private static let finished = [
-        "TidemarkAudit", "TidemarkCLI", "TidemarkDemo", "TidemarkEncryption",
-        "TidemarkGoogleAuth", "TidemarkHealthSync", "TidemarkLintCLI", "TidemarkModel",
-        "TidemarkPhones", "TidemarkResilience", "TidemarkRules", "TidemarkShow",
-        "TidemarkSimulation", "TidemarkStore", "TidemarkSync", "TidemarkSystem",
-        "TidemarkWire", "TidemarkWords",
+        "TidemarkAudit", "TidemarkCLI", "TidemarkDemo", "TidemarkEncryption", "TidemarkGoogleAuth",
+        "TidemarkHealthSync", "TidemarkLintCLI", "TidemarkModel", "TidemarkPhones", "TidemarkREST",
+        "TidemarkResilience", "TidemarkRules", "TidemarkShow", "TidemarkSimulation",
+        "TidemarkStore", "TidemarkSync", "TidemarkSystem", "TidemarkWire", "TidemarkWords",
     ]
 
     /// The maximum share of comments that open with a fragment.

@@ -2,18 +2,18 @@ import Foundation
 import TidemarkModel
 import TidemarkWire
 
-/// A request as an RPC, and the RPC's answer as JSON.
+/// A REST request decoded as an RPC. Encodes the RPC's replies as JSON.
 struct RESTCall: Sendable {
     let method: RPCMethod
     let database: DatabaseID
     let request: Request
-    /// Whether the answer is a list.
+    /// True if the answer is a list.
     var isStreaming: Bool { method.streamsReplies }
     private let isPretty: Bool
 
-    /// What a request asks for, as its head says.
+    /// Returns the route of a request's method and path.
     ///
-    /// - Throws: Where there is nothing.
+    /// - Throws: `NOT_FOUND` if there is no such method.
     static func route(of request: RESTRequest) throws(RESTRefusal) -> RESTRoute {
         guard let segments = URLText.segments(of: request.path),
             let route = RESTRoute(request.method, segments)
@@ -21,7 +21,7 @@ struct RESTCall: Sendable {
         return route
     }
 
-    /// - Throws: What is wrong with the request, in production's words where they are known.
+    /// - Throws: `INVALID_ARGUMENT` and others, in the words of production if they are known.
     init(_ request: RESTRequest, _ route: RESTRoute) throws(RPCStatus) {
         if route.rpc == .listen || route.rpc == .write {
             throw RPCStatus(
@@ -48,7 +48,7 @@ struct RESTCall: Sendable {
         (database, self.request) = try CallCoding.request(route.rpc, bytes)
     }
 
-    /// One reply's JSON.
+    /// Returns the JSON of one reply.
     func data(of reply: Reply) -> Data {
         guard let type = method.replyType else { return Data("{}\n".utf8) }
         if case .document(let document) = reply {
@@ -59,10 +59,11 @@ struct RESTCall: Sendable {
     }
 }
 
-/// Why a request is none, and in which form its sender expects to hear that.
+/// The error of a request that names no call, or whose caller is refused, with the form in which
+/// its client expects the error.
 struct RESTRefusal: Error {
     let status: RPCStatus
-    /// Whether the error stands in a list, as the answers of RPCs that stream do.
+    /// True if the error must be inside a list, as in the answers of RPCs that stream.
     let isList: Bool
 
     init(_ status: RPCStatus, isList: Bool) {
@@ -71,7 +72,7 @@ struct RESTRefusal: Error {
     }
 }
 
-/// A request's message, made of its path, its query and its body.
+/// Builds a request's message from its path, its query and its body.
 private struct RESTMessage {
     private let route: RESTRoute
 
@@ -92,7 +93,7 @@ private struct RESTMessage {
         case .field(let name):
             guard let field = schema.field(named: name) else { break }
             var document = try object(body)
-            // The name is the URL's.
+            // The URL decides the name.
             document["name"] = nil
             for pair in route.fields where pair.name == name + ".name" {
                 document["name"] = .text(pair.value)
@@ -101,12 +102,13 @@ private struct RESTMessage {
             var reader = ProtoJSONReader()
             bytes = try reader.message(route.message, [field.jsonName: .object(document)])
         }
-        // In protobuf's bytes a later field stands for an earlier one, and messages are joined.
+        // In protobuf's encoding, a later field replaces an earlier one, and messages are merged.
         var reader = ProtoJSONReader(isFromURL: true)
         return bytes + (try reader.message(route.message, try tree(fromURL, schema)))
     }
 
-    /// What every method of Google's interfaces has, and what none of ours need.
+    /// The query parameters that all methods of Google's APIs accept. REST calls use only
+    /// `prettyPrint`.
     static let ofTheSystem: Set<String> = [
         "key", "alt", "$alt", "prettyPrint", "$prettyPrint", "fields", "$fields", "access_token",
         "oauth_token", "quotaUser", "callback", "$callback", "uploadType", "upload_protocol",
@@ -125,7 +127,7 @@ private struct RESTMessage {
         return object
     }
 
-    /// Names with dots as objects inside objects. Of a field that is no list, the last value counts.
+    /// Converts names with dots to nested objects. If a field is not a list, its last value counts.
     private func tree(
         _ pairs: [(name: String, value: String)], _ schema: MessageSchema
     ) throws(RPCStatus) -> JSONObject {

@@ -1,19 +1,20 @@
 package import TidemarkModel
 
-/// A request over HTTP, once all of it is there.
+/// An HTTP request whose body is complete.
 package struct RESTRequest: Hashable, Sendable {
     package var method: String
-    /// As it came, with its escapes.
+    /// The path with its escapes, as it was sent.
     package var path: String
-    /// As it came; nil for none.
+    /// The query with its escapes, as it was sent; nil if there is none.
     package var query: String?
-    /// Names in lower case.
+    /// The headers. The names are in lower case.
     package var headers: [String: String]
     package var body: [UInt8]
-    /// True if its connection carries others at the same time, as HTTP/2's do and HTTP/1.1's do not.
+    /// True if the connection carries several requests at the same time: true for HTTP/2, false for
+    /// HTTP/1.1.
     package var isMultiplexed: Bool
 
-    /// Production refuses larger ones. Source: server-protocol 1.0.
+    /// The maximum body, as in production. Source: server-protocol 1.0.
     package static let maxBodyBytes = 11_534_336
 
     package init(

@@ -1,28 +1,28 @@
 import Foundation
 import TidemarkModel
 
-/// Which RPC a method and a path mean, and which of its fields the path sets. Source: the HTTP rules of
-/// `google.firestore.v1`, as webchannel-rest 2 lists them.
+/// The RPC that a method and a path select, and the request fields that the path sets. Source: the
+/// HTTP rules of `google.firestore.v1`, as webchannel-rest 2 lists them.
 package struct RESTRoute: Sendable {
     enum Body: Sendable {
-        /// It has none; the URL's query sets fields.
+        /// The call has no body. The URL's query sets fields.
         case none
-        /// It is the whole request.
+        /// The body is the whole request.
         case whole
-        /// It is one field; the URL's query sets others.
+        /// The body is one field of the request. The URL's query sets other fields.
         case field(String)
     }
 
     let rpc: RPCMethod
     let message: MessageType
     let body: Body
-    /// By the field's name, with dots for fields of fields.
+    /// The values from the path, by field name. Names of nested fields have dots.
     let fields: [(name: String, value: String)]
-    /// The document that a `GET` asks for: a request that says no more needs no message. Nil for a name
-    /// that is none, of which the message's decoder knows what to say.
+    /// The document of a `GET`. A request without other fields then needs no message. Nil if the
+    /// name is invalid; the message's decoder then reports the error.
     private(set) var document: (database: DatabaseID, path: DocumentPath)?
 
-    /// - Returns: Nil where there is nothing.
+    /// - Returns: The route; nil if there is no such method.
     init?(_ method: String, _ segments: [String]) {
         guard segments.count >= 6, Self.versions.contains(segments[0]),
             segments[1] == "projects",
@@ -68,7 +68,7 @@ package struct RESTRoute: Sendable {
         self.body = body
     }
 
-    /// Of a collection: its parent and its id.
+    /// Makes the route of a collection, from its parent and its id.
     private init(
         _ rpc: RPCMethod, _ message: MessageType, _ segments: [String], _ body: Body = .none
     ) {
@@ -77,7 +77,7 @@ package struct RESTRoute: Sendable {
         self.init(rpc, message, [("parent", parent), ("collection_id", id)], body)
     }
 
-    /// What is called by `:word` after the path.
+    /// Makes the route of a method that is named by `:word` after the path.
     private init?(custom segments: [String]) {
         guard let last = segments.last, let colon = last.lastIndex(of: ":") else { return nil }
         let word = String(last[last.index(after: colon)...])
@@ -95,10 +95,10 @@ package struct RESTRoute: Sendable {
         }
     }
 
-    /// As paths begin: clients of the interface's beta version ask the same.
+    /// The first segments of paths. Clients of the API's beta version send the same requests.
     static let versions: Set<String> = ["v1", "v1beta1"]
 
-    /// True for the path of a call, if of one that does not exist.
+    /// Returns true if the path belongs to a call, even if that call does not exist.
     package static func isCall(_ path: String) -> Bool {
         versions.contains { path.hasPrefix("/\($0)/") }
     }
@@ -121,7 +121,7 @@ package struct RESTRoute: Sendable {
 }
 
 extension RPCMethod {
-    /// Whether REST answers with a list, because the RPC streams.
+    /// True if REST answers with a list, because the RPC streams replies.
     var streamsReplies: Bool {
         switch self {
         case .batchGetDocuments, .runQuery, .runAggregationQuery, .executePipeline, .listen, .write:
@@ -130,7 +130,7 @@ extension RPCMethod {
         }
     }
 
-    /// What one reply is in JSON.
+    /// The message type of one reply; nil if the reply is empty.
     var replyType: MessageType? {
         switch self {
         case .getDocument, .createDocument, .updateDocument: .document

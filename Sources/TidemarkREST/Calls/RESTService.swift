@@ -3,23 +3,24 @@ import Synchronization
 package import TidemarkModel
 package import TidemarkWire
 
-/// What calls over HTTP need of a server: the transport, who may call, and what may be under way.
+/// The parts of a server that HTTP calls need: the transport, the access check, and the limits for
+/// concurrent work.
 package struct HTTPService: Sendable {
     package let transport: any Transport
-    /// Who may call, and for how long a call whose client set no deadline.
+    /// Decides who may call, and limits the duration of a call whose client set no deadline.
     let desk: CallDesk
     let budget: SendBudget
-    /// Runs what takes longer than a document's read.
+    /// Runs every call that takes longer than a document's read.
     package let executor: any TaskExecutor
-    /// Bounds what requests hold before they are performed.
+    /// Limits the memory that requests use before they are performed.
     package let bodies: BodyBudget
 
-    /// How much may wait to be sent on all answers and channels.
+    /// The maximum bytes that wait to be sent, in all answers and channels together.
     private static let maxUnsentBytes = 64 << 20
 
     /// - Parameters:
-    ///   - access: Who may call; nil for anybody.
-    ///   - bodies: Bounds what requests hold, together with those of other ports.
+    ///   - access: Decides who may call; nil admits every caller.
+    ///   - bodies: Limits the memory of requests, together with the requests of other ports.
     ///   - executor: Runs every call that is not a short read, and the pumps of channels.
     package init(
         _ transport: any Transport, access: (any CallerGate)?, bodies: BodyBudget = .process,
@@ -32,7 +33,7 @@ package struct HTTPService: Sendable {
         budget = SendBudget(limit: Self.maxUnsentBytes)
     }
 
-    /// - Parameter headers: Names in lower case.
+    /// - Parameter headers: The headers, with names in lower case.
     static func context(_ database: DatabaseID, _ headers: [String: String]) -> CallContext {
         CallContext(
             database: database, label: headers[MetadataKey.label], token: token(headers),
@@ -41,7 +42,9 @@ package struct HTTPService: Sendable {
             appCheckToken: headers[MetadataKey.appCheck])
     }
 
-    /// What came as a bearer token; nil for nothing. Names in lower case.
+    /// Returns the bearer token; nil if there is none.
+    ///
+    /// - Parameter headers: The headers, with names in lower case.
     package static func token(_ headers: [String: String]) -> String? {
         let bearer = "bearer "
         guard let header = headers["authorization"],
@@ -61,7 +64,7 @@ package struct HTTPAnswer: Sendable {
     package var status: Int
     package var contentType: String
     package var body: Body
-    /// What the end of the call said beside its status, such as what it was billed.
+    /// The headers that the call's final status adds, such as the billed reads.
     package var headers: [String: String] = [:]
 
     package init(status: Int = 200, contentType: String = Self.json, body: Body) {
@@ -80,13 +83,15 @@ package struct HTTPAnswer: Sendable {
 }
 
 extension HTTPService {
-    /// How much of a long answer may wait for its reader before the server makes no more of it.
+    /// The bytes of a long answer that may wait for their reader. The server pauses the call above
+    /// this.
     private static let window = 1 << 20
     private static let maxQueuedBytes = 64 << 20
 
-    /// Finds out who calls, and for what, by a request's head alone.
+    /// Identifies the caller and the call from a request's head alone.
     ///
-    /// - Returns: The answer to a caller who is refused, for whom the body need not be read.
+    /// - Returns: The call and its caller, or the answer that refuses them. The body of a refused
+    ///   request need not be read.
     package func admission(of head: RESTRequest) async -> RESTAdmission {
         do throws(RESTRefusal) {
             let route = try RESTCall.route(of: head)
@@ -110,7 +115,7 @@ extension HTTPService {
         return (route, try await caller(request, route))
     }
 
-    /// Reads a body, while the budget has room for what is made of it.
+    /// Decodes a request. Fails if the budget has no room for the decoded body.
     private func call(
         _ request: RESTRequest, _ route: RESTRoute
     ) throws(RESTRefusal) -> RESTCall {
@@ -121,15 +126,15 @@ extension HTTPService {
         } catch { throw RESTRefusal(error, isList: route.rpc.streamsReplies) }
     }
 
-    /// What reading makes of each byte of a body, in bytes.
+    /// The estimated bytes of memory that decoding needs for each byte of a body.
     private static let treeBytes = 4
 
     /// Performs a call. Cancelling the task cancels it.
     ///
-    /// A document's read runs on the executor that the task prefers, such as its connection's event loop;
-    /// other calls, which may take longer, run on ``executor``.
+    /// The read of a document runs on the executor that the task prefers, such as the event loop of
+    /// its connection. Other calls can take longer and run on ``executor``.
     ///
-    /// - Parameter admission: What was found out of the request's head; nil finds it out.
+    /// - Parameter admission: The result of ``admission(of:)``; nil if the method must compute it.
     package func answer(
         _ request: RESTRequest, _ admission: RESTAdmission? = nil
     ) async -> HTTPAnswer {
@@ -150,7 +155,7 @@ extension HTTPService {
         } catch { return .error(error.status, isList: error.isList) }
     }
 
-    /// Performs a short read, which mostly has its answer when the call returns.
+    /// Performs a short read. Usually, the answer is complete when the transport returns.
     private func read(_ call: RESTCall, _ context: CallContext) async -> HTTPAnswer {
         let reply = OnlyReply()
         let handle = transport.call(call.request, context, receive: reply.receive)
@@ -189,14 +194,14 @@ extension HTTPService {
     }
 }
 
-/// What a request's head says of a call: its RPC and its caller, or why it is refused.
+/// The route and the caller from a request's head, or the answer that refuses the request.
 package struct RESTAdmission: Sendable {
     var route: RESTRoute?
     var caller: Caller?
-    /// Nil for a caller who is let in.
+    /// The answer that refuses the request; nil if the caller is admitted.
     package var refusal: HTTPAnswer?
 
-    /// Nothing is known yet.
+    /// Makes an admission in which nothing is known yet.
     package init() {}
 
     init(route: RESTRoute, caller: Caller) {
@@ -207,17 +212,17 @@ package struct RESTAdmission: Sendable {
     init(refusal: HTTPAnswer) { self.refusal = refusal }
 }
 
-/// A body whose parts come one after the other.
+/// A body that is produced in parts.
 package protocol HTTPParts: AnyObject, Sendable {
-    /// For one caller at a time.
+    /// Waits for the next part. Only one caller may wait.
     ///
-    /// - Returns: Nil at the end.
+    /// - Returns: The part; nil at the end.
     func next() async -> Data?
-    /// Nobody reads any more. Repeating it does nothing.
+    /// Ends the body, because its reader has left. A repeated call has no effect.
     func close()
 }
 
-/// The parts of a long answer, as its reader takes them.
+/// Produces the parts of a long answer at the speed of its reader.
 final class RESTParts: HTTPParts {
     private let call: RESTCall
     private let outbox: Outbox<StreamEvent<Reply>>
@@ -225,7 +230,7 @@ final class RESTParts: HTTPParts {
     private let service: HTTPService
     private let place: Int
     private let timer: Int
-    /// What came while it was found out how the answer begins.
+    /// The events that arrived before the kind of the answer was known.
     private let first = Mutex<[StreamEvent<Reply>]>([])
     private let progress = Mutex((isBegun: false, isEnded: false))
 
@@ -257,7 +262,7 @@ final class RESTParts: HTTPParts {
         handle.cancel()
     }
 
-    /// The answer of a call that has one reply.
+    /// Waits for the end of a call with a single reply, and returns its answer.
     fileprivate func single() async -> HTTPAnswer {
         var reply: Reply?
         while let events = await outbox.next() {
@@ -271,7 +276,8 @@ final class RESTParts: HTTPParts {
         return .error(.lost)
     }
 
-    /// An error that comes before anything else is the answer's status.
+    /// Waits for the first events. If the call fails before its first reply, the error becomes the
+    /// answer's status.
     fileprivate func streamed() async -> HTTPAnswer {
         guard let events = await outbox.next() else { return .error(.lost, isList: true) }
         if case .ended(let status)? = events.first, status.code != .ok {
@@ -302,7 +308,7 @@ final class RESTParts: HTTPParts {
                     progress.isBegun = true
                     data += call.data(of: reply)
                 case .ended(let status):
-                    // Without a comma: nothing follows.
+                    // No comma follows the last reply.
                     data.removeLast(progress.isBegun ? 2 : 0)
                     if status.code != .ok {
                         if progress.isBegun { data += Data(",\n".utf8) }

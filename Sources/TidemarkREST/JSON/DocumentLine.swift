@@ -2,20 +2,20 @@ package import Foundation
 package import TidemarkModel
 import TidemarkWire
 
-/// A document as one line of JSON, as in
-/// `{"fields":{"seats":{"integerValue":"12"}},"path":"rooms/blue"}`: REST's form of values, with each
-/// object's names in the order of their text.
+/// Writes a document as one line of JSON, such as
+/// `{"fields":{"seats":{"integerValue":"12"}},"path":"rooms/blue"}`. Values have REST's form. The
+/// names in each object are sorted.
 package enum DocumentLine {
-    /// The line, without its end. The same document makes the same bytes.
+    /// Returns the line without a line break. Equal documents produce equal bytes.
     package static func data(_ document: Document) -> Data {
         JSONOutput.object([
             .init("fields", .fields(document.contents)), .init("path", .text(document.path.text)),
         ]).data(isSorted: true)
     }
 
-    /// What the line says is to be there.
+    /// Returns the write that stores the line's document.
     ///
-    /// - Throws: What is wrong with it, in a sentence.
+    /// - Throws: The error in the line, as a sentence.
     package static func mutation(
         _ line: JSONObject, of database: DatabaseID
     ) throws(RPCStatus) -> Mutation {

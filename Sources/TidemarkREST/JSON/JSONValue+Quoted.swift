@@ -1,7 +1,7 @@
 import TidemarkModel
 
 extension JSONValue {
-    /// The value as production repeats it in a refusal.
+    /// The value as production quotes it in an error.
     var quoted: String {
         switch self {
         case .null: "null"

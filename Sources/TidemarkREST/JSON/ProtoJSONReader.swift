@@ -2,14 +2,14 @@ import TidemarkModel
 
 /// Reads protobuf's JSON into a message's bytes.
 ///
-/// Refusals are in the words of the transcoder in front of production, with the place in the protocol's
-/// names. Source: server-production-facts 3.
+/// Errors have the text of the transcoder in front of production, and name the place with the
+/// protocol's field names. Source: server-production-facts 3.
 struct ProtoJSONReader {
-    /// Objects and lists inside each other: values have 20 levels of three, and a query stands around
-    /// them.
+    /// The maximum depth of objects and lists. A value has up to 20 levels with three objects each,
+    /// and a query adds more around it.
     static let maxDepth = 200
 
-    /// Whether the values are a URL's: then all are texts, booleans too.
+    /// True if the values are from a URL. All of them are then texts, also booleans.
     private let isFromURL: Bool
     private var place: [Step] = []
 
@@ -119,7 +119,7 @@ struct ProtoJSONReader {
             varint(1, time.seconds, into: &writer)
             varint(2, Int64(time.nanoseconds), into: &writer)
         case (.wrapped(let inner), .object(let object)):
-            // What the oldest of Google's web clients send.
+            // The oldest web clients of Google send an object with the member `value`.
             let members = Array(object)
             guard members.count == 1, members[0].name == "value" else {
                 throw invalid(kind, value)
@@ -193,7 +193,7 @@ extension ProtoJSONReader {
         }
     }
 
-    /// Google's transcoder takes each name of a map once.
+    /// Refuses a repeated name in a map, as Google's transcoder does.
     private func check(_ name: String, isFirst: Bool) throws(RPCStatus) {
         if isFirst { return }
         throw .invalidJSON(
@@ -207,7 +207,7 @@ extension ProtoJSONReader {
 // MARK: - Refusals
 
 extension ProtoJSONReader {
-    /// As in `document.fields[0].value`.
+    /// The place of the error, as in `document.fields[0].value`.
     private var placeText: String {
         var text = ""
         for step in place {
@@ -264,7 +264,7 @@ extension ProtoJSONReader {
 }
 
 extension RPCStatus {
-    /// - Parameter place: The field that is wrong; empty for the whole.
+    /// - Parameter place: The field with the error; empty if the error is in the whole message.
     static func badRequest(_ message: String, at place: String) -> RPCStatus {
         RPCStatus(
             .invalidArgument, message, details: [.badRequest(field: place, description: message)])
@@ -276,7 +276,8 @@ extension RPCStatus {
 }
 
 extension FieldSchema {
-    /// Whether a JSON null says something, and is not the same as nothing.
+    /// True if a JSON null is a value of the field. For other fields, null means that the field is
+    /// absent.
     fileprivate var takesNull: Bool { if case .null = kind { true } else { false } }
 }
 

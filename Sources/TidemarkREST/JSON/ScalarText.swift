@@ -1,7 +1,7 @@
 import Foundation
 import TidemarkModel
 
-/// Bytes as protobuf's JSON has them: base64 in either alphabet, padded or not.
+/// Decodes bytes in protobuf's JSON: base64 in both alphabets, with or without padding.
 enum Base64Text {
     static func bytes(_ text: String) -> [UInt8]? {
         var plain = Array(text.utf8)
@@ -17,9 +17,9 @@ enum Base64Text {
     }
 }
 
-/// Numbers as protobuf's JSON has them: as numbers, and as texts.
+/// Converts numbers in protobuf's JSON, which are numbers or texts.
 enum NumberText {
-    /// Nil for what is none, has a fraction, or does not fit.
+    /// Returns an integer; nil if the value is not a number, has a fraction, or does not fit.
     static func integer(_ value: JSONValue) -> Int64? {
         switch value {
         case .integer(let number): number
@@ -32,13 +32,13 @@ enum NumberText {
     static func double(_ value: JSONValue) -> Double? {
         switch value {
         case .integer(let number): return Double(number)
-        // JSON writes larger numbers than a double has.
+        // JSON can contain numbers that are too large for a double.
         case .number(let number): return number.isFinite ? number : nil
         case .text("NaN"): return .nan
         case .text("Infinity"): return .infinity
         case .text("-Infinity"): return -.infinity
         case .text(let text):
-            // Swift reads "nan", "inf" and hexadecimal too.
+            // `Double(_:)` also accepts "nan", "inf" and hexadecimal digits.
             let plain = text.utf8.allSatisfy { byte in
                 byte < 0x3A && byte >= 0x2B || byte == UInt8(ascii: "e")
                     || byte == UInt8(ascii: "E")
@@ -49,8 +49,8 @@ enum NumberText {
         }
     }
 
-    /// Nil for a number that JSON can write itself. Minus zero is a text, because many readers take -0 for
-    /// an integer, which has no sign of its own.
+    /// Returns the name of a number that JSON cannot represent; nil for other numbers. Minus zero
+    /// has a name, because many readers decode -0 as an integer, which loses the sign.
     static func name(of value: Double) -> String? {
         if value.isNaN { return "NaN" }
         if value == 0, value.sign == .minus { return "-0" }
@@ -58,7 +58,7 @@ enum NumberText {
     }
 }
 
-/// What a URL says for yes and no. Source: server-production-facts 3.
+/// Decodes booleans in a URL. Source: server-production-facts 3.
 enum URLFlag {
     static func flag(_ text: String) -> Bool? {
         switch text.lowercased() {

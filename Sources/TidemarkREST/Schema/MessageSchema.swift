@@ -27,7 +27,7 @@ struct MessageSchema: Sendable {
         indexByNumber[number].map { fields[$0] }
     }
 
-    /// All messages, by type.
+    /// The schema of each message type, in the order of the types.
     private static let all: [MessageSchema] = {
         let parts = calls.merging(queries) { first, _ in first }
             .merging(data) { first, _ in first }

@@ -3,19 +3,20 @@ import Synchronization
 import TidemarkModel
 import TidemarkWire
 
-/// WebChannel, version 8, for Listen and Write: how browsers have streams over HTTP.
+/// Implements WebChannel, version 8, for Listen and Write: the streams of browsers over HTTP.
 ///
-/// A browser keeps six connections to a host where each carries one request, and each open stream holds
-/// one. So a stream of writes that asks for nothing is ended after ``ChannelMachine/quietLimit``; clients
-/// open another for their next write. Where requests share a connection it stays open.
+/// With HTTP/1.1, a browser opens at most six connections to a host, and each open stream uses one.
+/// Therefore, a Write stream without requests is ended after ``ChannelMachine/quietLimit``. Clients
+/// open another stream for their next write. If requests share a connection, the stream stays open.
 package final class ChannelHub: Sendable {
-    /// Sessions at once; more are refused. Those of refused callers are not among them.
+    /// The maximum number of open sessions. Channels of refused callers do not count.
     package static let maxSessions = 10_000
-    /// A handshake's largest body. It is read before anybody knows who calls: browsers say that in it.
+    /// The maximum body of a handshake. The hub reads the body before it knows the caller, because
+    /// browsers send the token in it.
     package static let maxHandshakeBytes = 1 << 20
-    /// How often it is looked for what is due.
+    /// The interval of ``tick()``.
     private static let tickInterval = Duration.seconds(1)
-    /// What the browser is told of how long a back channel may be silent, in ms.
+    /// The interval of keep-alives, in ms, that the greeting announces to the browser.
     private static let keepalive = 30_000
 
     private let service: HTTPService
@@ -25,8 +26,9 @@ package final class ChannelHub: Sendable {
     private let makeID: @Sendable () -> String
 
     /// - Parameters:
-    ///   - clock: Time since a beginning that never changes.
-    ///   - makeID: An id that nobody can guess: whoever knows it has the session.
+    ///   - clock: The time since a fixed start.
+    ///   - makeID: Returns an id that cannot be guessed: every client that knows it can use the
+    ///     session.
     package init(
         _ service: HTTPService,
         clock: @escaping @Sendable () -> Duration = ChannelHub.uptime,
@@ -40,7 +42,7 @@ package final class ChannelHub: Sendable {
     private static let start = ContinuousClock.now
     package static let uptime: @Sendable () -> Duration = { start.duration(to: .now) }
 
-    /// 128 bits of the system's randomness.
+    /// Returns 128 random bits of the system, in hexadecimal digits.
     package static let randomID: @Sendable () -> String = {
         var random = SystemRandomNumberGenerator()
         return (0..<2).map { _ in
@@ -53,7 +55,7 @@ package final class ChannelHub: Sendable {
         ChannelRequest.isChannel(head.path)
     }
 
-    /// True for a request without a session.
+    /// Returns true if the request has no session yet.
     package static func isHandshake(_ head: RESTRequest) -> Bool {
         guard isChannel(head), let request = try? ChannelRequest(head) else { return false }
         return request.kind == .handshake
@@ -61,7 +63,7 @@ package final class ChannelHub: Sendable {
 
     package var count: Int { sessions.withLock { $0.count } }
 
-    /// Looks for what is due until the task is cancelled, and then closes all sessions.
+    /// Calls ``tick()`` until the task is cancelled, and then closes all sessions.
     package func run() async {
         while (try? await Task.sleep(for: Self.tickInterval)) != nil { tick() }
         let open = sessions.withLock { sessions in
@@ -71,7 +73,7 @@ package final class ChannelHub: Sendable {
         for session in open { session.close() }
     }
 
-    /// Sends what keeps answers alive, drops sessions that nobody asks for, ends calls that are overdue.
+    /// Sends keep-alives, drops abandoned sessions, and ends overdue calls.
     package func tick() {
         service.desk.sweep()
         let now = clock()
@@ -82,7 +84,7 @@ package final class ChannelHub: Sendable {
 
     private func drop(_ sid: String) { sessions.withLock { $0.removeValue(forKey: sid) }?.close() }
 
-    /// - Returns: Nil for a request that is no WebChannel's.
+    /// - Returns: The answer; nil if the request is not for WebChannel.
     package func answer(_ request: RESTRequest) async -> HTTPAnswer? {
         guard ChannelRequest.isChannel(request.path) else { return nil }
         do throws(RPCStatus) {
@@ -90,11 +92,11 @@ package final class ChannelHub: Sendable {
         } catch { return .error(error) }
     }
 
-    /// The answer to a request whose body need not be read: one of a session that is not there, or of a
-    /// caller who was refused.
+    /// Returns the answer to a request whose body need not be read: its session does not exist, or
+    /// its caller was refused.
     ///
     /// - Parameter head: A request without its body.
-    /// - Returns: Nil for a request that is to be read.
+    /// - Returns: The answer; nil if the request must be read.
     package func refusal(of head: RESTRequest) -> HTTPAnswer? {
         do throws(RPCStatus) {
             let request = try ChannelRequest(head)
@@ -114,7 +116,8 @@ package final class ChannelHub: Sendable {
                     try session.forward(
                         request.maps, first: request.firstMap, acknowledged: request.acknowledged))
             } catch {
-                // What came too late for it was not taken: the browser sends it in another session.
+                // A session that has ended did not take these maps. The browser sends them again in
+                // another session.
                 if session.isEnded { return Self.unknownSID }
                 throw error
             }
@@ -132,8 +135,9 @@ package final class ChannelHub: Sendable {
         }
     }
 
-    /// A caller who is refused gets a session that says so: a browser takes any other answer to a
-    /// handshake for a network that does not work. It takes nothing, and keeps nothing but its error.
+    /// Opens a session. A refused caller gets a session that reports the error, because a browser
+    /// treats any other answer to a handshake as a network failure. Such a session accepts nothing
+    /// and stores only its error.
     private func handshake(_ request: ChannelRequest) async throws(RPCStatus) -> HTTPAnswer {
         let caller: Caller
         let lease = StreamLease()
@@ -145,7 +149,7 @@ package final class ChannelHub: Sendable {
             refused.withLock { $0.add(sid, error, at: now) }
             return Self.greeting(sid)
         }
-        // What opened many sessions and left them has to wait until they are dropped.
+        // A client that opened many sessions and left them must wait until they are dropped.
         guard count < Self.maxSessions else {
             throw RPCStatus(
                 .resourceExhausted, "The server has \(Self.maxSessions) channels open already.")
@@ -178,7 +182,7 @@ package final class ChannelHub: Sendable {
         }
     }
 
-    /// Nil also for a session of another kind, or of another page.
+    /// Returns an open session; nil if it belongs to another RPC or another origin.
     private func session(_ sid: String, _ request: ChannelRequest) -> ChannelSession? {
         guard let session = sessions.withLock({ $0[sid] }), session.rpc == request.rpc,
             session.origin == request.origin
@@ -188,7 +192,7 @@ package final class ChannelHub: Sendable {
 
     private static let plainText = "text/plain; charset=UTF-8"
 
-    /// The words by which Google's clients know to begin anew.
+    /// The answer that makes Google's clients open a new session.
     private static let unknownSID = HTTPAnswer(
         status: 400, contentType: plainText, body: .data(Data("Unknown SID".utf8)))
 

@@ -1,55 +1,59 @@
-/// One WebChannel session's bookkeeping: what came, what is to go, and what the browser has.
+/// The state of one WebChannel session: received maps, queued arrays, and the arrays that the
+/// browser has acknowledged.
 ///
-/// Arrays to the browser have numbers, 1 and up, and are kept until the browser says that it has them.
-/// Maps from the browser have numbers too, and are given on in order, each once. Time is a duration since
-/// any beginning that never changes. Source: webchannel-rest 3.
+/// Arrays for the browser are numbered from 1 and are kept until the browser acknowledges them.
+/// Maps from the browser are numbered too; each is delivered once, in order. Times are durations
+/// since a fixed start. Source: webchannel-rest 3.
 struct ChannelMachine: Equatable, Sendable {
-    /// Kept arrays, in UTF-8 bytes: from here on no more should be added, until half of them are gone.
+    /// The bytes of kept arrays, in UTF-8, at which the session is full. It accepts payloads again
+    /// when half of them are acknowledged.
     static let window = 1 << 20
-    /// How much one answer to a back channel carries. The browser says what it has got when it asks for
-    /// the next one, so this bounds what is kept for it.
+    /// The bytes after which an answer to a back channel ends. The browser acknowledges arrays with
+    /// its next request, so this limits the bytes that are kept.
     static let answerBytes = 1 << 19
-    /// How much leaves at once.
+    /// The bytes after which no array is added to a frame.
     static let frameBytes = 1 << 16
-    /// Maps that came before their turn.
+    /// The maximum number of maps that wait for an earlier map.
     static let maxEarlyMaps = 1_000
     static let maxEarlyBytes = 11_534_336
-    /// The browser gives a silent back channel up after 45 s.
+    /// The interval of keep-alives. The browser gives up a silent back channel after 45 s.
     static let noopInterval = Duration.seconds(25)
     static let longestAnswer = Duration.seconds(60)
-    /// A session without a back channel, or whose back channel takes nothing, is dropped after this.
+    /// The time until a session is dropped if it has no back channel, or if the back channel takes
+    /// nothing.
     static let idleLimit = Duration.seconds(150)
-    /// A session that ends when it is quiet ends after this, counted from its last map or payload.
+    /// The time without maps and payloads after which a session with `endsWhenQuiet` is ended.
     static let quietLimit = Duration.seconds(2)
 
     enum Event: Equatable, Sendable {
-        /// A forward request's maps, the number of the first one, and the last array that arrived.
+        /// The maps of a forward request, the number of the first map, and the last acknowledged
+        /// array.
         case maps([String], first: Int, acknowledged: Int?)
         case payload(String)
-        /// A GET for arrays; another one before it is over.
+        /// A GET opened a back channel. It replaces an open back channel.
         case backOpened(id: Int, acknowledged: Int, isPolling: Bool, wait: Duration)
         case backLost(id: Int)
-        /// Nothing comes after what is queued.
+        /// The stream has ended. No payloads follow.
         case finished
         case tick
     }
 
     enum Effect: Equatable, Sendable {
-        /// In order, and never again.
+        /// Delivers maps to the stream. Maps are in order, and each occurs only once.
         case deliver([String])
-        /// The back channel has something to take, or is over.
+        /// Wakes the back channel: it has arrays to take, or has ended.
         case wake
-        /// There is room for payloads again.
+        /// The session accepts payloads again.
         case room
-        /// The maps cannot be kept: the request is refused.
+        /// Refuses the request, because its maps cannot be kept.
         case refuse
-        /// The stream is over: the session has ended it.
+        /// Ends the stream, because the session has ended.
         case end
-        /// The session is dropped.
+        /// Drops the session.
         case expire
     }
 
-    /// What a back channel's answer does next.
+    /// The next step of a back channel's answer.
     enum Taken: Equatable, Sendable {
         case frame(String, isLast: Bool)
         case wait
@@ -79,31 +83,32 @@ struct ChannelMachine: Equatable, Sendable {
     private var back: Back?
     private var nextMap = 0
     private var early: [Int: String] = [:]
-    /// UTF-8 bytes of the maps that came before their turn.
+    /// The bytes, in UTF-8, of maps that wait for an earlier map.
     private(set) var earlyBytes = 0
     private var lastSeen: Duration
     private var isFinished = false
     private let endsWhenQuiet: Bool
-    /// When a map or a payload came last.
+    /// The time of the last map or payload.
     private var lastUse: Duration
     private var deliveredMaps = 0
     private var payloads = 0
-    /// True once it was ended because it was quiet. What comes later is neither delivered nor sent.
+    /// True after the session ended because it was quiet. Later maps and payloads are dropped.
     private(set) var isEnded = false
 
-    /// - Parameter endsWhenQuiet: For a stream that answers each map with one payload. The session ends
-    ///   when the browser reads, was sent all answers, and asks for nothing for ``quietLimit``.
+    /// - Parameter endsWhenQuiet: True for a stream that answers each map with one payload. The
+    ///   session then ends if the browser reads, has all answers, and sends nothing for
+    ///   ``quietLimit``.
     init(now: Duration, endsWhenQuiet: Bool = false) {
         lastSeen = now
         lastUse = now
         self.endsWhenQuiet = endsWhenQuiet
     }
 
-    /// Whether no more payloads should be added.
+    /// True if no payloads should be added.
     var isCrowded: Bool { isFull }
 
-    /// The answer to a forward request: whether a back channel is open, the last array, and what of the
-    /// arrays the browser has not said to have.
+    /// The answer to a forward request: whether a back channel is open, the last array's number,
+    /// and the bytes of unacknowledged arrays.
     var status: String { "[\(back == nil ? 0 : 1),\(lastID),\(keptBytes)]" }
 
     mutating func step(_ event: Event, now: Duration) -> [Effect] {
@@ -111,7 +116,7 @@ struct ChannelMachine: Equatable, Sendable {
         case .maps(let maps, let first, let acknowledged):
             lastSeen = now
             let freed = acknowledged.map { acknowledge($0) } ?? []
-            // One that was delivered may come again: its answer was lost.
+            // The browser repeats a delivered map if its answer was lost.
             if isEnded { return first + maps.count <= nextMap ? freed : freed + [.refuse] }
             if !maps.isEmpty { lastUse = now }
             return freed + take(maps, first)
@@ -129,8 +134,9 @@ struct ChannelMachine: Equatable, Sendable {
             back = Back(
                 id: id, isPolling: isPolling, deadline: now + limit,
                 sentThrough: min(max(acknowledged, 0), lastID), lastSent: now)
-            // A streaming answer that says nothing at once looks like a proxy that holds it back, and one
-            // that ends without a word like an error.
+            // Sends a keep-alive first. If the first bytes of a streaming answer are late, the
+            // browser suspects a proxy that buffers. If an answer ends empty, the browser reports
+            // an error.
             if !hasUnsent, !isPolling || isFinished { append(Self.noop) }
             return freed + [.wake]
         case .backLost(let id):
@@ -171,7 +177,7 @@ struct ChannelMachine: Equatable, Sendable {
         return [.room]
     }
 
-    /// What the answer of that back channel is to carry next.
+    /// Returns the next step of a back channel's answer.
     mutating func take(back id: Int, now: Duration) -> Taken {
         guard var open = back, open.id == id else { return .end }
         let start = kept.firstIndex { $0.id > open.sentThrough } ?? kept.count
@@ -198,10 +204,11 @@ struct ChannelMachine: Equatable, Sendable {
         return .frame(Self.frame("[" + arrays.joined(separator: ",") + "]"), isLast: isLast)
     }
 
-    /// Its length in UTF-16's units, which JavaScript counts by, and the text.
+    /// Returns the text after its length in UTF-16 code units, the unit of JavaScript's strings.
     static func frame(_ json: String) -> String { "\(json.utf16.count)\n\(json)" }
 
-    /// True if nothing was asked for long, and all that was asked is answered and on its way.
+    /// True if the browser sent nothing for ``quietLimit``, and all maps are answered and the
+    /// answers are sent.
     private func isQuiet(_ now: Duration) -> Bool {
         endsWhenQuiet && !isFinished && early.isEmpty && payloads >= deliveredMaps && back != nil
             && !hasUnsent && now - lastUse >= Self.quietLimit

@@ -1,7 +1,7 @@
 import Foundation
 import TidemarkModel
 
-/// A request to a WebChannel, read.
+/// A decoded request to a WebChannel.
 struct ChannelRequest: Equatable {
     enum Kind: Equatable {
         case handshake
@@ -12,18 +12,18 @@ struct ChannelRequest: Equatable {
 
     let rpc: RPCMethod
     let kind: Kind
-    /// The page's; nil for a program's.
+    /// The origin of the page; nil if a program sent the request.
     let origin: String?
-    /// The request's and those that a page may not set by itself.
+    /// The request's headers, and the headers that a page may not set itself.
     let headers: [String: String]
-    /// The last array that the browser has.
+    /// The number of the last array that the browser has received.
     let acknowledged: Int?
     let isPolling: Bool
-    /// How long a poll may be held.
+    /// The maximum duration of a poll.
     let wait: Duration
     let firstMap: Int
     let maps: [String]
-    /// True if its connection carries others at the same time.
+    /// True if the connection carries several requests at the same time.
     let isMultiplexed: Bool
 
     static let pathPrefix = "/google.firestore.v1.Firestore/"
@@ -31,7 +31,7 @@ struct ChannelRequest: Equatable {
 
     static func isChannel(_ path: String) -> Bool { path.hasPrefix(pathPrefix) }
 
-    /// - Throws: `NOT_FOUND` for another path, `INVALID_ARGUMENT` for what is no such request.
+    /// - Throws: `NOT_FOUND` for another path, `INVALID_ARGUMENT` for a malformed request.
     init(_ request: RESTRequest) throws(RPCStatus) {
         switch request.path.dropFirst(Self.pathPrefix.count) {
         case "Listen/channel": rpc = .listen
@@ -67,7 +67,7 @@ struct ChannelRequest: Equatable {
 
     private static func form(_ request: RESTRequest) throws(RPCStatus) -> [String: String] {
         guard request.method == "POST" else { return [:] }
-        // Counted before anything is made of them.
+        // The pairs are counted before they are decoded, which limits the memory.
         let marks = request.body.lazy.filter { $0 == UInt8(ascii: "&") }.prefix(4 * maxMaps).count
         guard marks < 4 * maxMaps else { throw malformed }
         let text = String(decoding: request.body, as: UTF8.self)
@@ -90,8 +90,9 @@ struct ChannelRequest: Equatable {
         return (maps, first)
     }
 
-    /// A page's own headers would each be asked about first, so they come as a text: in the body, or in
-    /// the URL from older clients.
+    /// Returns the headers, with the headers from the text. A page sends its own headers as a text,
+    /// in the body or (older clients) in the URL, because the browser would ask permission for each
+    /// real header.
     private static func headers(
         _ request: RESTRequest, _ query: [String: String], _ form: [String: String]
     ) throws(RPCStatus) -> [String: String] {

@@ -3,16 +3,17 @@ import Synchronization
 import TidemarkModel
 import TidemarkWire
 
-/// A session: its machine, the stream behind it, and the answer that waits for arrays.
+/// A session: its state machine, its stream, and the back channel that waits for arrays.
 final class ChannelSession: Sendable {
     private struct State {
         var machine: ChannelMachine
         var lastBack = 0
-        /// The answer that has nothing to send, and where it waits.
+        /// The back channel that has nothing to send, and its continuation.
         var waiter: (back: Int, continuation: CheckedContinuation<Void, Never>)?
-        /// The task that has payloads and no room for them.
+        /// The task with a payload that waits for room.
         var blocked: CheckedContinuation<Void, Never>?
-        /// Maps on their way to the stream, and whether somebody gives them on.
+        /// The maps that wait for delivery to the stream. `isDelivering` is true while a thread
+        /// delivers one.
         var arrived: [String] = []
         var isDelivering = false
         var isClosed = false
@@ -21,7 +22,7 @@ final class ChannelSession: Sendable {
     let rpc: RPCMethod
     let origin: String?
     private let stream: any ChannelStream
-    /// What maps hold that came before their turn.
+    /// The memory of the maps that wait for an earlier map.
     private let early: BodyBudget.Share
     private let clock: @Sendable () -> Duration
     private let state: Mutex<State>
@@ -39,10 +40,10 @@ final class ChannelSession: Sendable {
             State(machine: ChannelMachine(now: clock(), endsWhenQuiet: endsWhenQuiet)))
     }
 
-    /// True if it was ended because nothing was asked of it: it takes nothing any more.
+    /// True if the session ended because it was quiet. It then accepts no maps.
     var isEnded: Bool { state.withLock { $0.machine.isEnded } }
 
-    /// Gives on what the stream says, until it ends.
+    /// Forwards the stream's payloads until the stream ends.
     func pump() async {
         while let payloads = await stream.next() {
             for payload in payloads {
@@ -53,7 +54,7 @@ final class ChannelSession: Sendable {
         perform { $0.step(.finished, now: $1) }
     }
 
-    /// Waits while the browser has too much to take already.
+    /// Waits until the session is not full.
     private func room() async {
         await withCheckedContinuation { continuation in
             let hasRoom = state.withLock { state in
@@ -66,7 +67,7 @@ final class ChannelSession: Sendable {
     }
 
     /// - Returns: The answer's text.
-    /// - Throws: Where maps that came before their turn find no room.
+    /// - Throws: `RESOURCE_EXHAUSTED` if there is no room for maps that wait for an earlier map.
     func forward(
         _ maps: [String], first: Int, acknowledged: Int?
     ) throws(RPCStatus) -> String {
@@ -84,7 +85,7 @@ final class ChannelSession: Sendable {
         return ChannelMachine.frame(state.withLock { $0.machine.status })
     }
 
-    /// Opens an answer that carries arrays; one that was open ends.
+    /// Opens a back channel and ends the earlier one.
     func openBack(acknowledged: Int, isPolling: Bool, wait: Duration) -> BackChannel {
         let id = state.withLock { state in
             state.lastBack += 1
@@ -98,7 +99,9 @@ final class ChannelSession: Sendable {
         return BackChannel(self, id)
     }
 
-    /// The next text of an answer; nil at its end.
+    /// Waits for the next text of a back channel.
+    ///
+    /// - Returns: The text; nil at the end of the answer.
     fileprivate func next(_ back: Int) async -> (text: String, isLast: Bool)? {
         while true {
             let taken = state.withLock { state in
@@ -112,11 +115,12 @@ final class ChannelSession: Sendable {
         }
     }
 
-    /// Until there may be something to take.
+    /// Waits until the back channel can have something to take.
     private func wait(_ back: Int) async {
         await withCheckedContinuation { continuation in
             let ready: [CheckedContinuation<Void, Never>] = state.withLock { state in
-                // It may have come since it was looked for; and an older answer must look again.
+                // An array can have been added since the last check. An older back channel must
+                // check again.
                 var copy = state.machine
                 if state.isClosed || copy.take(back: back, now: clock()) != .wait {
                     return [continuation]
@@ -131,7 +135,7 @@ final class ChannelSession: Sendable {
 
     fileprivate func lost(_ back: Int) { perform { $0.step(.backLost(id: back), now: $1) } }
 
-    /// - Returns: Whether the session is to be dropped.
+    /// - Returns: True if the session must be dropped.
     func tick() -> Bool { perform { $0.step(.tick, now: $1) }.contains(.expire) }
 
     func close() {
@@ -167,7 +171,8 @@ final class ChannelSession: Sendable {
         return effects
     }
 
-    /// One at a time, outside the lock: the stream may answer at once.
+    /// Delivers maps one after the other, outside the lock, because the stream can answer
+    /// immediately.
     private func deliver() {
         while true {
             let map: String? = state.withLock { state in
@@ -182,7 +187,7 @@ final class ChannelSession: Sendable {
     }
 }
 
-/// An answer that carries a session's arrays as they come.
+/// An answer that carries a session's arrays while they are added.
 package final class BackChannel: HTTPParts {
     private let session: ChannelSession
     private let id: Int

@@ -3,16 +3,18 @@ import Synchronization
 import TidemarkModel
 import TidemarkWire
 
-/// The stream of an RPC behind a session: JSON in, JSON out.
+/// The RPC stream of a session. Messages and payloads are JSON.
 protocol ChannelStream: Sendable {
-    /// In order, and never two at once.
+    /// Sends a message. Calls are in order and never concurrent.
     func receive(_ json: String)
-    /// What it says, one payload after the other, until it ends; then nil. For one caller at a time.
+    /// Waits for payloads. Only one caller may wait.
+    ///
+    /// - Returns: The payloads; nil after the end of the stream.
     func next() async -> [String]?
     func cancel()
 }
 
-/// - Note: Messages are written as JSON in the task that asks for them, not on the server's thread.
+/// - Note: Replies are encoded as JSON in the task that reads them, not on the server's thread.
 final class RPCStreamChannel<Message: Sendable, Response: Sendable>: ChannelStream {
     private let coding: StreamCoding<Message, Response>
     private let messages: StreamMessages<Message, Response>
@@ -27,7 +29,7 @@ final class RPCStreamChannel<Message: Sendable, Response: Sendable>: ChannelStre
     private let place: Int
     private let request = Mutex<(any RequestStream<Message>)?>(nil)
 
-    /// How much may wait behind the session's own window.
+    /// The bytes that may wait in addition to the session's own window.
     private static var window: Int { 1 << 18 }
     private static var maxQueuedBytes: Int { 64 << 20 }
 
@@ -102,8 +104,8 @@ final class RPCStreamChannel<Message: Sendable, Response: Sendable>: ChannelStre
         opened.send(message)
     }
 
-    /// - Throws: What ends the stream. A target that makes no sense does not, as over gRPC: it is refused
-    ///   alone, with what is wrong with it.
+    /// - Throws: The error that ends the stream. An invalid target does not end it, as in gRPC: the
+    ///   message becomes a refusal of that target, with the error.
     private func message(
         _ object: JSONObject
     ) throws(RPCStatus) -> (database: DatabaseID, Message) {

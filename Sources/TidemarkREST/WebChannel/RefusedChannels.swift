@@ -1,17 +1,17 @@
 import TidemarkModel
 
-/// Channels of callers who were refused, until they have read why.
+/// The channels of refused callers, until they have read the error.
 ///
-/// Each is an error and the time of its handshake. The oldest are forgotten when there are too many: a
-/// caller who is refused again and again cannot take the place of others, nor of what is kept for them.
+/// Each channel is an error and the time of its handshake. If there are too many, the oldest are
+/// dropped. Repeated attempts of refused callers therefore cannot use the room of other callers.
 struct RefusedChannels {
-    /// Beyond this the oldest is forgotten.
+    /// The number of channels above which the oldest are dropped.
     static let capacity = 1_000
-    /// A browser asks for its error at once.
+    /// The time that a channel is kept. A browser asks for its error immediately.
     static let patience = Duration.seconds(10)
 
     private var errors: [String: RPCStatus] = [:]
-    /// The ids in the order of their handshakes, those that were read too.
+    /// The ids in the order of their handshakes, with the ids whose errors were read.
     private var order: [(sid: String, time: Duration)] = []
 
     var count: Int { errors.count }
@@ -21,11 +21,11 @@ struct RefusedChannels {
     mutating func add(_ sid: String, _ error: RPCStatus, at now: Duration) {
         errors[sid] = error
         order.append((sid, now))
-        // Removed by the hundred, so that a removal costs little.
+        // Removes a hundred ids together, because each removal moves the array.
         if order.count >= Self.capacity + 100 { remove(order.count - Self.capacity) }
     }
 
-    /// Forgets those whose time is over.
+    /// Drops the channels older than ``patience``.
     mutating func drop(before now: Duration) {
         remove(order.prefix { now - $0.time >= Self.patience }.count)
     }
@@ -35,7 +35,7 @@ struct RefusedChannels {
         order.removeFirst(oldest)
     }
 
-    /// The answer to a back channel, by which the channel is over; nil for no such channel.
+    /// Removes a channel and returns the answer that ends it; nil if there is no such channel.
     mutating func take(_ sid: String) -> String? {
         errors.removeValue(forKey: sid).map { error in
             let payload = JSONOutput.list([ErrorJSON.output(of: error)])
@@ -44,6 +44,6 @@ struct RefusedChannels {
         }
     }
 
-    /// The answer to what a refused caller sends: nothing is kept of it.
+    /// The answer to a refused caller's messages, which are ignored.
     static let status = ChannelMachine.frame("[1,0,0]")
 }
