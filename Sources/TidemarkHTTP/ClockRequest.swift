@@ -2,7 +2,8 @@ import Foundation
 import Hummingbird
 import TidemarkModel
 
-/// `{"time": microseconds since 1970, or null}`; null follows the machine's clock again.
+/// The body `{"time": microseconds since 1970, or null}`. With null, the server uses the machine's
+/// clock again.
 struct ClockRequest: Decodable {
     let time: Timestamp?
 

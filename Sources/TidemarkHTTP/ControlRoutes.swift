@@ -5,13 +5,13 @@ import TidemarkModel
 import TidemarkServer
 import TidemarkWire
 
-/// What the control endpoint answers.
+/// Routes the requests of the control endpoint and answers them.
 struct ControlRoutes: Sendable {
     private let server: FirestoreServer
     private let faults: FaultBoard?
     private let access: AccessToken?
     private let web: WebPolicy
-    /// What is asked of security rules.
+    /// Answers requests about security rules.
     private let rules: (any WebPages)?
     private let pages: (any WebPages)?
     private var emulator: EmulatorEndpoints { EmulatorEndpoints(server) }
@@ -102,10 +102,10 @@ struct ControlRoutes: Sendable {
 
     private static func isLogin(_ request: Request) -> Bool { request.uri.path == "/login" }
 
-    /// What a browser that has not shown the token is answered: the page that asks for it, and what that
-    /// page is made of.
+    /// Answers a browser that has not yet shown the token: returns the login page or its assets, or
+    /// redirects to the login page.
     ///
-    /// - Returns: Nil for a request that needs the token itself.
+    /// - Returns: The answer; nil if the request itself needs the token.
     private func login(
         _ request: Request, _ access: AccessToken, _ context: ConnectionContext
     ) async throws(Refusal) -> Response? {
@@ -127,9 +127,9 @@ struct ControlRoutes: Sendable {
         return request.isOfBrowser ? Self.redirect("/login") : nil
     }
 
-    /// True if a request has the token as its bearer.
+    /// Returns true if the request's bearer token is the server's token.
     ///
-    /// - Throws: Where the address has shown too many wrong ones.
+    /// - Throws: ``Refusal`` if the address has sent too many wrong tokens.
     private func matches(
         _ request: Request, _ access: AccessToken, _ context: ConnectionContext
     ) throws(Refusal) -> Bool {
@@ -148,7 +148,7 @@ struct ControlRoutes: Sendable {
         Response(status: .seeOther, headers: [.location: address, .cacheControl: "no-store"])
     }
 
-    /// - Returns: Nil where there are no pages, or none there.
+    /// - Returns: The page; nil if there are no pages, or no page at this path.
     private func page(
         _ request: Request, of pages: (any WebPages)?, _ context: ConnectionContext
     ) async throws(Refusal) -> Response? {
@@ -167,7 +167,7 @@ struct ControlRoutes: Sendable {
     }
 
     private func response(_ status: HTTPResponse.Status, _ body: some Encodable) -> Response {
-        // Texts and numbers: there is nothing in them that JSON cannot say.
+        // JSON can represent all texts and numbers.
         let data = (try? JSONEncoder().encode(body)) ?? Data()
         return Response(
             status: status,
@@ -197,7 +197,8 @@ struct ControlRoutes: Sendable {
 // MARK: - The routes
 
 extension ControlRoutes {
-    /// By label, with each label's reads by RPC; with `by=` by any of the dimensions.
+    /// Returns the reads by label, with each label's reads by RPC. The parameter `by` selects other
+    /// dimensions.
     private func meter(_ request: Request) throws(Refusal) -> Response {
         guard let by = request.uri.queryParameters["by"] else {
             return response(.ok, server.meter())
@@ -249,11 +250,11 @@ extension ControlRoutes {
 }
 
 extension Request {
-    /// Whether a page is wanted where a program wants JSON.
+    /// True if the client expects a page. Programs expect JSON.
     fileprivate var isOfBrowser: Bool { headers[.accept]?.contains("text/html") ?? false }
 }
 
-/// A status and a sentence.
+/// An HTTP status and a sentence.
 struct Refusal: Error {
     let status: HTTPResponse.Status
     let message: String

@@ -5,35 +5,38 @@ public import TidemarkModel
 public import TidemarkServer
 import TidemarkWire
 
-/// The server's control endpoint over HTTP: what it billed, what time it has, what goes wrong.
+/// The server's control endpoint over HTTP. It reports billed operations, and sets the clock and
+/// the simulated faults.
 ///
-/// - `GET /` says that it is alive; where there are pages, a browser gets the first of them.
-/// - `GET /tidemark/v1/meter`: what was billed by label, a JSON array of ``MeterRow``;
-///   `?by=label,client,target,method`, or any of these: an array of ``MeterDetail``, the dearest first.
-/// - `DELETE /tidemark/v1/meter` begins to count again.
-/// - `GET /tidemark/v1/indexes`: which indexes queries have used and missed.
-/// - `POST /tidemark/v1/clock` with `{"time": microseconds since 1970, or null}`.
-/// - `GET /tidemark/v1/faults`: the network that is played, and the rules with how often each has
-///   applied. `PUT` with `{"network": NAME, "rules": [RULE, …]}`, either of which may be missing, puts
-///   others in their place; `DELETE` ends them all.
-/// - `POST /login` with a form's `token`: a browser that shows the server's token is given a cookie, which
-///   then stands for it.
-/// - `/tidemark/v1/rules` and what lies below it: see ``RulesEndpoint``.
+/// - `GET /` answers that the server is alive. If there are pages, a browser gets the start page.
+/// - `GET /tidemark/v1/meter` returns the billed operations by label, a JSON array of ``MeterRow``.
+///   With `?by=label,client,target,method`, or some of these, it returns an array of
+///   ``MeterDetail``, sorted by cost, highest first.
+/// - `DELETE /tidemark/v1/meter` resets the counts.
+/// - `GET /tidemark/v1/indexes` returns the indexes that queries have used and missed.
+/// - `POST /tidemark/v1/clock` takes `{"time": microseconds since 1970, or null}`.
+/// - `GET /tidemark/v1/faults` returns the simulated network, and the rules with the number of
+///   times each was applied. `PUT` with `{"network": NAME, "rules": [RULE, …]}` replaces them; both
+///   fields are optional. `DELETE` removes them all.
+/// - `POST /login` takes a form with `token`. A browser that sends the server's token gets a
+///   cookie, which replaces the token in later requests.
+/// - `/tidemark/v1/rules` and the paths below it are those of ``RulesEndpoint``.
 /// - `DELETE /emulator/v1/projects/P/databases/D/documents` removes every document of a database.
 ///
-/// Errors are JSON with a sentence: `{"error": "…"}`, with status 400 for a bad request, 401 without the
-/// server's token, 403 for a host or a page that ``WebPolicy`` does not know, 404 and 405 for what is not
-/// there, 409 for what cannot be done now, 413 for a body that is too large, 415 for a `POST` that is not
-/// said to be JSON, 503 when the store cannot be written to.
+/// Errors are JSON with a sentence: `{"error": "…"}`. The status is 400 for a bad request, 401
+/// without the server's token, 403 for a host or a page that ``WebPolicy`` does not allow, 404 and
+/// 405 for an unknown path or method, 409 for a request that conflicts with the server's state, 413
+/// for a body that is too large, 415 for a `POST` whose content type is not JSON, and 503 if the
+/// store cannot be written.
 ///
-/// A request's head arrives in 30 s and its body in 60 s, or the connection is closed; so is one that asks
-/// for nothing in 2 minutes.
+/// A request's head must arrive in 30 s and its body in 60 s, and a connection can be idle for 2
+/// minutes. Otherwise, the connection is closed.
 public final class ControlServer: Sendable {
-    /// A body's greatest size, in bytes.
+    /// The maximum size of a body, in bytes.
     static let maxBodyBytes = 4_096
-    /// Of an order of faults.
+    /// The maximum size of a body with faults, in bytes.
     static let maxFaultBytes = 65_536
-    /// How many ports are tried when any will do.
+    /// The maximum number of ports that are tried for port 0.
     private static let maxAttempts = 8
 
     private let server: FirestoreServer
@@ -46,18 +49,20 @@ public final class ControlServer: Sendable {
     private let pages: (any WebPages)?
     private let connections: ConnectionLimit
 
-    /// Connections where nothing else is said.
+    /// The default limit of open connections.
     public static let maxConnections = 1_000
 
     /// - Parameters:
-    ///   - host: Without a token nothing here asks who calls: keep it on loopback then.
-    ///   - port: 0 for a free one.
-    ///   - faults: Where faults are ordered; nil where they cannot be.
-    ///   - access: What every request must show as a bearer token; nil asks for nothing.
-    ///   - web: Which names and pages may call; nil for loopback's and `host`.
-    ///   - rules: What is asked of security rules; nil for what the server itself knows of them.
-    ///   - pages: What a browser is shown at the other paths; nil for nothing.
-    ///   - maxConnections: How many may be open; one more is closed as it comes.
+    ///   - host: The address to listen on. Without a token, the endpoint serves every caller: then
+    ///     use a loopback address.
+    ///   - port: The port; 0 for a free port.
+    ///   - faults: Accepts orders of faults; nil if the server simulates no faults.
+    ///   - access: The token that every request must send as a bearer token; nil requires no token.
+    ///   - web: The host names and pages that may call; nil allows those of loopback and of `host`.
+    ///   - rules: Answers requests about security rules; nil uses the rules of `server`.
+    ///   - pages: The pages at all other paths; nil serves no pages.
+    ///   - maxConnections: The maximum number of open connections. A further connection is closed
+    ///     immediately.
     public init(
         _ server: FirestoreServer, host: String, port: Int, faults: FaultBoard? = nil,
         access: AccessToken? = nil, web: WebPolicy? = nil, rules: (any WebPages)? = nil,
@@ -74,14 +79,14 @@ public final class ControlServer: Sendable {
         connections = ConnectionLimit(most: maxConnections)
     }
 
-    /// Serves until the task is cancelled. `ready` is told the port once requests are accepted.
+    /// Serves until the task is cancelled. Calls `ready` with the port when requests are accepted.
     ///
-    /// - Throws: ``ControlServerError`` when it cannot listen at that address.
+    /// - Throws: ``ControlServerError`` if the server cannot listen at the address.
     public func run(ready: @escaping @Sendable (_ port: Int) -> Void) async throws {
         var last = ControlServerError(message: "There is no free port on \(host).")
         for _ in 0..<(port == 0 ? Self.maxAttempts : 1) {
-            // Hummingbird does not tell which port it was given, so one is chosen for it; another
-            // process may take it first, and then the next is tried.
+            // Hummingbird does not report the port that the system assigned, so the server chooses
+            // a port. If another process takes that port first, the server tries the next port.
             guard let chosen = port == 0 ? FreePort.find() : port else { break }
             do { return try await serve(chosen, ready) } catch is CancellationError { return } catch
             {
@@ -95,7 +100,7 @@ public final class ControlServer: Sendable {
         _ port: Int, _ ready: @escaping @Sendable (_ port: Int) -> Void
     ) async throws {
         let routes = ControlRoutes(server, faults, access, web, rules, pages)
-        // What goes wrong is told to the caller; the library's own lines are for its authors.
+        // Errors are reported to the caller. The log lines of Hummingbird are of no use to users.
         var logger = Logger(label: "tidemark.control")
         logger.logLevel = .critical
         let application = Application(
@@ -112,7 +117,7 @@ public final class ControlServer: Sendable {
     }
 }
 
-/// Why the control endpoint is not served.
+/// The reason why the control endpoint is not served.
 public struct ControlServerError: Error, Hashable, Sendable, CustomStringConvertible {
     public let message: String
     public var description: String { message }

@@ -7,8 +7,8 @@ import Testing
     /// The targets whose comments were reworded. A target is added when it meets the limits.
     private static let finished = [
         "TidemarkAudit", "TidemarkCLI", "TidemarkDemo", "TidemarkEncryption", "TidemarkGoogleAuth",
-        "TidemarkHealthSync", "TidemarkLintCLI", "TidemarkModel", "TidemarkPhones", "TidemarkREST",
-        "TidemarkResilience", "TidemarkRules", "TidemarkShow", "TidemarkSimulation",
+        "TidemarkHTTP", "TidemarkHealthSync", "TidemarkLintCLI", "TidemarkModel", "TidemarkPhones",
+        "TidemarkREST", "TidemarkResilience", "TidemarkRules", "TidemarkShow", "TidemarkSimulation",
         "TidemarkStore", "TidemarkSync", "TidemarkSystem", "TidemarkWire", "TidemarkWords",
     ]
 

@@ -1,36 +1,36 @@
 import Foundation
 import TidemarkServer
 
-/// A request, without what HTTP around it is.
+/// A request to the accounts server, without the other parts of HTTP.
 struct AccountsRequest: Sendable {
     var method = "POST"
-    /// As it came: escaped.
+    /// The path with its escapes, as it was sent.
     var path = ""
     var query: [String: String] = [:]
     var isForm = false
-    /// Who shows what: the header's text.
+    /// The value of the header `Authorization`.
     var authorization: String?
     var apiKey: String?
     var address = ""
-    /// Of links to this server. It is never what the caller says.
+    /// The origin for links to this server. It never contains a name from the request.
     var origin = ""
 }
 
-/// What a path asks for.
+/// The purpose of a request, from its path and method.
 enum AccountsRoute: Equatable {
     case call(AccountMethod, project: String?, extra: [String: JSONTree])
     case alive
     case project
-    /// What a page is to load for proof that no robot asks for a code.
+    /// The parameters with which a page loads reCAPTCHA.
     case recaptcha
     case keys
     case discovery
-    /// The address is known, the method is not.
+    /// The path exists, but the method does not.
     case wrongMethod
 
-    /// Whether errors are told as of securetoken. Source: server-production-facts 10.
+    /// True if errors have the form of securetoken's errors. Source: server-production-facts 10.
     var isToken: Bool { if case .call(.refresh, _, _) = self { true } else { false } }
-    /// Whether an emulator's tools call it without showing who they are.
+    /// True if the tools of an emulator call this route without credentials.
     var isTools: Bool {
         switch self {
         case .call(.clearAccounts, _, _), .call(.getConfig, _, _), .call(.updateConfig, _, _),
@@ -40,7 +40,7 @@ enum AccountsRoute: Equatable {
         }
     }
 
-    /// Nil where there is nothing.
+    /// Returns nil if there is no such path.
     init?(_ request: AccountsRequest) {
         guard var parts = Self.parts(request.path) else { return nil }
         if ["identitytoolkit.googleapis.com", "securetoken.googleapis.com", "www.googleapis.com"]
@@ -71,8 +71,8 @@ enum AccountsRoute: Equatable {
         }
     }
 
-    /// Unescaped, each for itself, so that an escaped slash is a part of a name. Nil for what no path
-    /// of ours has.
+    /// Splits the path and unescapes each part. An escaped slash thus belongs to a name. Returns
+    /// nil if no path of this server can have these parts.
     private static func parts(_ path: String) -> [String]? {
         guard path.utf8.count <= 2_048, path.hasPrefix("/") else { return nil }
         var parts: [String] = []
@@ -115,7 +115,7 @@ extension AccountsRoute {
         "verifyPhoneNumber": .signInWithPhoneNumber,
     ]
 
-    /// The names that clients of phones use.
+    /// Parses the old method names, which the clients on phones use.
     private init?(legacy name: String, _ method: String) {
         switch name {
         case "getProjectConfig": self = method == "GET" ? .project : .wrongMethod
@@ -218,7 +218,7 @@ extension AccountsRoute {
         self = .wrongMethod
     }
 
-    /// Where the links in mail lead.
+    /// Parses the links in mails.
     private init?(linkOf request: AccountsRequest) {
         let code = JSONTree.text(request.query["oobCode"] ?? "")
         var extra = ["oobCode": code]

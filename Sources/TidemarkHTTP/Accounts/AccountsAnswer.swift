@@ -2,16 +2,16 @@ import Foundation
 import TidemarkModel
 import TidemarkServer
 
-/// What is answered to a request.
+/// The answer to a request.
 struct AccountsAnswer: Sendable {
     var status = 200
     var body: [String: JSONTree] = [:]
-    /// In seconds; for what may be kept.
+    /// The time, in seconds, for which a client may store the answer; nil if it may not.
     var maxAge: Int?
 }
 
 extension AccountsServer {
-    /// A body's greatest size in bytes, by what is asked: an import has a thousand accounts.
+    /// The maximum size of a body, in bytes, by route. An import has up to a thousand accounts.
     static func maxBodyBytes(_ route: AccountsRoute) -> Int {
         switch route {
         case .call(.batchCreate, _, _): 8 << 20
@@ -20,7 +20,7 @@ extension AccountsServer {
         }
     }
 
-    /// - Parameter body: Reads it, up to so many bytes; nil when it is longer.
+    /// - Parameter body: Reads the body up to a limit in bytes. Returns nil if the body is longer.
     func answer(
         _ request: AccountsRequest, body: (_ limit: Int) async -> Data?
     ) async -> AccountsAnswer {
@@ -51,7 +51,8 @@ extension AccountsServer {
                 "authorizedDomains": .list([.text("localhost"), .text("127.0.0.1")]),
             ])
         case .recaptcha:
-            // Nobody is asked for such a proof here. The words say so where they end up elsewhere.
+            // This server never requires this proof. The texts say that, for readers who find them
+            // elsewhere.
             return AccountsAnswer(body: [
                 "kind": .text("identitytoolkit#GetRecaptchaParamResponse"),
                 "recaptchaSiteKey": .text("no-recaptcha-on-a-development-server"),
@@ -59,7 +60,7 @@ extension AccountsServer {
             ])
         case .call(let method, let project, let extra):
             let isAdmin = try isAdministrator(request, route)
-            // Before the body is read: an import's is large.
+            // The check is before the body is read, because the body of an import is large.
             if method.isForAdmins, !isAdmin { throw .insufficientPermission }
             guard let data = await body(Self.maxBodyBytes(route)) else {
                 throw AccountRefusal("PAYLOAD_TOO_LARGE", status: 413)
@@ -82,7 +83,7 @@ extension AccountsServer {
         _ request: AccountsRequest, _ data: Data, _ extra: [String: JSONTree]
     ) throws(AccountRefusal) -> [String: JSONTree] {
         var fields: [String: JSONTree] = [:]
-        // Some libraries call any body a form where nothing else is said.
+        // Some libraries send each body without a content type as a form.
         if request.isForm, data.first != UInt8(ascii: "{") {
             guard let form = AccountsJSON.form(String(decoding: data, as: UTF8.self)) else {
                 throw AccountRefusal("INVALID_ARGUMENT : The form cannot be read.")
@@ -105,7 +106,8 @@ extension AccountsServer {
         return fields.merging(extra) { $1 }
     }
 
-    /// - Throws: For a bearer that is nobody's, and for a caller who shows neither one nor a key.
+    /// - Throws: ``AccountRefusal`` for an unknown bearer token, and for a request without a token
+    ///   and an API key.
     private func isAdministrator(
         _ request: AccountsRequest, _ route: AccountsRoute
     ) throws(AccountRefusal) -> Bool {
@@ -140,7 +142,7 @@ extension AccountsServer {
         ]
     }
 
-    /// The two shapes that production's errors have. Source: server-production-facts 10.
+    /// Returns an error in one of production's two forms. Source: server-production-facts 10.
     static func failure(_ refusal: AccountRefusal, isToken: Bool) -> AccountsAnswer {
         var error: [String: JSONTree] = [
             "code": .integer(Int64(refusal.status)), "message": .text(refusal.message),

@@ -1,12 +1,12 @@
 public import TidemarkModel
 import TidemarkServer
 
-/// Firestore's callers, where tokens are signed: an administrator by the server's token, anybody else
-/// by the token of an account.
+/// Checks Firestore's callers if tokens are signed. The server's token identifies an administrator.
+/// The token of an account identifies a user.
 ///
-/// Every call is looked at anew, so that what was revoked a moment ago is good for nothing now. A
-/// stream ends when the account is disabled or deleted or its tokens are revoked, and when the token
-/// that opened it runs out.
+/// Every call is checked again, so a revoked token is refused immediately. A stream ends if the
+/// account is disabled or deleted, if its tokens are revoked, or if the token that opened the
+/// stream expires.
 public struct AccountsGate: CallerGate {
     private let accounts: AccountsServer
 

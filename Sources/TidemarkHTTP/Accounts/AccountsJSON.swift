@@ -1,14 +1,15 @@
 import Foundation
 import TidemarkServer
 
-/// Bodies as they come from anybody.
+/// Decodes bodies from untrusted callers.
 enum AccountsJSON {
-    /// Objects and lists inside each other: none of ours has more than six.
+    /// The maximum depth of objects and lists. Valid bodies have at most six levels.
     static let maxDepth = 16
-    /// Values of a body of at most 128 KiB, and of a larger one, which brings a thousand accounts in.
+    /// The maximum number of values in a body of at most 128 KiB, and in a larger body, which
+    /// imports accounts.
     static let maxValues = (small: 4_000, large: 200_000)
 
-    /// - Returns: Nil for what is no JSON object, or one that is too deep.
+    /// - Returns: The fields; nil if the data is not a JSON object, or is too deep.
     static func object(_ data: Data) -> [String: JSONTree]? {
         guard isShallow(data), case .object(let fields)? = try? decode(data) else { return nil }
         return fields
@@ -20,7 +21,7 @@ enum AccountsJSON {
         return (try? encoder.encode(JSONTree.object(fields))) ?? Data("{}".utf8)
     }
 
-    /// The fields of a form: `a=b&c=d`. Nil for more than 32 of them.
+    /// Returns the fields of a form such as `a=b&c=d`; nil if there are more than 32.
     static func form(_ text: String) -> [String: String]? {
         let pairs = text.split(separator: "&")
         guard pairs.count <= 32 else { return nil }
@@ -42,8 +43,8 @@ enum AccountsJSON {
         try JSONDecoder().decode(JSONTree.self, from: data)
     }
 
-    /// Looked at before it is decoded, because decoding goes as deep as the text does, and makes an object
-    /// of each value.
+    /// Checks depth and size before decoding, because the decoder recurses into each level and
+    /// creates an object for each value.
     static func isShallow(_ data: Data) -> Bool {
         let most = data.count <= 128 << 10 ? maxValues.small : maxValues.large
         var values = 0

@@ -1,29 +1,30 @@
 package import Foundation
 package import TidemarkServer
 
-/// The files of an export's folder of accounts, by their names.
+/// The names of the files in an export's folder of accounts.
 package enum AccountFiles {
-    /// All accounts, in Identity Toolkit's form.
+    /// The file with all accounts, in the form of Identity Toolkit.
     package static let accounts = "accounts.json"
-    /// What the project's tools have set.
+    /// The file with the project's configuration.
     package static let configuration = "config.json"
-    /// How the keys of passwords were made, which only this server reads.
+    /// The file with the parameters of the password hashes. Only Tidemark reads it.
     package static let passwords = "tidemark-passwords.json"
 
     package static let names = [accounts, configuration, passwords]
 }
 
 extension AccountsServer {
-    /// The projects that have accounts, in the order of their names.
+    /// Returns the projects that have accounts, sorted by name.
     package func projects() async throws(AccountRefusal) -> [String] {
         try await onCore { (core) throws(AccountRefusal) in try core.projects() }
     }
 
-    /// All accounts of a project as of one moment. The same accounts make the same bytes.
+    /// Returns all accounts of a project at one point in time. Equal accounts produce equal bytes.
     ///
-    /// A password is not among them, only its key: Firebase's emulator cannot check it, this server can.
+    /// The files contain no passwords, only their hashes. Tidemark can check a password against
+    /// such a hash; Firebase's emulator cannot.
     ///
-    /// - Returns: The files, and how many accounts are in them.
+    /// - Returns: The files, and the number of accounts in them.
     package func files(of project: String) async throws(AccountRefusal) -> (
         files: [(name: String, data: Data)], accounts: Int
     ) {
@@ -43,9 +44,9 @@ extension AccountsServer {
         return (files, saved.users.count)
     }
 
-    /// Reads such files, and makes keys of the passwords that stand in those of Firebase's emulator.
+    /// Reads such files. Hashes the plain passwords in the files of Firebase's emulator.
     ///
-    /// - Throws: What is wrong with them, in a sentence.
+    /// - Throws: A sentence that states the error in the files.
     package func saved(in files: [String: Data]) async throws(AccountRefusal) -> SavedAccounts {
         var saved = SavedAccounts()
         let list = try Self.object(AccountFiles.accounts, in: files)
@@ -75,9 +76,9 @@ extension AccountsServer {
         return object
     }
 
-    /// Brings accounts in, all or none.
+    /// Imports all accounts or none.
     ///
-    /// - Throws: For the first that cannot be taken.
+    /// - Throws: The error of the first account that cannot be imported.
     package func restore(
         _ saved: SavedAccounts, to project: String
     ) async throws(AccountRefusal) -> RestoredAccounts {

@@ -7,22 +7,24 @@ import TidemarkServer
 import TidemarkWire
 
 extension AccountsServer {
-    /// How many ports are tried when any will do.
+    /// The maximum number of ports that are tried for port 0.
     private static let maxAttempts = 8
-    /// Connections where nothing else is said.
+    /// The default limit of open connections.
     public static let maxConnections = 2_000
 
-    /// Serves until the task is cancelled. `ready` is told the port once requests are accepted.
+    /// Serves until the task is cancelled. Calls `ready` with the port when requests are accepted.
     ///
-    /// A request's head arrives in 30 s and its body in 60 s, or the connection is closed; so is one that
-    /// asks for nothing in 2 minutes.
+    /// A request's head must arrive in 30 s and its body in 60 s, and a connection can be idle for
+    /// 2 minutes. Otherwise, the connection is closed.
     ///
     /// - Parameters:
-    ///   - host: Without encryption: beyond this machine, something that adds it belongs in front.
-    ///   - port: 0 for a free one.
-    ///   - web: Which names and pages may call; nil for loopback's and `host`.
-    ///   - maxConnections: How many may be open; one more is closed as it comes.
-    /// - Throws: ``ControlServerError`` when it cannot listen at that address.
+    ///   - host: The address to listen on. The server does not encrypt: if clients on other
+    ///     machines use it, put a proxy with TLS in front.
+    ///   - port: The port; 0 for a free port.
+    ///   - web: The host names and pages that may call; nil allows those of loopback and of `host`.
+    ///   - maxConnections: The maximum number of open connections. A further connection is closed
+    ///     immediately.
+    /// - Throws: ``ControlServerError`` if the server cannot listen at the address.
     public func run(
         host: String, port: Int, web: WebPolicy? = nil,
         maxConnections: Int = AccountsServer.maxConnections,
@@ -49,7 +51,7 @@ extension AccountsServer {
         _ ready: @escaping @Sendable (_ port: Int) -> Void
     ) async throws {
         var logger = Logger(label: "tidemark.accounts")
-        // Bodies and paths have credentials in them: nothing of a request is ever logged.
+        // Bodies and paths contain credentials, so no part of a request is logged.
         logger.logLevel = .critical
         let application = Application(
             responder: CallbackResponder<ConnectionContext> { [self] request, context in
@@ -80,7 +82,8 @@ extension AccountsServer {
         case .allowed(let origin):
             let body = request.body
             let answer = await answer(asked) { limit in
-                // Most callers have no token yet: what they hold takes no room from those that have.
+                // Most callers have no token yet. Their bodies have a separate budget, and take no
+                // room from other callers.
                 let share = bodies.share()
                 let bytes = try? await body.collected(
                     upTo: limit, share, on: context.channel, within: RequestPatience().body)

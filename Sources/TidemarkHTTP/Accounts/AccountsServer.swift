@@ -7,13 +7,13 @@ public import TidemarkServer
 import TidemarkStore
 import TidemarkWire
 
-/// Accounts, as Firebase Authentication's clients and administrators ask for them.
+/// Serves accounts to the clients and administrators of Firebase Authentication.
 ///
-/// What is decided is decided in ``AccountsCore``, on one queue; this is the shell: paths and bodies,
-/// signatures, passwords' keys on threads of their own. It has no socket; ``run(host:port:ready:)``
-/// gives it one.
+/// ``AccountsCore`` makes all decisions, on one queue. This class is the shell: it decodes paths
+/// and bodies, checks signatures, and hashes passwords on separate threads.
+/// ``run(host:port:web:maxConnections:ready:)`` opens a socket.
 public final class AccountsServer: Sendable {
-    /// Calls that may wait for the core; one more is refused.
+    /// The maximum number of calls that wait for the core. Further calls are refused.
     static let maxWaiting = 2_000
 
     public let settings: AccountsSettings
@@ -24,14 +24,15 @@ public final class AccountsServer: Sendable {
     let hasher = PasswordHasher()
     let desk: TokenDesk
     private let watches = Mutex(CallerWatches())
-    /// Bounds the bodies that are on their way at once.
+    /// Limits the memory of bodies that are being read.
     let bodies = BodyBudget(limit: 64 << 20)
     let guesses = GuessLimit()
 
     /// - Parameters:
-    ///   - dataDirectory: The folder of its file, beside the documents'; nil for memory.
-    ///   - access: What an administrator shows. Without one only an emulator has administrators.
-    /// - Throws: ``StoreError`` when the data cannot be opened.
+    ///   - dataDirectory: The folder of the accounts' file, next to the documents; nil keeps the
+    ///     accounts in memory.
+    ///   - access: The token of administrators. Without it, only an emulator has administrators.
+    /// - Throws: ``StoreError`` if the data cannot be opened.
     public convenience init(
         _ settings: AccountsSettings, dataDirectory: String? = nil, access: AccessToken? = nil,
         providers: ProviderKeys = ProviderKeys()
@@ -54,7 +55,7 @@ public final class AccountsServer: Sendable {
         self.core = Mutex(core)
     }
 
-    /// Lets go of the data, when what is under way is done.
+    /// Closes the data after all running work is done.
     public func close() { queue.sync { core.withLock { $0.close() } } }
 
     /// Runs `body` on the core's queue.
@@ -83,7 +84,8 @@ public final class AccountsServer: Sendable {
 
     // MARK: Calls
 
-    /// - Parameter call: Without what its tokens say, which is found out here.
+    /// - Parameter call: The call, without the contents of its tokens. This method decodes the
+    ///   tokens.
     func perform(_ call: AccountCall) async throws(AccountRefusal) -> [String: JSONTree] {
         var read = call
         try await readTokens(of: &read)
@@ -122,8 +124,8 @@ public final class AccountsServer: Sendable {
 
     // MARK: Streams
 
-    /// Runs a change on the core's queue. Before its answer, streams end that were opened by tokens which
-    /// the change has made worthless.
+    /// Runs a change on the core's queue. If the change makes tokens invalid, ends their streams
+    /// before it returns.
     func changing<T: Sendable>(
         _ body: @escaping @Sendable (AccountsCore) throws(AccountRefusal) -> T
     ) async throws(AccountRefusal) -> T {
@@ -138,11 +140,11 @@ public final class AccountsServer: Sendable {
         return try outcome.result.get()
     }
 
-    /// Watches over a token that has opened a stream, from before it is looked at.
+    /// Watches a token that opens a stream. The watch starts before the token is checked.
     ///
-    /// - Parameter end: Called once, on the core's queue or behind a call, when the token is good no more
-    ///   for another reason than its time.
-    /// - Returns: What the token says, and the number of the watch for ``unwatch(_:)``.
+    /// - Parameter end: Called at most once, on the core's queue or after a call, if the token
+    ///   becomes invalid before it expires.
+    /// - Returns: The contents of the token, and the number of the watch for ``unwatch(_:)``.
     func watch(
         _ token: String, end: @escaping @Sendable (AccountRefusal) -> Void
     ) async throws(AccountRefusal) -> (TokenFacts, Int) {
@@ -159,7 +161,7 @@ public final class AccountsServer: Sendable {
 
     func unwatch(_ number: Int) { watches.withLock { $0.remove(number) } }
 
-    /// The watches over tokens that are good no more, by what has changed. They are over.
+    /// Removes and returns the watches whose tokens have become invalid.
     private func endedWatches(
         _ core: AccountsCore
     ) -> [(end: @Sendable (AccountRefusal) -> Void, refusal: AccountRefusal)] {
@@ -169,14 +171,15 @@ public final class AccountsServer: Sendable {
                 try core.check(watch.facts)
                 return nil
             } catch {
-                // Its time is over by itself; what cannot be looked up is not trusted any longer.
+                // If the check itself fails, the token is no longer trusted.
                 unwatch(number)
                 return (watch.end, error)
             }
         }
     }
 
-    /// Whether a token is good for a call: signed by us, in its time, of an account that may call.
+    /// Returns the contents of a token. Throws if this server did not sign the token, if the token
+    /// has expired, or if its account may not call.
     func facts(ofCaller token: String) async throws(AccountRefusal) -> TokenFacts {
         let facts = try await desk.facts(token)
         try await onCore { (core) throws(AccountRefusal) in try core.check(facts) }
@@ -185,9 +188,9 @@ public final class AccountsServer: Sendable {
 }
 
 extension AccountsEnvironment {
-    /// The system's generator, whose bytes nobody can guess, and SHA-256.
+    /// Uses the system's random generator and SHA-256.
     ///
-    /// - Parameter now: The machine's time, where nothing else is said.
+    /// - Parameter now: Returns the current time. The default is the machine's clock.
     package static func live(
         now: @escaping @Sendable () -> Timestamp = {
             Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
@@ -207,9 +210,9 @@ extension AccountsEnvironment {
 // MARK: For the server's own pages
 
 extension AccountsServer {
-    /// Asks as an administrator of this machine does: the server's own pages.
+    /// Performs a call as an administrator, for the server's own pages.
     ///
-    /// - Throws: Why not, in the protocol's words.
+    /// - Throws: The error in the protocol's form.
     package func ask(
         _ method: AccountMethod, project: String, fields: [String: JSONTree]
     ) async throws(AccountRefusal) -> [String: JSONTree] {
@@ -221,9 +224,9 @@ extension AccountsServer {
         return try await perform(call)
     }
 
-    /// What a token says, whoever made it, and whether this server takes it.
+    /// Returns the claims of a token from any issuer, and whether this server accepts the token.
     ///
-    /// - Throws: For what is no token.
+    /// - Throws: ``AccountRefusal`` if the text is not a token.
     package func takeApart(
         _ token: String
     ) async throws(AccountRefusal) -> (claims: [String: JSONTree], verdict: String) {

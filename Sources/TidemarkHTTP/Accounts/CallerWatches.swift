@@ -1,9 +1,9 @@
 import TidemarkModel
 import TidemarkServer
 
-/// The tokens that have opened streams, found by their accounts when one changes.
+/// The tokens that have opened streams, indexed by account.
 ///
-/// There are at most as many as streams may be open.
+/// The number of watches is at most the number of open streams.
 struct CallerWatches {
     struct Watch {
         let facts: TokenFacts
@@ -32,7 +32,7 @@ struct CallerWatches {
         if byAccount[account]?.isEmpty == true { byAccount[account] = nil }
     }
 
-    /// Those over tokens of accounts that have changed.
+    /// Returns the watches of tokens whose accounts have changed.
     func watches(over changed: ChangedAccounts) -> [(number: Int, watch: Watch)] {
         if changed.isEmpty || watches.isEmpty { return [] }
         var numbers: Set<Int> = []

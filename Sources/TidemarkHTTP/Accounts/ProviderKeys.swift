@@ -3,7 +3,7 @@ public import Foundation
 import JWTKit
 import TidemarkServer
 
-/// Whose tokens are believed where tokens are signed, from a file:
+/// The providers whose tokens are trusted if tokens are signed, read from a file:
 ///
 /// ```json
 /// {
@@ -17,9 +17,10 @@ import TidemarkServer
 /// }
 /// ```
 ///
-/// Nothing is fetched: keys come with the file, and a provider that changes its keys needs a new one.
+/// The server downloads nothing: the file contains the keys. If a provider changes its keys, the
+/// file must be replaced.
 public struct ProviderKeys: Sendable {
-    /// Those of keys with a public half. A key both sides know has no place in such a file.
+    /// The algorithms of keys with a public half. The file must not contain symmetric keys.
     static let algorithms: Set<String> = [
         "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
     ]
@@ -33,7 +34,7 @@ public struct ProviderKeys: Sendable {
     private(set) var providers: [String: Provider] = [:]
     private(set) var customTokens: JWTKeyCollection?
 
-    /// Nobody is believed.
+    /// Makes a value that trusts no provider.
     public init() {}
 
     private struct File: Decodable {
@@ -91,7 +92,7 @@ public struct ProviderKeys: Sendable {
     }
 }
 
-/// Why keys cannot be used.
+/// The reason why keys cannot be used.
 public struct ProviderKeysError: Error, Hashable, Sendable, CustomStringConvertible {
     public let message: String
 
@@ -101,13 +102,14 @@ public struct ProviderKeysError: Error, Hashable, Sendable, CustomStringConverti
 }
 
 extension TokenDesk {
-    /// Returns who a provider's answer says this is.
+    /// Returns the identity from a provider's answer.
     ///
-    /// An access token says nothing to whom it is not meant for, and nobody is asked here. Where tokens are
-    /// unsigned it may be the claims themselves, as JSON text or as a token of three parts: Facebook's and
-    /// GitHub's libraries have no other token to send.
+    /// An access token has a meaning only for its provider, and this server sends no requests to
+    /// providers. If tokens are unsigned, the access token may contain the claims, as JSON text or
+    /// as a token with three parts, because the libraries of Facebook and GitHub have no other
+    /// token.
     ///
-    /// - Parameter body: As a form: `id_token=…&providerId=apple.com&nonce=…`.
+    /// - Parameter body: The answer as a form: `id_token=…&providerId=apple.com&nonce=…`.
     func identity(_ body: String) async throws(AccountRefusal) -> ProviderIdentity {
         guard let form = AccountsJSON.form(body), let provider = form["providerId"],
             !provider.isEmpty, provider.utf8.count <= 256
@@ -171,7 +173,8 @@ extension TokenDesk {
             let expiry = claims["exp"].integer, expiry > seconds,
             claims["iat"].integer ?? 0 <= seconds + 300, Self.hasBegun(claims, at: seconds)
         else { throw AccountRefusal.invalidIDToken }
-        // Apple's token has the digest of what the app made up; Google's has it as it is.
+        // Apple's token contains the digest of the app's nonce. Google's token contains the nonce
+        // itself.
         if let expected = Self.text(claims["nonce"]) {
             let digest = SHA256.hash(data: Data((nonce ?? "").utf8))
             let text = digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
@@ -182,7 +185,8 @@ extension TokenDesk {
         return claims
     }
 
-    /// False for a token that is good only later, by more than clocks differ.
+    /// Returns false if the token becomes valid later than the tolerance of 5 minutes for different
+    /// clocks.
     static func hasBegun(_ claims: [String: JSONTree], at seconds: Int64) -> Bool {
         claims["nbf"].integer ?? 0 <= seconds + 300
     }
@@ -191,7 +195,7 @@ extension TokenDesk {
         if case .text(let text)? = value, text.utf8.count <= 2_048 { text } else { nil }
     }
 
-    /// Apple writes it as a text.
+    /// True for `true` and for the text "true", which Apple writes.
     private static func isTrue(_ value: JSONTree?) -> Bool {
         value == .bool(true) || value == .text("true")
     }

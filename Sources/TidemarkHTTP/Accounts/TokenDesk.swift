@@ -5,16 +5,16 @@ import Synchronization
 import TidemarkServer
 import TidemarkStore
 
-/// Signs tokens and reads those that come: ours, providers' and those of custom sign-ins.
+/// Signs tokens, and reads tokens of this server, of providers, and of custom sign-ins.
 ///
-/// Where tokens are unsigned, anybody's word is taken; that is what an emulator is for. Where they are
-/// signed, each is held against the keys of who should have signed it, and its header against the one
-/// algorithm of these keys.
+/// If tokens are unsigned, as in an emulator, every token is trusted. If tokens are signed, each
+/// token is verified with the keys of its issuer, and its header must name an algorithm of these
+/// keys.
 struct TokenDesk: Sendable {
-    /// A longer token is not looked at.
+    /// The maximum size of a token. Longer tokens are refused.
     static let maxBytes = 16_384
-    /// A key signs for so long, in milliseconds: 90 days. It is published for as long again as a cookie
-    /// is good.
+    /// The time, in milliseconds, in which a key signs: 90 days. The key is published for another
+    /// 30 days, twice ``cookieLifetime``.
     static let keyLifetime: Int64 = 90 * 86_400_000
     private static let cookieLifetime: Int64 = 15 * 86_400_000
     static let audience =
@@ -26,10 +26,10 @@ struct TokenDesk: Sendable {
     private let own: JWTKeyCollection
     private let verifiedTokens = VerifiedTokens()
     private let signer: JWKIdentifier?
-    /// The public halves, as they are published.
+    /// The public keys, in the form in which they are published.
     let published: [[String: JSONTree]]
 
-    /// - Parameter now: In milliseconds since 1970.
+    /// - Parameter now: Returns the time in milliseconds since 1970.
     init(
         _ core: AccountsCore, providers: ProviderKeys, now: @escaping @Sendable () -> Int64
     ) async throws {
@@ -55,7 +55,7 @@ struct TokenDesk: Sendable {
         self.published = published
     }
 
-    /// Those that tokens may still be signed with, the one to sign with first.
+    /// Returns the keys whose tokens can still be valid. The first key signs.
     private static func keys(_ core: AccountsCore, _ now: Int64) throws -> [SigningKeyRecord] {
         var records = try core.signingKeys()
         if records.first.map({ now - $0.createdAt > keyLifetime }) ?? true {
@@ -94,7 +94,7 @@ struct TokenDesk: Sendable {
 
     // MARK: Reading
 
-    /// What a token of ours says, an ID token or a session's cookie.
+    /// Returns the contents of this server's own token: an ID token or a session cookie.
     func facts(_ text: String) async throws(AccountRefusal) -> TokenFacts {
         if let known = verifiedTokens[text] { return known }
         let claims: [String: JSONTree]
@@ -142,14 +142,14 @@ struct TokenDesk: Sendable {
         return CustomTokenFacts(localID: localID, claims: own)
     }
 
-    /// The claims of a token, whoever signed it, if anybody did.
+    /// Returns the claims of a token, without a check of its signature.
     static func unverified(_ text: String) throws -> [String: JSONTree] {
         try check(text)
         return try DefaultJWTParser().parse(Array(text.utf8), as: ClaimSet.self).payload.claims
     }
 
-    /// - Parameter algorithms: Those that keys of this kind sign with. What the header says is believed
-    ///   only when it is one of them, and then the key decides.
+    /// - Parameter algorithms: The algorithms of keys of this kind. The header must name one of
+    ///   them. The key then decides which algorithm is used.
     func verified(
         _ text: String, _ keys: JWTKeyCollection, algorithms: Set<String>
     ) async throws -> [String: JSONTree] {
@@ -161,12 +161,13 @@ struct TokenDesk: Sendable {
         return try await keys.verify(text, as: ClaimSet.self).claims
     }
 
-    /// The alphabet of tokens (RFC 7515, §2), without padding, and what stands between their parts.
+    /// The alphabet of tokens (RFC 7515, §2), without padding, and the dot between their parts.
     private static let letters = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.".utf8)
 
-    /// That it is short, has three parts of the right alphabet, and none of them is deep. Libraries take
-    /// the other alphabet of base64 too, and a token would have more than one spelling.
+    /// Checks that the token is short, has three parts in the right alphabet, and that no part is
+    /// deeply nested. Libraries also accept the other alphabet of base64, with which one token
+    /// would have several spellings.
     private static func check(_ text: String) throws {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard text.utf8.count <= maxBytes, parts.count == 3,
@@ -183,7 +184,7 @@ struct TokenDesk: Sendable {
     }
 }
 
-/// All that a token says.
+/// The claims of a token.
 struct ClaimSet: JWTPayload {
     let claims: [String: JSONTree]
 
@@ -198,14 +199,14 @@ struct ClaimSet: JWTPayload {
 
     func encode(to encoder: any Encoder) throws { try JSONTree.object(claims).encode(to: encoder) }
 
-    /// Times and names are looked at by whoever asked, with the clock they have.
+    /// The callers check times and names with their own clocks.
     func verify(using algorithm: some JWTAlgorithm) {}
 }
 
-/// Tokens whose signature was found right, so that a token that comes with every call is not computed
-/// with every time. Their times and their accounts are looked at each time all the same.
+/// Caches tokens with verified signatures, because a client sends the same token with every call.
+/// Times and accounts are still checked in every call.
 final class VerifiedTokens: Sendable {
-    /// Tokens that are known; when there are more, those not asked for since the last time go.
+    /// The maximum number of cached tokens. Above it, the tokens without a recent use are dropped.
     static let capacity = 4_000
 
     private let state = Mutex((newer: [String: TokenFacts](), older: [String: TokenFacts]()))

@@ -1,19 +1,20 @@
 public import Foundation
 import Synchronization
 
-/// Tells Firebase's tools where the servers are, as the hub of its emulators does: `GET /emulators`, and a
-/// file in the temporary folder that says where the hub is.
+/// Reports the servers' addresses to Firebase's tools, like the hub of Firebase's emulators: by
+/// `GET /emulators`, and by a file in the temporary folder that contains the hub's address.
 ///
-/// `PUT /functions/disableBackgroundTriggers` and `…/enableBackgroundTriggers`, which tests put around what
-/// should start no function, are answered and have no effect: this server starts no functions.
+/// Tests call `PUT /functions/disableBackgroundTriggers` and `…/enableBackgroundTriggers` around
+/// code that must start no functions. The hub answers these requests and does nothing, because this
+/// server starts no functions.
 public final class EmulatorHub: WebPages {
     /// The ports of the servers.
     public struct Ports: Hashable, Sendable {
         public var hub: Int
         public var firestore: Int
-        /// Nil where there are no accounts.
+        /// The port of the accounts; nil if there are none.
         public var accounts: Int?
-        /// Of the ``RequestsFeed``; nil where there is none.
+        /// The port of the ``RequestsFeed``; nil if there is none.
         public var requests: Int?
 
         public init(hub: Int, firestore: Int, accounts: Int?, requests: Int? = nil) {
@@ -29,14 +30,14 @@ public final class EmulatorHub: WebPages {
     private let ports = Mutex<Ports?>(nil)
 
     /// - Parameters:
-    ///   - host: What the servers listen on.
-    ///   - version: What tools are told.
+    ///   - host: The address on which the servers listen.
+    ///   - version: The version that is reported to tools.
     public init(host: String, version: String) {
         self.host = host
         self.version = version
     }
 
-    /// Until then nothing is known.
+    /// Sets the ports. Before that, the hub reports no servers.
     public func set(_ ports: Ports) { self.ports.withLock { $0 = ports } }
 
     public func answer(_ request: PageRequest) async -> PageAnswer? {
@@ -54,7 +55,7 @@ public final class EmulatorHub: WebPages {
     private static func json(_ value: some Encodable) -> PageAnswer {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Texts, numbers and flags: there is nothing in them that JSON cannot say.
+        // JSON can represent all texts, numbers and booleans.
         let data = (try? encoder.encode(value)) ?? Data()
         return PageAnswer(type: "application/json", body: .bytes(Array(data)))
     }
@@ -103,14 +104,14 @@ public final class EmulatorHub: WebPages {
         let pid: Int32
     }
 
-    /// `hub-PROJECT.json`, in the system's temporary folder.
+    /// Returns the path of `hub-PROJECT.json`, in the system's temporary folder.
     public static func locator(of project: String) -> URL {
         FileManager.default.temporaryDirectory.appending(path: "hub-\(project).json")
     }
 
-    /// Writes the file by which tools find the hub of a project.
+    /// Writes the file with which tools find the hub of a project.
     ///
-    /// - Throws: What the system says.
+    /// - Throws: The error of the file system.
     public func writeLocator(of project: String) throws {
         guard let ports = ports.withLock({ $0 }) else { return }
         let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
@@ -122,7 +123,7 @@ public final class EmulatorHub: WebPages {
         try encoder.encode(locator).write(to: Self.locator(of: project), options: .atomic)
     }
 
-    /// Removes it. Nothing when it is not there.
+    /// Removes the file, if it exists.
     public static func removeLocator(of project: String) {
         try? FileManager.default.removeItem(at: locator(of: project))
     }

@@ -17,8 +17,8 @@ extension RESTRequest {
 
 extension Response {
     /// - Parameters:
-    ///   - origin: The page that is answered; nil for none.
-    ///   - executor: Makes the parts of a long answer.
+    ///   - origin: The origin of the calling page; nil if a program calls.
+    ///   - executor: Produces the parts of a long answer.
     init(
         _ answer: HTTPAnswer, toPageOf origin: String?, partsOn executor: any TaskExecutor
     ) {
@@ -36,7 +36,7 @@ extension Response {
         self.init(status: .init(code: answer.status), headers: headers, body: body)
     }
 
-    /// The answer to a call of gRPC where it is not served: a status, as gRPC has it.
+    /// The answer to a gRPC call on a connection without gRPC: a status in gRPC's form.
     static let gRPCIsElsewhere = Response(
         status: .ok, headers: [.contentType: "application/grpc"],
         body: ResponseBody { writer in
@@ -51,7 +51,7 @@ extension Response {
             try await writer.finish(trailers)
         })
 
-    /// The answer to a browser that asks whether a page may call: as Firebase's emulator answers. Source:
+    /// Answers a browser's preflight request in the same way as Firebase's emulator. Source:
     /// webchannel-rest 2.
     static func firestorePreflight(_ request: Hummingbird.Request, origin: String) -> Response {
         var headers = HTTPFields.answer(toFirebasePageOf: origin)
@@ -69,7 +69,8 @@ extension Response {
 }
 
 extension HTTPFields {
-    /// Of most answers: JSON, to no page. Made once, because each field is checked as it is set.
+    /// The headers of most answers: JSON for a program. They are made only once, because each field
+    /// is checked when it is set.
     fileprivate static let plainAnswer = firestoreAnswer(toPageOf: nil, HTTPAnswer.json)
 
     fileprivate static func firestoreAnswer(
@@ -81,8 +82,8 @@ extension HTTPFields {
         return headers
     }
 
-    /// Calls of Google's clients carry credentials, which a browser lets through only for a page that is
-    /// named.
+    /// Returns headers for pages of Google's clients. Their calls carry credentials, and a browser
+    /// then requires the page's origin by name.
     fileprivate static func answer(toFirebasePageOf origin: String?) -> HTTPFields {
         var headers = HTTPFields.answer(toPageOf: origin)
         guard origin != nil else { return headers }
@@ -94,7 +95,8 @@ extension HTTPFields {
 }
 
 extension ResponseBody {
-    /// A part may be large: it is made on an executor that is not the connection's event loop.
+    /// Produces parts on an executor other than the connection's event loop, because a part can be
+    /// large.
     fileprivate static func parts(
         _ parts: any HTTPParts, on executor: any TaskExecutor
     ) -> ResponseBody {

@@ -9,12 +9,14 @@ public import TidemarkModel
 import TidemarkREST
 package import TidemarkWire
 
-/// Firestore over HTTP, on connections that something else has accepted: REST, WebChannel, and the
-/// endpoints of Firebase's emulator. Without encryption it is HTTP/1.1, with it HTTP/2 too.
+/// Serves Firestore over HTTP on accepted connections: REST, WebChannel, and the endpoints of
+/// Firebase's emulator. Connections without encryption use HTTP/1.1; encrypted connections also use
+/// HTTP/2.
 ///
-/// Pages of this machine may call it, with credentials, and those that ``WebPolicy`` names. A request's
-/// head arrives in 30 s, its body of at most 11 MiB in 60 s, or the connection is closed; so is one that
-/// asks for nothing in 2 minutes. 10,000 connections may be open.
+/// Pages of this machine may call with credentials, and also the pages that ``WebPolicy`` names. A
+/// request's head must arrive in 30 s and its body of at most 11 MiB in 60 s, and a connection may
+/// be idle for 2 minutes. Otherwise, the connection is closed. Up to 10,000 connections and HTTP/2
+/// requests can be open at the same time.
 public final class FirestoreHTTP: Sendable {
     static let maxConnections = 10_000
 
@@ -22,7 +24,8 @@ public final class FirestoreHTTP: Sendable {
     private let access: (any CallerGate)?
     private let service: HTTPService
     private let bodies: BodyBudget
-    /// Of those whose caller is not known before the body is read, so that they take no room from others.
+    /// The budget of bodies whose callers are still unknown. It is separate, so these bodies take
+    /// no room from others.
     private let handshakes = BodyBudget(limit: 32 << 20)
     private let channels: ChannelHub
     private let web: WebPolicy
@@ -33,16 +36,16 @@ public final class FirestoreHTTP: Sendable {
 
     private struct Connection {
         let channel: any NIOCore.Channel
-        /// The long answer that it reads; nil for none. There is one at a time: each request over HTTP/2 has
-        /// a channel of its own.
+        /// The long answer that the connection reads; nil if there is none. A connection reads one
+        /// answer at a time, because each HTTP/2 request has its own channel.
         var parts: (any HTTPParts)?
     }
 
     /// - Parameters:
-    ///   - access: Who may call, by the bearer token; nil asks for nothing.
-    ///   - web: Which names and pages may call.
-    ///   - endpoints: What is at paths that are not Firestore's own, the first that knows one.
-    ///   - tls: How connections are encrypted that ask for it; nil closes them.
+    ///   - access: Decides who may call, by the bearer token; nil admits every caller.
+    ///   - web: The host names and pages that may call.
+    ///   - endpoints: The pages at other paths. The first that knows a path answers.
+    ///   - tls: Encrypts connections that start with TLS; nil closes them.
     public convenience init(
         _ transport: any Transport, access: (any CallerGate)?, web: WebPolicy,
         endpoints: [any WebPages] = [], tls: ServerTLS? = nil
@@ -52,8 +55,8 @@ public final class FirestoreHTTP: Sendable {
             patience: RequestPatience())
     }
 
-    /// - Parameter executor: Runs what may not hold up a connection's event loop: calls that take longer
-    ///   than a document's read, large parts of an answer, and what tools ask for.
+    /// - Parameter executor: Runs work that must not delay a connection's event loop: calls that
+    ///   take longer than a document's read, large parts of an answer, and the requests of tools.
     package init(
         _ transport: any Transport, access: (any CallerGate)?, web: WebPolicy,
         endpoints: [any WebPages], tls: ServerTLS? = nil, patience: RequestPatience,
@@ -69,19 +72,21 @@ public final class FirestoreHTTP: Sendable {
         self.web = web
         self.endpoints = endpoints
         var logger = Logger(label: "tidemark.firestore")
-        // What goes wrong is told to the caller; the library's own lines are for its authors.
+        // Errors are reported to the caller. The log lines of the library are of no use to users.
         logger.logLevel = .critical
         self.logger = logger
     }
 
-    /// Keeps channels alive and drops idle ones, until the task is cancelled; then closes all connections.
+    /// Sends keep-alives and drops idle channels until the task is cancelled. Then closes all
+    /// connections.
     public func run() async {
         await channels.run()
         let open = connections.withLock { Array($0.values) }
         for connection in open { connection.channel.close(mode: .all, promise: nil) }
     }
 
-    /// Takes a connection whose next bytes are HTTP/1.1. On its event loop.
+    /// Accepts a connection whose next bytes are HTTP/1.1. Must be called on the connection's event
+    /// loop.
     package func accept(_ channel: any NIOCore.Channel) -> EventLoopFuture<Void> {
         let head = HeadPatience(patience.head)
         guard register(channel) else { return channel.close(mode: .all) }
@@ -103,7 +108,8 @@ public final class FirestoreHTTP: Sendable {
         }
     }
 
-    /// Takes a connection whose next bytes are TLS's. On its event loop.
+    /// Accepts a connection whose next bytes are TLS. Must be called on the connection's event
+    /// loop.
     package func acceptEncrypted(_ channel: any NIOCore.Channel) -> EventLoopFuture<Void> {
         guard let tls, register(channel) else { return channel.close(mode: .all) }
         return tls.accept(channel, within: patience.head) { [self] channel, isHTTP2 in
@@ -111,7 +117,7 @@ public final class FirestoreHTTP: Sendable {
         }
     }
 
-    /// Takes a connection that has agreed on HTTP/2.
+    /// Accepts a connection that has negotiated HTTP/2.
     private func acceptHTTP2(_ channel: any NIOCore.Channel) -> EventLoopFuture<Void> {
         let http = HTTP2Channel(
             responder: { [self] request, writer, stream in
@@ -142,7 +148,7 @@ public final class FirestoreHTTP: Sendable {
         }
         guard isNew else { return isKept }
         channel.closeFuture.whenComplete { [weak self] _ in
-            // A reader that leaves is noticed while nothing is written, too.
+            // The end of a reader is also noticed while nothing is written.
             self?.connections.withLock { $0.removeValue(forKey: id) }?.parts?.close()
         }
         return true
@@ -163,7 +169,7 @@ public final class FirestoreHTTP: Sendable {
             return .gRPCIsElsewhere
         }
         var call = WebCall(request)
-        // Google's own clients say text/plain for JSON. Their pages are told apart by their origin.
+        // Google's clients declare JSON as text/plain. The origin identifies their pages.
         call.isAnyContentExpected = true
         switch web.verdict(on: call) {
         case .refused(let refusal):
@@ -178,7 +184,7 @@ public final class FirestoreHTTP: Sendable {
             // A body over HTTP/2 need not state its length.
             let hasBody =
                 request.hasBody || isMultiplexed && [.post, .put, .patch].contains(request.method)
-            // Who calls is asked before anything is kept of what they send.
+            // The caller is checked before any part of the body is kept.
             let admission = hasBody ? await self.admission(of: head, request) : RESTAdmission()
             let share = (ChannelHub.isHandshake(head) ? handshakes : bodies).share()
             var body: [UInt8] = []
@@ -198,7 +204,7 @@ public final class FirestoreHTTP: Sendable {
         }
     }
 
-    /// Finds out by a request's head whether its body is to be read.
+    /// Decides from a request's head if its body must be read.
     private func admission(
         of head: RESTRequest, _ request: Hummingbird.Request
     ) async -> RESTAdmission {
@@ -214,20 +220,21 @@ public final class FirestoreHTTP: Sendable {
         return admission
     }
 
-    /// The answer to a request whose body is not read. The connection is closed a second later, so that
-    /// the answer arrives before, and nobody has to read the rest.
+    /// Returns an answer whose request's body is not read. The connection is closed one second
+    /// later: after the answer arrives, and without the rest of the body.
     private func unread(
         _ answer: HTTPAnswer, _ origin: String?, _ channel: any NIOCore.Channel,
         _ isMultiplexed: Bool
     ) -> Response {
         var response = Response(answer, toPageOf: origin, partsOn: service.executor)
-        // HTTP/2 has no such field: the channel is a stream's.
+        // HTTP/2 has no such field, and the channel belongs to a single stream.
         if !isMultiplexed { response.headers[.connection] = "close" }
         channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(mode: .all, promise: nil) }
         return response
     }
 
-    /// - Throws: For a body that is too large, ends early, or finds no room beside those of others.
+    /// - Throws: An error if the body is too large, ends early, or exceeds the budget of all
+    ///   bodies.
     private func body(
         of request: Hummingbird.Request, _ head: RESTRequest, _ share: BodyBudget.Share,
         _ channel: any NIOCore.Channel
@@ -248,14 +255,15 @@ public final class FirestoreHTTP: Sendable {
         }
     }
 
-    /// How paths begin that are for tools, and not for an app's users.
+    /// The first path segments of requests from tools. Users of an app do not send them.
     private static let administrators: Set<String> = ["emulator", "tidemark", "_admin"]
 
     private static func isForAdministrators(_ page: PageRequest) -> Bool {
         page.path.first.map(administrators.contains) ?? false
     }
 
-    /// What tools do to a whole server is an administrator's, where callers show who they are.
+    /// Checks that the caller is an administrator, if callers are identified: tools act on the
+    /// whole server.
     private func checkAdministrator(_ request: RESTRequest) async throws(RPCStatus) {
         guard let access else { return }
         let caller = try await access.caller(
@@ -265,7 +273,7 @@ public final class FirestoreHTTP: Sendable {
         }
     }
 
-    /// Nil where there is none at the path.
+    /// Returns the answer of an endpoint; nil if there is none at the path.
     private func endpoint(
         _ request: RESTRequest, _ original: Hummingbird.Request
     ) async -> HTTPAnswer? {
@@ -279,7 +287,7 @@ public final class FirestoreHTTP: Sendable {
             if let answer = await endpoint.answer(page), case .bytes(let bytes) = answer.body {
                 var found = HTTPAnswer(
                     status: answer.status, contentType: answer.type, body: .data(Data(bytes)))
-                // A page is held to the same as on the control port.
+                // Pages have the same security policy as on the control port.
                 found.headers["content-security-policy"] = Response.contentSecurityPolicy
                 return found
             }
@@ -291,8 +299,9 @@ public final class FirestoreHTTP: Sendable {
         _ request: RESTRequest, _ original: Hummingbird.Request, _ admission: RESTAdmission
     ) async -> HTTPAnswer {
         let isREST = RESTRoute.isCall(request.path)
-        // What has no body is read at once, and the service knows what takes longer. A body may be large,
-        // and what tools ask may read and write whole files: not on the connection's event loop.
+        // A request without a body needs no reading, and the service itself decides which calls
+        // take longer. A body can be large, and the requests of tools can read and write whole
+        // files, so both run away from the connection's event loop.
         if isREST, request.body.isEmpty { return await service.answer(request) }
         return await withTaskExecutorPreference(service.executor) {
             if !isREST, let answer = await endpoint(request, original) { return answer }

@@ -1,9 +1,9 @@
 package import NIOCore
 import Synchronization
 
-/// How long the parts of a request may take to arrive, and a connection may ask for nothing.
+/// The maximum durations of the parts of a request, and of an idle connection.
 package struct RequestPatience: Sendable {
-    /// From a request's first byte to the end of its headers.
+    /// The time from a request's first byte to the end of its headers.
     package var head = TimeAmount.seconds(30)
     package var body = TimeAmount.seconds(60)
     package var idle = TimeAmount.seconds(120)
@@ -11,8 +11,8 @@ package struct RequestPatience: Sendable {
     package init() {}
 }
 
-/// Closes a connection whose request's head does not come to its end in time, however steadily its bytes
-/// drip: the library's own limit counts from the last byte.
+/// Closes a connection if the head of a request is incomplete after the time limit. The library's
+/// own limit counts from the last byte, so a client that sends slowly could exceed it forever.
 final class HeadPatience: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
 
@@ -20,12 +20,12 @@ final class HeadPatience: ChannelInboundHandler, Sendable {
         var timer: Scheduled<Void>?
         var isInRequest = false
         var requests = 0
-        /// How many bytes of a head's end have just come.
+        /// The number of bytes of ``end`` that were matched last.
         var matched = 0
 
-        /// Whether the head's end is among the bytes.
+        /// Returns true if the bytes contain the end of the head.
         mutating func reads(_ bytes: ByteBufferView) -> Bool {
-            // Mostly a head comes whole, and nothing behind it.
+            // Usually, the bytes end with the end of the head.
             if bytes.suffix(HeadPatience.end.count).elementsEqual(HeadPatience.end) {
                 matched = 0
                 return true
@@ -43,15 +43,15 @@ final class HeadPatience: ChannelInboundHandler, Sendable {
         }
     }
 
-    /// An empty line.
+    /// The empty line at the end of a head.
     private static let end = Array("\r\n\r\n".utf8)
 
     private let patience: TimeAmount
     private let isFromStart: Bool
     private let state = Mutex(State())
 
-    /// - Parameter isFromStart: True if the time of the first head counts from the connection's beginning,
-    ///   where nothing else closes a connection that says nothing.
+    /// - Parameter isFromStart: True if the time of the first head counts from the start of the
+    ///   connection. Use it if no other handler closes a silent connection.
     init(_ patience: TimeAmount, fromStart isFromStart: Bool = false) {
         self.patience = patience
         self.isFromStart = isFromStart
@@ -68,7 +68,7 @@ final class HeadPatience: ChannelInboundHandler, Sendable {
         }
     }
 
-    /// In front of the decoder. What happens to a whole head is no matter of the client's.
+    /// Observes the bytes before the decoder. After a complete head, the time limit has no effect.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let channel = context.channel
         let bytes = Self.unwrapInboundIn(data).readableBytesView
@@ -89,12 +89,12 @@ final class HeadPatience: ChannelInboundHandler, Sendable {
         context.fireChannelInactive()
     }
 
-    /// Requests whose heads were whole.
+    /// The number of requests whose heads are complete.
     var requests: Int { state.withLock { $0.requests } }
 
-    /// The head is whole.
+    /// Records that the head is complete.
     ///
-    /// - Returns: The request's number on its connection.
+    /// - Returns: The number of the request on its connection.
     @discardableResult
     func requestBegan() -> Int {
         stop(isInRequest: true)

@@ -4,12 +4,13 @@ public import TidemarkServer
 import TidemarkSystem
 import TidemarkWire
 
-/// A TCP gate in front of the gRPC port, at which a network can be played: slow, refusing, silent, or a
-/// captive portal. A change of the network concerns the connections that are open too.
+/// A TCP gate in front of the gRPC port that simulates a network: slow, refusing, silent, or a
+/// captive portal. A change of the network also applies to open connections.
 ///
-/// It is there only where one was asked for at the start: without it bytes go straight to the server.
+/// The gate exists only if the server was started with it. Otherwise, connections do not pass
+/// through it.
 public final class NetworkGate: Sendable {
-    /// Connections at once; one more is reset.
+    /// The maximum number of open connections. Further connections are reset.
     static let maxConnections = 1_000
 
     private let loop: any EventLoop
@@ -17,7 +18,7 @@ public final class NetworkGate: Sendable {
 
     /// - Parameters:
     ///   - host: An address of this machine, or `localhost`.
-    ///   - port: 0 for a free one.
+    ///   - port: The port; 0 for a free port.
     public init(host: String, port: Int) {
         loop = MultiThreadedEventLoopGroup.singleton.next()
         table = GateTable(loop: loop, host: host, port: port)
@@ -26,19 +27,20 @@ public final class NetworkGate: Sendable {
     /// Opens the gate to a server on this machine.
     ///
     /// - Parameter upstream: The server's port, on loopback.
-    /// - Returns: The gate's port, also where the network refuses connections.
-    /// - Throws: ``ControlServerError`` when it cannot listen at its address.
+    /// - Returns: The gate's port, even if the network refuses connections.
+    /// - Throws: ``ControlServerError`` if the gate cannot listen at its address.
     public func open(
         to upstream: Int, _ network: NetworkProfile
     ) async throws(ControlServerError) -> Int {
         try await run { $0.open(to: upstream, network) }
     }
 
-    /// Plays another network, for connections that are open too. Where calls begin or cease to go wrong
-    /// (``NetworkProfile/rules``) they are reset, so that streams begin again under the new rules.
+    /// Changes the simulated network, also for open connections. If the rules for calls change
+    /// (``NetworkProfile/rules``), open connections are reset, and streams then start again under
+    /// the new rules.
     ///
-    /// - Throws: ``ControlServerError`` when the port that a refusing network has given up cannot be
-    ///   taken again.
+    /// - Throws: ``ControlServerError`` if the gate cannot listen again after a network that
+    ///   refuses connections.
     public func play(_ network: NetworkProfile) async throws(ControlServerError) {
         try await run { $0.play(network) }
     }
@@ -59,7 +61,7 @@ public final class NetworkGate: Sendable {
     }
 }
 
-/// The gate's connections.
+/// The connections of a gate.
 private final class GateTable: @unchecked Sendable {  // Only used on `loop`.
     let loop: any EventLoop
     private let host: String
@@ -70,7 +72,7 @@ private final class GateTable: @unchecked Sendable {  // Only used on `loop`.
     private var listener: (any Channel)?
     private var connections: [ObjectIdentifier: GateConnection] = [:]
 
-    /// For messages, which may be made on any thread: what it was asked for.
+    /// The requested address, for error messages. Messages can be made on any thread.
     let place: String
 
     init(loop: any EventLoop, host: String, port: Int) {
@@ -82,7 +84,7 @@ private final class GateTable: @unchecked Sendable {  // Only used on `loop`.
 
     func open(to upstream: Int, _ network: NetworkProfile) -> EventLoopFuture<Int> {
         self.upstream = upstream
-        // Listening first even where connections are to be refused: the port must be known.
+        // Listens first, even if the network refuses connections, because the port must be known.
         return listen().flatMap { [self] in play(network) }.map { [self] in port }
     }
 
@@ -115,7 +117,7 @@ private final class GateTable: @unchecked Sendable {  // Only used on `loop`.
             if isOtherForCalls { connection.reset() } else { connection.change(to: network.link) }
         }
         if network.link != .refused { return listen() }
-        // A port on which nobody listens refuses by itself.
+        // The system refuses connections to a port without a listener.
         guard let old = listener else { return loop.makeSucceededVoidFuture() }
         listener = nil
         return old.close()

@@ -2,7 +2,7 @@ import Foundation
 import Hummingbird
 
 extension PageRequest {
-    /// - Parameter body: What the request carries, already read.
+    /// - Parameter body: The request's body, completely read.
     init(_ request: Request, body: [UInt8]) {
         let path = request.uri.path.split(separator: "/").map {
             $0.removingPercentEncoding ?? String($0)
@@ -13,12 +13,12 @@ extension PageRequest {
             origin: request.headers[.origin])
     }
 
-    /// Parameters of one address; what comes behind them is not looked at.
+    /// The maximum number of parameters. Further parameters are ignored.
     private static let maxParameters = 100
 
-    /// As a browser's form writes them: a plus sign is a space.
+    /// Decodes parameters in the form of a browser: a plus sign is a space.
     ///
-    /// - Parameter text: Not decoded.
+    /// - Parameter text: The encoded text.
     static func parameters(in text: String) -> [Parameter] {
         text.split(separator: "&").prefix(maxParameters).map { pair in
             let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -32,7 +32,8 @@ extension PageRequest {
 }
 
 extension Response {
-    /// A page with what keeps a browser from running anything that is not the server's own.
+    /// Makes the response of a page. Its headers allow a browser to load only resources of this
+    /// server.
     init(_ answer: PageAnswer) {
         var headers: HTTPFields = [
             .contentType: answer.type,
@@ -51,7 +52,8 @@ extension Response {
         self.init(status: .init(code: answer.status), headers: headers, body: body)
     }
 
-    /// Nothing from elsewhere, no inline script or style, no frame around it, no form that leaves.
+    /// Allows no resources from other origins, no inline scripts and styles, no frames around a
+    /// page, and no forms to other origins.
     static let contentSecurityPolicy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
         form-action 'self'; base-uri 'none'; frame-ancestors 'none'
@@ -61,7 +63,8 @@ extension Response {
 extension ResponseBody {
     fileprivate static func events(_ events: AsyncStream<ServerEvent>) -> ResponseBody {
         ResponseBody { writer in
-            // Headers go out with the first bytes, so that a page knows that it is connected.
+            // The library sends the headers with the first bytes. A page then knows that it is
+            // connected.
             try await writer.write(ByteBuffer(string: "retry: 1000\n\n"))
             for await event in events { try await writer.write(ByteBuffer(string: event.text)) }
             try await writer.finish(nil)

@@ -1,9 +1,9 @@
 import Dispatch
 
-/// Runs what the control port does, on one thread of its own.
+/// Runs the requests of the control port on a separate thread.
 ///
-/// A page may search and render for long. On the threads that calls share, as many pages at once as there
-/// are cores would keep every call waiting; here pages wait for each other, and calls for none of them.
+/// A page can search and render for a long time. On the shared threads, as many pages as cores
+/// would block all calls. On this thread, pages wait for each other and do not block calls.
 final class PageThread: TaskExecutor {
     private let queue = DispatchQueue(label: "tidemark.pages", qos: .utility)
 

@@ -8,22 +8,23 @@ public import TidemarkModel
 public import TidemarkServer
 import TidemarkWire
 
-/// The requests that security rules judge, as they come, over a WebSocket: what the emulator serves at
-/// `ws://HOST:PORT/requests`, and Google's emulator pages show.
+/// Sends the requests that security rules judge over a WebSocket. The emulator serves the same feed
+/// at `ws://HOST:PORT/requests`, and Google's emulator pages show it.
 ///
-/// The first message is an array of the last 500; each further one is an object of one request, with
-/// `rulesContext` (what `request` and `resource` were), `outcome`, and what each `allow` answered. Calls
-/// of administrators are judged by nobody and are not told. A reader that is 500 requests behind misses
-/// the oldest of them.
+/// The first message is an array of the last 500 requests. Each further message is an object with
+/// one request: `rulesContext` (the values of `request` and `resource`), `outcome`, and the result
+/// of each `allow`. Calls of administrators are not judged and not sent. A reader that is 500
+/// requests behind misses the oldest of them.
 ///
-/// Pages of other sites are refused by their `Origin`, as everywhere (``WebPolicy``). Where the server
-/// has a token, it is asked for. Whoever is refused gets a close with code 1008 and nothing else.
+/// ``WebPolicy`` refuses pages of other sites by their `Origin`. If the server has a token, readers
+/// must send it. A refused reader receives only a close frame with code 1008.
 public final class RequestsFeed: Sendable {
-    /// How many may read at a time; others are refused.
+    /// The maximum number of readers. Further readers are refused.
     static let maxReaders = 32
-    /// Connections where nothing else is said; most of them are readers that are let in or refused at once.
+    /// The default limit of open connections. Most connections are readers that are either admitted
+    /// or refused immediately.
     public static let maxConnections = 200
-    /// What a reader may send: control frames, and nothing else that is looked at.
+    /// The maximum frame of a reader, in bytes. The feed uses only control frames.
     private static let maxFrameBytes = 16_384
 
     private let server: FirestoreServer
@@ -35,12 +36,13 @@ public final class RequestsFeed: Sendable {
     private let connections: ConnectionLimit
 
     /// - Parameters:
-    ///   - server: Whose requests are told.
-    ///   - host: What is listened on.
-    ///   - port: 0 for a free one.
-    ///   - access: What a reader must show as a bearer token; nil asks for nothing.
-    ///   - web: Which names and pages may read; nil for loopback's and `host`.
-    ///   - maxConnections: How many may be open; one more is closed as it comes.
+    ///   - server: The server whose requests are sent.
+    ///   - host: The address to listen on.
+    ///   - port: The port; 0 for a free port.
+    ///   - access: The token that a reader must send as a bearer token; nil requires no token.
+    ///   - web: The host names and pages that may read; nil allows those of loopback and of `host`.
+    ///   - maxConnections: The maximum number of open connections. A further connection is closed
+    ///     immediately.
     public init(
         _ server: FirestoreServer, host: String, port: Int, access: AccessToken? = nil,
         web: WebPolicy? = nil, maxConnections: Int = RequestsFeed.maxConnections
@@ -61,8 +63,8 @@ public final class RequestsFeed: Sendable {
 
     /// Serves until the task is cancelled.
     ///
-    /// - Parameter ready: Told the port once readers are accepted.
-    /// - Throws: ``ControlServerError`` when it cannot listen there.
+    /// - Parameter ready: Called with the port when readers are accepted.
+    /// - Throws: ``ControlServerError`` if the feed cannot listen at the address.
     public func run(ready: @escaping @Sendable (_ port: Int) -> Void) async throws {
         let listener: NIOAsyncChannel<EventLoopFuture<Connection>, Never>
         do {
@@ -88,7 +90,7 @@ public final class RequestsFeed: Sendable {
                 ready(listener.channel.localAddress?.port ?? port)
                 for try await connection in connections {
                     group.addTask {
-                        // A reader that is gone, or speaks no HTTP, concerns nobody else.
+                        // An error of one reader has no effect on other readers.
                         try? await self.serve(try await connection.get())
                     }
                 }
@@ -101,7 +103,7 @@ public final class RequestsFeed: Sendable {
     private func upgrade(_ channel: any Channel) throws -> EventLoopFuture<Connection> {
         let upgrader = NIOTypedWebSocketServerUpgrader<Connection>(
             maxFrameSize: Self.maxFrameBytes,
-            // Whoever is refused is told so by the close of the WebSocket.
+            // A refused reader learns the reason from the close frame of the WebSocket.
             shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture(HTTPHeaders()) },
             upgradePipelineHandler: { channel, head in
                 channel.eventLoop.makeCompletedFuture {
@@ -124,7 +126,7 @@ public final class RequestsFeed: Sendable {
                 upgradeConfiguration: configuration))
     }
 
-    /// Why a reader is not let in; nil for one that is.
+    /// Returns the reason to refuse a reader; nil if the reader is admitted.
     private func refusal(of head: HTTPRequestHead) -> (status: HTTPResponseStatus, text: String)? {
         var call = WebCall()
         call.method = head.method.rawValue
@@ -156,7 +158,7 @@ public final class RequestsFeed: Sendable {
         }
     }
 
-    /// Whether there is room for one reader more, who is one then.
+    /// Counts a new reader. Returns false if there are too many.
     private func enter() -> Bool {
         readers.withLock { count in
             if count >= Self.maxReaders { return false }
@@ -165,7 +167,7 @@ public final class RequestsFeed: Sendable {
         }
     }
 
-    /// With the code for what a server's policy forbids, and the reason as far as it fits.
+    /// Closes with the code for a policy violation, and as much of the reason as fits.
     private func close(_ channel: Frames, _ reason: String) async throws {
         try await channel.executeThenClose { _, output in
             var data = ByteBuffer()
@@ -207,14 +209,14 @@ public final class RequestsFeed: Sendable {
                     }
                 }
                 group.addTask { try await Self.answer(frames, output) }
-                // The reader has closed it, or is gone.
+                // The reader has closed the connection or is no longer connected.
                 try await group.next()
                 group.cancelAll()
             }
         }
     }
 
-    /// Answers pings, until the reader closes.
+    /// Answers pings until the reader closes the connection.
     private static func answer(
         _ frames: NIOAsyncChannelInboundStream<WebSocketFrame>,
         _ output: NIOAsyncChannelOutboundWriter<WebSocketFrame>
@@ -242,7 +244,7 @@ extension WebSocketFrame {
     }
 }
 
-/// Makes the parts of an answer what HTTP's encoder takes.
+/// Converts the parts of an answer for HTTP's encoder.
 private final class ResponseParts: ChannelOutboundHandler {
     typealias OutboundIn = HTTPPart<HTTPResponseHead, ByteBuffer>
     typealias OutboundOut = HTTPServerResponsePart

@@ -3,7 +3,7 @@ import TidemarkModel
 import TidemarkRules
 import TidemarkServer
 
-/// A judged request as the emulator's feed tells it.
+/// A judged request in the form of the emulator's feed.
 struct FeedEntry: Encodable {
     struct Context: Encodable {
         let request: ExpressionValue
@@ -52,7 +52,7 @@ struct FeedEntry: Encodable {
     var text: Data { Self.encoded(self) }
 
     private static func encoded(_ value: some Encodable) -> Data {
-        // Numbers that JSON has none for are texts already.
+        // Numbers that JSON cannot represent are already texts.
         return Data((try? JSONValueEncoder(isSorted: true).encode(value)) ?? Array("[]".utf8))
     }
 }

@@ -3,30 +3,34 @@ import TidemarkModel
 public import TidemarkRules
 public import TidemarkServer
 
-/// What is asked of a server's security rules over HTTP, in its own words and in the emulator's.
+/// Serves a server's security rules over HTTP, with Tidemark's own requests and the emulator's.
 ///
-/// - `GET /tidemark/v1/rules`: the file, what is wrong with it, and whether rules are in force. `PUT` with
-///   the emulator's body puts rules in force for all projects, until the server's file changes.
-/// - `POST /tidemark/v1/rules/explain` with a case of `tidemark rules test`, as in
-///   `{"as": "ann", "get": "rooms/blue"}`: whether it is allowed, why not, and the value of each
-///   expression. The parameters `project` and `database` say where; by default `local`, `(default)`.
-/// - `POST /tidemark/v1/rules/try` with `{"source": TEXT}`: what is wrong with a file, and which of the
-///   last requests it decides otherwise than they were. Nothing is put in force.
-/// - `GET /tidemark/v1/rules/requests`: the last 500; `DELETE` forgets them and the coverage.
-/// - `GET /tidemark/v1/rules/coverage`: what each `allow` has answered, and what was not tested. Here and
-///   of the file, the parameter `project` asks for the rules of one project.
-/// - `PUT /emulator/v1/projects/P:securityRules` with `{"rules": {"files": [{"content": TEXT}]}}` puts
-///   rules in force for project P, until the server's file changes. `GET …:ruleCoverage` and
-///   `…:ruleCoverage.html` show what was asked of P's rules. Google's rules-testing libraries use these.
+/// - `GET /tidemark/v1/rules` returns the file, its errors, and whether rules are in force. `PUT`
+///   with the emulator's body puts rules in force for all projects until the server's file changes.
+/// - `POST /tidemark/v1/rules/explain` takes a case of `tidemark rules test`, such as `{"as":
+///   "ann", "get": "rooms/blue"}`. It returns whether the request is allowed, the reason, and the
+///   value of each expression. The parameters `project` and `database` select the database; the
+///   default is `local` and `(default)`.
+/// - `POST /tidemark/v1/rules/try` takes `{"source": TEXT}`. It returns the errors of the rules,
+///   and those of the last requests whose results they change. The rules are not put in force.
+/// - `GET /tidemark/v1/rules/requests` returns the last 500 requests. `DELETE` removes them and the
+///   coverage.
+/// - `GET /tidemark/v1/rules/coverage` returns the results of each `allow`, and the expressions
+///   that were not tested. Here and for the file, the parameter `project` selects the rules of one
+///   project.
+/// - `PUT /emulator/v1/projects/P:securityRules` with `{"rules": {"files": [{"content": TEXT}]}}`
+///   puts rules in force for project P until the server's file changes. `GET …:ruleCoverage` and
+///   `…:ruleCoverage.html` return the coverage of P's rules. Google's libraries for rules tests use
+///   these requests.
 public struct RulesEndpoint: WebPages {
     private let server: FirestoreServer
     private let watch: RulesFileWatch?
     private let settings: @Sendable (Ruleset) -> RulesSettings
 
     /// - Parameters:
-    ///   - server: Whose rules they are.
-    ///   - watch: The file that they are kept like; nil for none.
-    ///   - settings: What becomes of rules that are put; nil keeps what is in force beside them.
+    ///   - server: The server whose rules are served.
+    ///   - watch: The watched rules file; nil if there is none.
+    ///   - settings: Makes the settings of new rules; nil keeps the other settings in force.
     public init(
         _ server: FirestoreServer, watch: RulesFileWatch? = nil,
         settings: (@Sendable (Ruleset) -> RulesSettings)? = nil
@@ -42,13 +46,13 @@ public struct RulesEndpoint: WebPages {
             }
     }
 
-    /// Whether it answers at a path, if with an error.
+    /// Returns true if the endpoint answers at the path, even with an error.
     public static func isPath(_ path: String) -> Bool {
         path == "/tidemark/v1/rules" || path.hasPrefix("/tidemark/v1/rules/")
             || path.hasPrefix("/emulator/v1/projects/") && path.contains(":")
     }
 
-    /// - Returns: Nil for what it does not know.
+    /// - Returns: The answer; nil if the endpoint does not know the path.
     public func answer(_ request: PageRequest) async -> PageAnswer? {
         let path = request.path
         if path.count == 4, path[0] == "emulator", path[1] == "v1", path[2] == "projects",
@@ -133,7 +137,8 @@ public struct RulesEndpoint: WebPages {
         }
     }
 
-    /// - Parameter project: The project that gets the rules; nil for all projects, as the console asks.
+    /// - Parameter project: The project that gets the rules; nil for all projects, as in the
+    ///   console's requests.
     private func put(_ request: PageRequest, of project: String?) -> PageAnswer {
         if let project, (try? DatabaseID(project: project)) == nil {
             return .emulatorRefusal(400, "The path names no project.")

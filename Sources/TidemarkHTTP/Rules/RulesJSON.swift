@@ -2,7 +2,7 @@ import TidemarkModel
 package import TidemarkRules
 package import TidemarkServer
 
-// What ``RulesEndpoint`` reads and writes.
+// The JSON messages of ``RulesEndpoint``.
 
 struct EmulatorRules: Decodable {
     struct Files: Decodable { let files: [File] }
@@ -60,15 +60,15 @@ package struct IssueJSON: Encodable, Sendable {
 
 struct RulesState: Encodable {
     let isInForce: Bool
-    /// Nil for rules that came otherwise.
+    /// The path of the rules file; nil if the rules are not from a file.
     let file: String?
-    /// What is wrong with the file as it is now.
+    /// The errors in the current file.
     let problems: [String]
     let warnings: [IssueJSON]
     let source: String?
     let errors: String?
 
-    /// - Parameter project: Nil for the projects that have no rules of their own.
+    /// - Parameter project: The project; nil for the projects without their own rules.
     init(_ server: FirestoreServer, _ watch: RulesFileWatch?, of project: String?) {
         let settings = project.map { server.rules(of: $0) } ?? server.rules
         isInForce = settings != nil
@@ -94,7 +94,7 @@ struct RulesAnswerJSON: Encodable {
     }
 }
 
-/// A request that rules were asked about.
+/// A request that the rules have judged.
 package struct JudgedRequestJSON: Encodable, Sendable {
     let number: Int
     let milliseconds: Int64
@@ -140,7 +140,7 @@ struct AttemptJSON: Encodable {
     }
 }
 
-/// What each `allow` has answered, and what was not tested.
+/// The results of each `allow`, and the expressions that were not tested.
 struct CoverageJSON: Encodable {
     struct Allow: Encodable {
         let line: Int

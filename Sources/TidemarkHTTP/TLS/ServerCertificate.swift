@@ -5,21 +5,23 @@ import SwiftASN1
 import TidemarkSystem
 import X509
 
-/// A certificate that vouches for itself, and its key. Browsers take it once they are told to.
+/// A self-signed certificate and its key. Browsers accept the certificate only after the user adds
+/// it.
 struct ServerCertificate {
-    /// In seconds: 397 days. Browsers refuse certificates that are good for longer.
+    /// The lifetime in seconds: 397 days. Browsers refuse certificates with a longer lifetime.
     static let lifetime: TimeInterval = 397 * 86_400
-    /// In seconds: a certificate with less than 30 days left is made anew.
+    /// The time in seconds before the end at which a certificate is replaced: 30 days.
     static let renewal: TimeInterval = 30 * 86_400
 
     let certificate: Certificate
     let key: P256.Signing.PrivateKey
 
-    /// Makes one for names and addresses, with a new key.
+    /// Makes a certificate for names and addresses, with a new key.
     ///
     /// - Parameters:
     ///   - names: Names and addresses of hosts, IPv6 without brackets. At least one.
-    ///   - now: The current time. It is good from an hour before, for clocks that are behind.
+    ///   - now: The current time. The certificate is valid from one hour earlier, for clients whose
+    ///     clocks are slow.
     init(for names: [String], now: Date) throws {
         precondition(!names.isEmpty, "a certificate is somebody's")
         let key = P256.Signing.PrivateKey()
@@ -38,9 +40,10 @@ struct ServerCertificate {
         self.key = key
     }
 
-    /// Reads one.
+    /// Reads a certificate and its key.
     ///
-    /// - Returns: Nil for texts that are none, and for a key that is not the certificate's.
+    /// - Returns: The certificate; nil if a text is invalid, or if the key does not belong to the
+    ///   certificate.
     init?(certificatePEM: String, keyPEM: String) {
         guard let certificate = try? Certificate(pemEncoded: certificatePEM),
             let key = try? P256.Signing.PrivateKey(pemRepresentation: keyPEM),
@@ -50,12 +53,12 @@ struct ServerCertificate {
         self.key = key
     }
 
-    /// The texts of both.
+    /// Returns the certificate and the key in PEM.
     func pem() throws -> (certificate: String, key: String) {
         (try certificate.serializeAsPEM().pemString + "\n", key.pemRepresentation + "\n")
     }
 
-    /// True if it is one for all of these names and does not end soon.
+    /// Returns true if the certificate covers all names and remains valid for at least 30 days.
     func isGood(for names: [String], now: Date) -> Bool {
         guard let known = try? certificate.extensions.subjectAlternativeNames else { return false }
         return certificate.notValidBefore <= now
@@ -68,7 +71,7 @@ struct ServerCertificate {
         return .ipAddress(ASN1OctetString(contentBytes: bytes[...]))
     }
 
-    /// The bytes of an address; nil for a name.
+    /// Returns the bytes of an address; nil if the text is a name.
     private static func address(_ text: String) -> [UInt8]? {
         switch try? SocketAddress(ipAddress: text, port: 0) {
         case .v4(let address)?: withUnsafeBytes(of: address.address.sin_addr) { Array($0) }

@@ -3,22 +3,22 @@ import NIOCore
 import NIOSSL
 import NIOTLS
 
-/// Encrypts a server's connections, so that browsers speak HTTP/2 with it: one connection for all tabs of
-/// a site. Without encryption they keep to HTTP/1.1 and to six connections.
+/// Encrypts a server's connections. Browsers then use HTTP/2, with one connection for all tabs of a
+/// site. Without encryption, they use HTTP/1.1 and at most six connections.
 public struct ServerTLS: Sendable {
-    /// The names of the files that are kept in a server's folder.
+    /// The names of the files in a server's folder.
     static let (certificateName, keyName) = ("tidemark-tls.crt", "tidemark-tls.key")
 
-    /// The file of the certificate, in PEM: what a browser or a program is told to trust.
+    /// The path of the certificate, in PEM. Browsers and programs must be configured to trust it.
     public let certificatePath: String
     private let context: NIOSSLContext
 
-    /// Uses a certificate that is there: one that a tool has made whom this machine trusts already.
+    /// Uses an existing certificate, from a tool whose certificates this machine already trusts.
     ///
     /// - Parameters:
-    ///   - certificatePath: The certificate, in PEM, and behind it those that vouch for it.
-    ///   - keyPath: Its key, in PEM.
-    /// - Throws: What is wrong with the files, in a sentence.
+    ///   - certificatePath: The certificate in PEM, followed by the certificates that sign it.
+    ///   - keyPath: The certificate's key, in PEM.
+    /// - Throws: A sentence that states the error in the files.
     public init(certificatePath: String, keyPath: String) throws(ServerTLSError) {
         self.certificatePath = certificatePath
         do {
@@ -35,15 +35,17 @@ public struct ServerTLS: Sendable {
         }
     }
 
-    /// Uses the certificate in a folder. It is made at the first start, and again when it ends soon or is
-    /// not for all the names. Its key is its owner's alone to read.
+    /// Uses the certificate in a folder. The certificate is made at the first start, and is
+    /// replaced if it expires soon or does not cover all names. Only the owner can read the key.
     ///
     /// - Parameters:
-    ///   - folder: It is made when it is missing.
-    ///   - names: Names and addresses of hosts beside `localhost` and loopback's addresses.
+    ///   - folder: The folder. It is made if it does not exist.
+    ///   - names: Names and addresses of hosts, in addition to `localhost` and the loopback
+    ///     addresses.
     ///   - now: The current time.
-    /// - Returns: How to encrypt, and whether the certificate is new: nobody has been told to trust it.
-    /// - Throws: What the disk says, in a sentence.
+    /// - Returns: The encryption, and whether the certificate is new. No client trusts a new
+    ///   certificate yet.
+    /// - Throws: A sentence with the error of the disk.
     public static func kept(
         in folder: String, for names: [String], now: Date = Date()
     ) throws(ServerTLSError) -> (tls: ServerTLS, isNew: Bool) {
@@ -65,7 +67,8 @@ public struct ServerTLS: Sendable {
         return ServerCertificate(certificatePEM: text, keyPEM: keyText)
     }
 
-    /// Writes the key first: a certificate without its key is made anew at the next start.
+    /// Writes the key first. If a crash leaves a key and a certificate that do not match, the next
+    /// start replaces both.
     private static func write(
         _ made: ServerCertificate, _ certificate: String, _ key: String
     ) throws {
@@ -75,7 +78,8 @@ public struct ServerTLS: Sendable {
             withIntermediateDirectories: true)
         let text = try made.pem()
         try? files.removeItem(atPath: key)
-        // Empty first, so that its mode is there before its bytes are.
+        // The file is created empty with its mode, because the key must never be readable by
+        // others.
         guard
             files.createFile(
                 atPath: key, contents: nil, attributes: [.posixPermissions: 0o600]),
@@ -89,11 +93,11 @@ public struct ServerTLS: Sendable {
 
     // MARK: Connections
 
-    /// Encrypts a connection and gives it on once both sides have agreed.
+    /// Encrypts a connection, and passes it on after the handshake.
     ///
     /// - Parameters:
-    ///   - patience: How long the handshake may take; then the connection is closed.
-    ///   - then: Takes the connection, and whether it speaks HTTP/2.
+    ///   - patience: The maximum duration of the handshake. Then the connection is closed.
+    ///   - then: Takes the connection, and whether it uses HTTP/2.
     func accept(
         _ channel: any Channel, within patience: TimeAmount,
         then: @escaping @Sendable (_ channel: any Channel, _ isHTTP2: Bool) -> EventLoopFuture<Void>
@@ -110,14 +114,14 @@ public struct ServerTLS: Sendable {
     }
 }
 
-/// Why connections cannot be encrypted.
+/// The reason why connections cannot be encrypted.
 public struct ServerTLSError: Error, Hashable, Sendable {
     public let message: String
 
     init(_ message: String) { self.message = message }
 }
 
-/// Closes a connection whose handshake fails or does not end in time, and leaves when it has ended.
+/// Closes a connection whose handshake fails or takes too long. Removes itself after the handshake.
 private final class HandshakePatience: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 

@@ -1,11 +1,11 @@
-/// What a browser says of a request by itself: the headers `Sec-Fetch-*` and `Sec-Purpose`. A page cannot
-/// set them, and programs send none.
+/// The metadata that a browser itself adds to a request: the headers `Sec-Fetch-*` and
+/// `Sec-Purpose`. Pages cannot set them, and programs do not send them.
 struct FetchMetadata: Hashable, Sendable {
-    /// As in `cross-site`.
+    /// The site, such as `cross-site`.
     var site: String?
-    /// As in `navigate`.
+    /// The mode, such as `navigate`.
     var mode: String?
-    /// As in `document`.
+    /// The destination, such as `document`.
     var destination: String?
     var purpose: String?
 
@@ -19,7 +19,8 @@ struct FetchMetadata: Hashable, Sendable {
         purpose = header("sec-purpose").first
     }
 
-    /// True if another site's page sends it, and it is not a person who goes from there to here.
+    /// True if a page of another site sends the request, and the request is not a user's navigation
+    /// to this server.
     var isOfOtherSite: Bool {
         guard site == "cross-site" else { return false }
         let isVisit = mode == "navigate" && (destination ?? "document") == "document"

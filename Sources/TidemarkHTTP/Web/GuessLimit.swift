@@ -1,34 +1,35 @@
 import Synchronization
 
-/// How often an address may show a wrong token: 20 times, and once a second after that.
+/// Limits the wrong tokens of an address: 20, and then one for each second.
 ///
-/// A caller who has used that up is refused without a look at the token, so that guesses tell nothing. What
-/// programs of this machine show as their bearer is not counted: one that has an old token would lock the
-/// others out.
+/// Above the limit, a caller is refused without a check of the token, so guesses reveal nothing.
+/// Bearer tokens from programs on this machine are not counted. Otherwise, a program with an old
+/// token would lock out the others.
 final class GuessLimit: Sendable {
     static let burst = 20
     private static let interval = Duration.seconds(1)
-    /// Addresses that are remembered; beyond it the ones that have most left are forgotten.
+    /// The maximum number of stored addresses. Above it, the addresses with the most remaining
+    /// tries are dropped.
     private static let maxAddresses = 10_000
 
     private struct Bucket {
         var left: Int
-        /// When it was refilled last.
+        /// The time of the last refill.
         var time: Duration
     }
 
     private let buckets = Mutex<[String: Bucket]>([:])
     private let clock: @Sendable () -> Duration
 
-    /// - Parameter clock: Time since any beginning that never changes.
+    /// - Parameter clock: Returns the time since a fixed start.
     init(clock: @escaping @Sendable () -> Duration = GuessLimit.uptime) { self.clock = clock }
 
     private static let start = ContinuousClock.now
     static let uptime: @Sendable () -> Duration = { start.duration(to: .now) }
 
-    /// Takes one try. It is owed back, by ``giveBack(_:)``, when the token was right.
+    /// Takes one try. If the token is right, the caller must return the try with ``giveBack(_:)``.
     ///
-    /// - Returns: False where the address has none left.
+    /// - Returns: False if the address has no tries left.
     func take(_ address: String) -> Bool {
         let now = clock()
         return buckets.withLock { buckets in
@@ -41,7 +42,7 @@ final class GuessLimit: Sendable {
         }
     }
 
-    /// True for an address of this machine.
+    /// Returns true for a loopback address.
     static func isLoopback(_ address: String) -> Bool {
         address == "::1" || address.hasPrefix("127.") || address.hasPrefix("::ffff:127.")
     }
@@ -64,7 +65,7 @@ final class GuessLimit: Sendable {
         return bucket
     }
 
-    /// Keeps the half of the addresses that have least left.
+    /// Keeps the half of the addresses with the fewest remaining tries.
     private static func forget(_ buckets: inout [String: Bucket], _ now: Duration) {
         let kept = buckets.sorted { refilled($0.value, now).left < refilled($1.value, now).left }
         let half = kept.prefix(maxAddresses / 2).map { ($0.key, $0.value) }

@@ -4,7 +4,7 @@ import Logging
 import NIOCore
 import TidemarkWire
 
-/// HTTP/1.1 on a port of its own, whose requests arrive in time and whose connections have a bound.
+/// HTTP/1.1 on a separate port, with time limits for requests and a limit for connections.
 struct PatientConnections: ServerChildChannel {
     struct Value: ServerChildChannelValue {
         let http: HTTP1Channel
@@ -15,7 +15,7 @@ struct PatientConnections: ServerChildChannel {
     let patience: RequestPatience
     let responder: HTTPChannelHandler.Responder
 
-    /// Serves connections that send a request's head in 30 s and ask for something in 2 minutes.
+    /// Serves connections with the given time limits for a request's head and for idle connections.
     static func server(_ patience: RequestPatience) -> HTTPServerBuilder {
         HTTPServerBuilder { PatientConnections(patience: patience, responder: $0) }
     }
@@ -28,7 +28,7 @@ struct PatientConnections: ServerChildChannel {
                 defer { head.requestEnded() }
                 try await responder(request, writer, channel)
                 guard request.hasBody else { return }
-                // What was refused is not read, and the library waits for its end.
+                // The body of a refused request is not read, but the library waits for its end.
                 channel.eventLoop.scheduleTask(in: patience.body) {
                     if head.requests == number { channel.close(mode: .all, promise: nil) }
                 }
@@ -55,9 +55,9 @@ extension RequestBody {
     /// Waits for the whole body.
     ///
     /// - Parameters:
-    ///   - limit: In bytes.
-    ///   - share: Grows by what has come.
-    ///   - channel: Closed when the body takes longer than `patience`.
+    ///   - limit: The maximum size, in bytes.
+    ///   - share: Grows by the received bytes.
+    ///   - channel: Closed if the body takes longer than `patience`.
     func collected(
         upTo limit: Int, _ share: BodyBudget.Share, on channel: any NIOCore.Channel,
         within patience: TimeAmount
@@ -78,16 +78,16 @@ extension RequestBody {
     }
 }
 
-/// Why a body is not read to its end.
+/// The reason why a body is not completely read.
 enum BodyRefusal: Error {
     case tooLarge
-    /// Its sender is gone, or took too long.
+    /// The sender has left, or took too long.
     case cutOff
-    /// All requests together hold as much as they may.
+    /// The budget of all requests is used up.
     case noRoom
 }
 
-/// A request's context that knows its connection.
+/// The context of a request, with its connection.
 struct ConnectionContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any NIOCore.Channel
@@ -97,6 +97,6 @@ struct ConnectionContext: RequestContext {
         channel = source.channel
     }
 
-    /// The caller's address without the port: all connections of one machine count together.
+    /// The caller's address without the port. All connections of a machine count together.
     var address: String { channel.remoteAddress?.ipAddress ?? "" }
 }

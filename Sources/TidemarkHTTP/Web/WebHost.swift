@@ -2,11 +2,11 @@ import Foundation
 
 /// The `Host` of a request: a name or an address, and perhaps a port.
 struct WebHost: Hashable, Sendable {
-    /// In lower case; an IPv6 address in its brackets.
+    /// The name in lower case, or an address. An IPv6 address has brackets.
     let name: String
     let port: Int?
 
-    /// Nil for what is no host.
+    /// Returns nil if the text is not a host.
     init?(_ text: String) {
         guard text.utf8.count <= 300 else { return nil }
         let lower = text.lowercased()
@@ -35,8 +35,8 @@ struct WebHost: Hashable, Sendable {
         }
     }
 
-    /// True if it can only be this machine: 127.0.0.0/8, ::1, the name `localhost` and names below it,
-    /// which browsers never look up elsewhere (RFC 6761, 6.3).
+    /// True if the host is always this machine: 127.0.0.0/8, ::1, `localhost` and its subdomains.
+    /// Browsers never resolve these names elsewhere (RFC 6761, 6.3).
     var isLoopback: Bool {
         name == "localhost" || name.hasSuffix(".localhost") || name == "[::1]"
             || (isIPv4 && name.hasPrefix("127."))
@@ -67,12 +67,12 @@ struct WebHost: Hashable, Sendable {
 
 /// The `Origin` of a page: a scheme, a host and perhaps a port.
 struct WebOrigin: Hashable, Sendable {
-    /// As a browser says it: in lower case, without the scheme's own port.
+    /// The text in a browser's form: in lower case, without the default port of the scheme.
     let text: String
     private let scheme: String
     private let host: WebHost
 
-    /// Nil for what is none, and for `null`, which many pages are.
+    /// Returns nil if the text is not an origin, and for `null`, which many different pages send.
     init?(_ text: String) {
         guard let mark = text.range(of: "://") else { return nil }
         scheme = text[..<mark.lowerBound].lowercased()
@@ -86,6 +86,6 @@ struct WebOrigin: Hashable, Sendable {
         self.text = scheme + "://" + host.name + port
     }
 
-    /// Whether its pages come from this machine.
+    /// True if the pages of this origin are from this machine.
     var isLoopback: Bool { ["http", "https"].contains(scheme) && host.isLoopback }
 }

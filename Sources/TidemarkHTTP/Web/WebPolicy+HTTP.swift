@@ -3,7 +3,8 @@ import Hummingbird
 extension WebCall {
     init(_ request: Request, isFormExpected: Bool = false) {
         method = request.method.rawValue
-        // The library takes the first Host for the authority and leaves others where they were.
+        // The library moves the first `Host` to the authority and leaves further `Host` headers in
+        // place.
         hosts = (request.head.authority.map { [$0] } ?? []) + request.headers.values(named: "host")
         origins = request.headers.values(named: "origin")
         contentType = request.headers[.contentType]
@@ -16,17 +17,18 @@ extension WebCall {
 }
 
 extension HTTPFields {
-    /// - Parameter name: In lower case.
+    /// - Parameter name: The name in lower case.
     func values(named name: String) -> [String] {
         filter { $0.name.canonicalName == name }.map(\.value)
     }
 
-    /// The header by which a browser keeps answers from pages that did not ask with their `Origin`.
+    /// The header with which a browser hides answers from pages of other origins that do not send
+    /// `Origin`.
     private static let resourcePolicy = HTTPFields.Element.Name("cross-origin-resource-policy")
-    /// The header by which a page shares no window with the page that opened it.
+    /// The header with which a page shares no window with the page that opened it.
     static let openerPolicy = HTTPFields.Element.Name("cross-origin-opener-policy")
 
-    /// What a browser has to know about an answer.
+    /// Returns the headers that control a browser's access to an answer.
     static func answer(toPageOf origin: String?) -> HTTPFields {
         var headers: HTTPFields = [.vary: "Origin", .xContentTypeOptions: "nosniff"]
         headers[.accessControlAllowOrigin] = origin
@@ -36,7 +38,7 @@ extension HTTPFields {
 }
 
 extension Response {
-    /// The answer to a browser that asks whether a page may call.
+    /// Answers the preflight request of a browser.
     static func preflight(_ request: Request, origin: String) -> Response {
         var headers = HTTPFields.answer(toPageOf: origin)
         headers[.accessControlAllowMethods] = "GET, POST, PUT, PATCH, DELETE, OPTIONS"

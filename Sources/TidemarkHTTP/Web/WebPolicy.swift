@@ -1,28 +1,29 @@
-/// Which calls a port of this machine answers, by what they say about where they come from.
+/// Decides which calls a port of this machine answers, by their headers about the caller's origin.
 ///
-/// Any page that a browser shows can send requests to a port of this machine. Four rules keep its
-/// requests without effect:
-/// - The `Host` is loopback's or a name that was given. A page can point a name of its own at
-///   127.0.0.1, but the browser then says that name.
-/// - The `Origin`, where there is one, is a page of this machine, one that was given, or the server itself
-///   by the name in `Host`.
-/// - A request that a browser sends for another site's page, and that has no `Origin`, is a person who
-///   follows a link: pictures, scripts, frames and prefetches are refused. Browsers say so by
-///   `Sec-Fetch-Site` on loopback and over TLS.
-/// - A `POST` says `content-type: application/json`, or who calls. A page cannot send either to another
-///   origin without asking first, and the question is refused by the second rule. The methods `PUT`,
-///   `PATCH` and `DELETE` are always asked for first.
+/// Any page in a browser can send requests to a port of this machine. Four rules make these
+/// requests harmless:
+/// - The `Host` is a loopback name or an allowed name. A page can point its own name at 127.0.0.1,
+///   but the browser then sends that name.
+/// - The `Origin`, if there is one, is a page of this machine, an allowed page, or the server
+///   itself under the name in `Host`.
+/// - A request without `Origin` that another site's page causes must be a user's navigation.
+///   Images, scripts, frames and prefetches are refused. Browsers report them with
+///   `Sec-Fetch-Site`, on loopback and over TLS.
+/// - A `POST` has `content-type: application/json` or credentials. A page can send neither to
+///   another origin without a preflight request, which the second rule refuses. For `PUT`, `PATCH`
+///   and `DELETE`, browsers always send a preflight request.
 public struct WebPolicy: Sendable, Hashable {
     private var hosts: Set<String> = []
     private var origins: Set<String> = []
     private var takesAnyAddress = false
-    /// The name that links to this server have; nil for the address of the caller's connection.
+    /// The host name in links to this server; nil for the address of the caller's connection.
     private var ownName: String?
 
-    /// Loopback's names and pages, and the name of `host`. A server on every address of the machine
-    /// (`0.0.0.0`, `::`) is called by any address; a page cannot choose what an address leads to.
+    /// Allows the names and pages of loopback, and the name of `host`. A server that listens on all
+    /// addresses of the machine (`0.0.0.0`, `::`) accepts any address as its `Host`, because a page
+    /// cannot change the target of an address.
     ///
-    /// - Parameter host: What the server listens on.
+    /// - Parameter host: The address on which the server listens.
     public init(listeningOn host: String) {
         takesAnyAddress = ["0.0.0.0", "::"].contains(host)
         let name = Self.name(ofAddress: host)
@@ -35,22 +36,22 @@ public struct WebPolicy: Sendable, Hashable {
         return (isIPv6 ? "[\(address)]" : address).lowercased()
     }
 
-    /// The origin of links to this server: the host that it listens on, or a name that was given, or else
-    /// the address that the caller's connection came to. What the caller says in `Host` is not in it.
+    /// Returns the origin for links to this server: its host, an allowed name, or the local address
+    /// of the caller's connection. It never contains the caller's `Host`.
     ///
     /// - Parameters:
-    ///   - address: The connection's own end; nil where it is not known.
-    ///   - port: The server's.
+    ///   - address: The local address of the connection; nil if unknown.
+    ///   - port: The server's port.
     func ownOrigin(address: String?, port: Int) -> String {
         let name = ownName ?? address.map { Self.name(ofAddress: $0) } ?? "127.0.0.1"
         return "http://\(name):\(port)"
     }
 
     /// - Parameters:
-    ///   - host: What the server listens on.
-    ///   - names: What else it is called, without a port.
-    ///   - pages: Origins whose pages may call it, as in `https://app.example`.
-    /// - Throws: A name or an origin that is none, in a sentence.
+    ///   - host: The address on which the server listens.
+    ///   - names: Further names of the server, without a port.
+    ///   - pages: Origins whose pages may call, such as `https://app.example`.
+    /// - Throws: A sentence about an invalid name or origin.
     public init(
         listeningOn host: String, names: [String], pages: [String]
     ) throws(WebPolicyError) {
@@ -121,8 +122,8 @@ public struct WebPolicy: Sendable, Hashable {
         return origin.isLoopback || origins.contains(origin.text)
     }
 
-    /// True for a page that came from this server: its origin is the `Host` of the request, which is one
-    /// of the server's names.
+    /// Returns true if this server served the page: the page's origin is the request's `Host`,
+    /// which is a name of the server.
     private func isOwnPage(_ text: String, of call: WebCall) -> Bool {
         guard call.hosts.count == 1, let origin = WebOrigin(text) else { return false }
         return ["http", "https"].contains {
@@ -139,26 +140,27 @@ public struct WebPolicy: Sendable, Hashable {
     }
 }
 
-/// A name or an origin that is none.
+/// The error for an invalid name or origin.
 public struct WebPolicyError: Error, Hashable, Sendable {
     public let message: String
 
     init(_ message: String) { self.message = message }
 }
 
-/// What a request says about where it comes from.
+/// The headers of a request that identify its origin.
 struct WebCall: Hashable, Sendable {
     var method = "GET"
-    /// As they came. More than one is an error, and then each is looked at.
+    /// The values of all `Host` headers. More than one is an error; then each is checked.
     var hosts: [String] = []
     var origins: [String] = []
     var contentType: String?
     var fetch = FetchMetadata()
-    /// Whether it has a header that says who calls.
+    /// True if the request has credentials in a header.
     var hasCredentials = false
-    /// Whether Google's own clients send this call as a form.
+    /// True if Google's clients send this call as a form.
     var isFormExpected = false
-    /// Whether Google's own clients send this call as any type of content. The first two rules hold alone.
+    /// True if Google's clients send this call with any content type. Only the first three rules
+    /// then apply.
     var isAnyContentExpected = false
 
     /// The content type without its parameters.
@@ -169,14 +171,14 @@ struct WebCall: Hashable, Sendable {
 }
 
 enum WebVerdict: Hashable, Sendable {
-    /// The origin may read the answer, where the call is of a page.
+    /// The call is allowed. If a page calls, its origin may read the answer.
     case allowed(origin: String?)
-    /// The browser asks whether a page may call.
+    /// The call is a browser's preflight request.
     case preflight(origin: String)
     case refused(WebRefusal)
 }
 
-/// Why not: an HTTP status and a sentence.
+/// The reason for a refusal: an HTTP status and a sentence.
 struct WebRefusal: Hashable, Sendable {
     let status: Int
     let message: String
