@@ -1,8 +1,8 @@
-/// What administrators do to accounts: make one, import many, delete many.
+/// Performs an administrator's calls on accounts: creates one, imports many, deletes many.
 struct AccountBatches: AccountCalls {
     let turn: AccountTurn
 
-    /// An account as an administrator wants it.
+    /// Creates an account with an administrator's fields.
     func create() throws -> AccountReply {
         let localID = try fields.localID() ?? turn.newLocalID()
         if try accounts.account(localID: localID) != nil { throw AccountRefusal.duplicateLocalID }
@@ -32,11 +32,12 @@ struct AccountBatches: AccountCalls {
         return reply
     }
 
-    /// In one batch. Source: Firebase, `importUsers` and `deleteUsers`.
+    /// The maximum number of accounts in a batch. Source: Firebase, `importUsers` and
+    /// `deleteUsers`.
     static let maxBatch = 1_000
 
-    /// Accounts of elsewhere, with their passwords where the way these were made is known. One that
-    /// cannot be taken is named, and the others are.
+    /// Imports accounts of another system, with their passwords if the hash algorithm is known. The
+    /// reply contains an error for each account that cannot be imported. The others are imported.
     func importAll() throws -> AccountReply {
         let users = try fields.list("users", upTo: Self.maxBatch)
         if users.isEmpty { throw AccountRefusal("MISSING_USER_ACCOUNT") }
@@ -72,9 +73,9 @@ struct AccountBatches: AccountCalls {
         try accounts.insert(&account)
     }
 
-    /// An account of elsewhere, without its password.
+    /// Returns an imported account without its password.
     ///
-    /// - Parameter known: The one of that id that is there.
+    /// - Parameter known: The existing account with that id; nil if there is none.
     func imported(
         _ user: AccountFields, _ localID: String, _ known: Account?
     ) throws -> Account {
@@ -121,7 +122,7 @@ struct AccountBatches: AccountCalls {
         }
     }
 
-    /// Deletes accounts that are disabled, or any with `force`. Those that are not there count as
+    /// Deletes disabled accounts, or all of the listed accounts with `force`. Unknown ids count as
     /// deleted.
     func deleteAll() throws -> AccountReply {
         let ids = try fields.texts("localIds", upTo: Self.maxBatch)

@@ -1,9 +1,9 @@
-/// Sends one-time codes and does what they are good for.
+/// Sends one-time codes and performs their actions.
 struct CodeCalls: AccountCalls {
     let turn: AccountTurn
 
-    /// Makes a code for whoever owns an address. An administrator gets the link with it; for anybody
-    /// else it waits among the project's codes, for what sends mail.
+    /// Makes a code for the owner of an address. The reply to an administrator can contain the
+    /// link. Otherwise, the code is stored in the project, from which a mailer reads it.
     func sendCode() throws -> AccountReply {
         guard let text = try fields.filled("requestType"),
             let kind = OneTimeCode.Kind(rawValue: text)
@@ -66,7 +66,8 @@ struct CodeCalls: AccountCalls {
         return link
     }
 
-    /// A code that was sent for this, is not too old, and was not used.
+    /// Returns the request's code, if the code is of one of these kinds, is not too old, and was
+    /// not used.
     func code(_ kinds: OneTimeCode.Kind...) throws -> OneTimeCode {
         guard let text = try fields.filled("oobCode") else {
             throw AccountRefusal("MISSING_OOB_CODE")
@@ -78,7 +79,7 @@ struct CodeCalls: AccountCalls {
         return code
     }
 
-    /// Without a new password it only says what the code is for.
+    /// Sets a new password. Without a new password, the reply only describes the code.
     func resetPassword() throws -> AccountReply {
         guard try fields.password("newPassword") != nil else {
             let code = try code(.resetPassword, .verifyEmail, .signIn, .changeEmail)
@@ -106,7 +107,7 @@ struct CodeCalls: AccountCalls {
         return reply
     }
 
-    /// Says that an address is its account's, or moves the account to another.
+    /// Verifies the address of an account, or changes the address.
     func applyCode() throws -> AccountReply {
         let code = try code(.verifyEmail, .changeEmail)
         guard var account = try accounts.account(email: code.email) else {

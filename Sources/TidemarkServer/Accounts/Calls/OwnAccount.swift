@@ -1,12 +1,12 @@
-/// Looks accounts up, changes and deletes them: the caller's own, or the one an administrator
-/// names.
+/// Looks up, changes and deletes accounts: the caller's own account, or the account that an
+/// administrator names.
 struct OwnAccount: AccountCalls {
     let turn: AccountTurn
 
     // MARK: Looking up
 
-    /// The caller's own account, or those an administrator names. No `users` where there are none:
-    /// Firebase's own libraries look for that. Source: server-protocol 4.
+    /// Returns the caller's own account, or the accounts that an administrator names. If there are
+    /// none, the reply has no `users`, as Firebase's libraries expect. Source: server-protocol 4.
     func lookup() throws -> AccountReply {
         var found: [Account] = []
         if call.isAdmin, !fields.has("idToken") {
@@ -19,7 +19,7 @@ struct OwnAccount: AccountCalls {
         return reply
     }
 
-    /// Names in one lookup. Source: Firebase, `getUsers`.
+    /// The maximum number of names of each kind in a lookup. Source: Firebase, `getUsers`.
     static let maxNames = 100
 
     private func named() throws -> [Account] {
@@ -58,7 +58,7 @@ struct OwnAccount: AccountCalls {
 
     // MARK: Changing
 
-    /// What can be refused before a password's key is made.
+    /// Checks the conditions of an update that do not need the password's hash.
     func checkUpdate() throws {
         if fields.has("oobCode") { return }
         if fields.has("idToken") || !call.isAdmin {
@@ -113,7 +113,7 @@ struct OwnAccount: AccountCalls {
             authTime: isNew ? seconds : token.authTime)
     }
 
-    /// What the sign-in wanted said, of all that its token says.
+    /// Returns the claims that the sign-in added to the token, without all other claims.
     private func sessionClaims(_ token: TokenFacts, of account: Account) -> [String: JSONTree] {
         guard token.provider == "custom" else { return [:] }
         var claims = token.claims
@@ -132,8 +132,9 @@ struct OwnAccount: AccountCalls {
         if let url = try fields.text("photoUrl") { account.photoURL = url.isEmpty ? nil : url }
     }
 
-    /// Ends the sessions of an account whose ways to sign in an administrator has changed, and those from
-    /// before the time that is given. Source: Firebase, "Manage User Sessions".
+    /// Ends the sessions of an account after an administrator has changed its address, number or
+    /// password, and the sessions from before `validSince`. Source: Firebase, "Manage User
+    /// Sessions".
     private func endSessions(_ account: inout Account, _ before: Account) throws {
         let isChanged =
             account.email != before.email || account.phoneNumber != before.phoneNumber
@@ -145,8 +146,8 @@ struct OwnAccount: AccountCalls {
         }
     }
 
-    /// Sets a new address and a new password. The owner, who may do so, is given new tokens for those
-    /// that end.
+    /// Sets a new address and a new password. A change by the owner revokes all tokens of the
+    /// account; the owner then gets new tokens.
     private func changeCredentials(_ account: inout Account) throws {
         var revokes = false
         if let email = try fields.email(), email != account.email {
@@ -223,7 +224,7 @@ struct OwnAccount: AccountCalls {
 }
 
 extension ProviderLink {
-    /// Nil without a provider and an id.
+    /// Returns nil if the provider or the id is missing.
     init?(json fields: [String: JSONTree]) {
         guard let provider = fields["providerId"].text, let raw = fields["rawId"].text,
             provider.utf8.count <= 256, raw.utf8.count <= 512

@@ -1,8 +1,9 @@
-/// Signs in by password, and says what key a call needs of one.
+/// Signs in with a password, and decides which password hash a call needs.
 struct PasswordCalls: AccountCalls {
     let turn: AccountTurn
 
-    /// The key that the call needs of a password; refuses what needs no key to be refused.
+    /// Returns the password hash that the call needs. Throws if the call can be refused without the
+    /// hash.
     func passwordWork() throws -> PasswordWork? {
         switch call.method {
         case .signInWithPassword: return try signInWork()
@@ -27,7 +28,8 @@ struct PasswordCalls: AccountCalls {
             scheme: settings.passwords, salt: environment.randomBytes(16), password: password)
     }
 
-    /// The same work where there is no such account, so that the time an answer takes does not tell.
+    /// Returns the same work for a missing account, because the duration of the call must not
+    /// reveal that the account is missing.
     private func signInWork() throws -> PasswordWork {
         guard let email = try fields.email() else { throw AccountRefusal.missingEmail }
         guard let password = try fields.filled("password") else {
@@ -45,7 +47,7 @@ struct PasswordCalls: AccountCalls {
         guard var account = try accounts.account(email: email) else {
             throw hides ? AccountRefusal.invalidLogin : .emailNotFound
         }
-        // Made for a password that was another by the time it was ready, it is good for nothing.
+        // The key is useless if the account's password has changed since the derivation began.
         guard let key, let stored = account.password, stored.scheme == key.work.scheme,
             stored.salt == key.work.salt, isSame(stored.key, key.key)
         else { throw hides ? AccountRefusal.invalidLogin : .invalidPassword }

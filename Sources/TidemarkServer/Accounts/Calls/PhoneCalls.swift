@@ -1,8 +1,9 @@
-/// Sends codes to phones and signs in by them. Source: firebase-tools, `src/emulator/auth/operations.ts`.
+/// Sends codes to phones, and signs in with these codes. Source: firebase-tools,
+/// `src/emulator/auth/operations.ts`.
 struct PhoneCalls: AccountCalls {
     let turn: AccountTurn
 
-    /// Where tokens are signed, a session takes so many wrong codes; the last of them ends it.
+    /// The number of wrong codes that ends a session, if tokens are signed.
     static let maxFailures: Int64 = 5
 
     private var table: PhoneCodeTable {
@@ -11,9 +12,10 @@ struct PhoneCalls: AccountCalls {
 
     // MARK: Sending
 
-    /// Makes a code for whoever holds a phone. It waits among the project's codes, for what sends messages.
+    /// Makes a code for the owner of a phone number. The code is stored in the project, from which
+    /// a sender of messages reads it.
     func sendCode() throws -> AccountReply {
-        // Production says the same of a number that is missing.
+        // Production returns the same error for a missing number.
         guard let number = try fields.phoneNumber() else { throw AccountRefusal.invalidPhoneNumber }
         let session = Base64.text(environment.randomBytes(48), isURL: true)
         try table.insert(
@@ -33,7 +35,7 @@ struct PhoneCalls: AccountCalls {
         return AccountReply(["verificationCodes": .list(list)])
     }
 
-    /// Returns six digits, each number as likely as any other.
+    /// Returns six random digits. All values have the same probability.
     private func newCode() -> String {
         let bound: UInt32 = 4_294_000_000
         while true {
@@ -48,10 +50,10 @@ struct PhoneCalls: AccountCalls {
 
     // MARK: Signing in
 
-    /// Signs in whoever shows the code of a session, or adds the number to the caller's account.
+    /// Signs in with the code of a session, or adds the number to the caller's account.
     ///
-    /// Where the number is another account's, the answer is a proof, with which that account can be
-    /// signed in to without a second code.
+    /// If the number belongs to another account, the reply contains a proof. With the proof, the
+    /// client can sign in to that account without a second code.
     func signIn() throws -> AccountReply {
         let proof = try fields.filled("temporaryProof")
         let shown = try proof.map(proven) ?? sent()
@@ -67,7 +69,7 @@ struct PhoneCalls: AccountCalls {
             if proof != nil { throw AccountRefusal.phoneNumberExists }
             return try prove(shown)
         }
-        // An emulator's proofs may be shown again.
+        // In an emulator, a proof can be used several times.
         if proof == nil || isSecure { try table.delete(shown) }
         return try grant(shown.phoneNumber, to: holder ?? known)
     }
@@ -95,7 +97,8 @@ struct PhoneCalls: AccountCalls {
         return found
     }
 
-    /// Counts a wrong code. A code has a million values: where tokens are signed nobody tries them all.
+    /// Counts a wrong code. There are a million codes; the count prevents that a client tries them
+    /// all, if tokens are signed.
     private func refuse(_ code: PhoneCode) throws -> AccountReply {
         if isSecure {
             let failures = code.failures + 1
@@ -119,7 +122,7 @@ struct PhoneCalls: AccountCalls {
         ])
     }
 
-    /// - Parameter known: Nil makes an account.
+    /// - Parameter known: The account; nil creates an account.
     private func grant(_ number: String, to known: Account?) throws -> AccountReply {
         if known == nil, try fields.filled("operation") == "REAUTH" {
             throw AccountRefusal.userNotFound

@@ -1,8 +1,8 @@
-/// Signs in by what another provider says of its user.
+/// Signs in with an identity from another provider.
 struct ProviderSignIn: AccountCalls {
     let turn: AccountTurn
 
-    /// Signs in whom a provider vouches for, or links them to the caller's account.
+    /// Signs in with the identity, or links the identity to the caller's account.
     func signInWithProvider() throws -> AccountReply {
         guard let identity = call.identity else {
             throw AccountRefusal("INVALID_IDP_RESPONSE")
@@ -30,7 +30,8 @@ struct ProviderSignIn: AccountCalls {
         return reply
     }
 
-    /// - Returns: Nil where another way to sign in must be shown first; the reply says which.
+    /// - Returns: The account; nil if the client must first sign in with another method, which the
+    ///   reply names.
     private func holder(
         _ identity: ProviderIdentity, _ reply: inout AccountReply
     ) throws -> (Account, isNew: Bool)? {
@@ -56,7 +57,7 @@ struct ProviderSignIn: AccountCalls {
                     account.providerUserInfo.compactMap { $0.fields?["providerId"] })
                 return nil
             }
-            // Source: server-protocol 4: the same verified address is the same account.
+            // An equal verified address identifies the same account. Source: server-protocol 4.
             try turn.claimAddress(of: &account)
             account.isEmailVerified = true
             try adopt(identity, &account)
@@ -69,7 +70,8 @@ struct ProviderSignIn: AccountCalls {
         return (account, true)
     }
 
-    /// Puts what a provider says into an account, where the account says nothing itself.
+    /// Links the identity to the account, and copies the provider's values into the account's empty
+    /// fields.
     private func adopt(_ identity: ProviderIdentity, _ account: inout Account) throws {
         try turn.link(
             ProviderLink(
@@ -87,7 +89,7 @@ struct ProviderSignIn: AccountCalls {
         account.isEmailVerified = identity.isEmailVerified
     }
 
-    /// How an address signs in, for whom that may be told.
+    /// Returns the sign-in methods of an address, unless the project hides its accounts.
     func signInMethods() throws -> AccountReply {
         guard let email = try fields.email("identifier", else: .invalidIdentifier) else {
             throw AccountRefusal("MISSING_IDENTIFIER")
@@ -109,14 +111,15 @@ struct ProviderSignIn: AccountCalls {
 }
 
 extension ProviderIdentity {
-    /// In small letters; nil for what is none.
+    /// The address in lower case; nil if there is no valid address.
     var address: String? {
         guard let email else { return nil }
         let fields = AccountFields(["email": .text(email)])
         return (try? fields.email()) ?? nil
     }
 
-    /// Source: server-protocol 4; Google's own has the address of its accounts.
+    /// The id in Google's form for Google, and the raw id for other providers. Source:
+    /// server-protocol 4.
     var federatedID: String {
         providerID == "google.com" ? "https://accounts.google.com/\(rawID)" : rawID
     }

@@ -1,10 +1,11 @@
 import TidemarkModel
 
-/// Brings back accounts of an export.
+/// Restores the accounts of an export.
 struct RestoreCalls: AccountCalls {
     let turn: AccountTurn
 
-    /// - Throws: For the first that cannot be taken, with its place in the list.
+    /// - Throws: The error of the first account that cannot be restored, with its index in the
+    ///   list.
     func restore(_ saved: SavedAccounts) throws -> RestoredAccounts {
         var result = RestoredAccounts()
         for (index, user) in saved.users.enumerated() {
@@ -36,7 +37,7 @@ struct RestoreCalls: AccountCalls {
             account.lastRefreshAt = time.microseconds / 1_000
         }
         account.password = try password(user, schemes[localID])
-        // Providers may come in any order.
+        // The file can contain the providers in any order.
         account.links.sort { $0.providerID < $1.providerID }
         if let known {
             account.row = known.row
@@ -50,7 +51,8 @@ struct RestoreCalls: AccountCalls {
         return account
     }
 
-    /// Nil where there is none, and where nobody here knows how its key was made.
+    /// Returns nil if the account has no password, or if the file does not name the password's
+    /// scheme.
     private func password(_ user: AccountFields, _ text: String?) throws -> StoredPassword? {
         guard let hash = try user.filled("passwordHash"), let text else { return nil }
         guard let scheme = PasswordScheme(text: text), scheme.isBounded else {
@@ -75,7 +77,7 @@ struct RestoreCalls: AccountCalls {
 }
 
 extension PasswordScheme {
-    /// Whether a file may ask for it: whoever signs in later makes us do that work.
+    /// True if the parameters are small enough. Each later sign-in makes the server do this work.
     var isBounded: Bool {
         switch self {
         case .scrypt(let logN, let size, let parallelism, let bytes):

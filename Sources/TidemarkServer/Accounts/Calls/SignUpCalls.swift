@@ -1,10 +1,10 @@
 import TidemarkModel
 
-/// Makes accounts and signs in by a token or a link.
+/// Creates accounts, and signs in with a token or a link.
 struct SignUpCalls: AccountCalls {
     let turn: AccountTurn
 
-    /// Refuses what can be refused before a password's key is made.
+    /// Checks the conditions of a sign-up that do not need the password's hash.
     func checkSignUp() throws {
         if fields.has("localId") {
             guard call.isAdmin else { throw AccountRefusal("UNEXPECTED_PARAMETER : User ID") }
@@ -20,8 +20,8 @@ struct SignUpCalls: AccountCalls {
         }
     }
 
-    /// Returns the address of an account with a password; nil for an anonymous account, whose request
-    /// has neither. An empty address is a wrong one, and none makes an anonymous account.
+    /// Returns the address of an account with a password; nil for an anonymous account, whose
+    /// request has neither. An empty address is an error.
     private func address() throws -> String? {
         guard fields.has("email") || fields.has("password") || fields.has("idToken") else {
             return nil
@@ -31,8 +31,8 @@ struct SignUpCalls: AccountCalls {
         return email
     }
 
-    /// Without an address and a password it is anonymous; with a token it makes the holder's account
-    /// one that signs in by password.
+    /// Creates an account. Without an address and a password, the account is anonymous. With a
+    /// token, the call adds an address and a password to the caller's account.
     func signUp() throws -> AccountReply {
         if fields.has("localId") {
             guard call.isAdmin else { throw AccountRefusal("UNEXPECTED_PARAMETER : User ID") }
@@ -59,7 +59,7 @@ struct SignUpCalls: AccountCalls {
 
     private func upgrade() throws -> AccountReply {
         var account = try turn.user()
-        // An anonymous account has no other way in that its holder could show.
+        // The owner of an anonymous account has no other way to sign in again.
         if !account.isAnonymous { try turn.requireRecentLogin() }
         guard let email = try address() else { throw AccountRefusal.missingEmail }
         if let other = try accounts.account(email: email), other.row != account.row {
@@ -100,7 +100,7 @@ struct SignUpCalls: AccountCalls {
             try accounts.insert(&account)
         }
         account.isCustom = true
-        // Without the account's id. Source: server-production-facts 10.
+        // The reply does not contain the account's id. Source: server-production-facts 10.
         var reply = AccountReply(kind: "VerifyCustomTokenResponse", ["isNewUser": .bool(isNew)])
         try turn.grant(&reply, to: &account, provider: "custom", claims: claims)
         return reply

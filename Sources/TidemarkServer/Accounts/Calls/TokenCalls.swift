@@ -2,11 +2,12 @@
 struct TokenCalls: AccountCalls {
     let turn: AccountTurn
 
-    /// New tokens for a refresh token.
+    /// Returns new tokens for a refresh token.
     ///
-    /// Where tokens are signed, a refresh token is good once. The one before it is good as long as the
-    /// newest was not shown, because its holder may never have had the answer. Any other was shown
-    /// before: two hold the session, one of them stole it, and it ends for both.
+    /// If tokens are signed, each refresh token can be used once. The previous token stays valid
+    /// until the newest token is used, because the client may have missed the last answer. Any
+    /// older token shows that two clients have the session and one of them stole it. Therefore, the
+    /// session ends.
     func refresh() throws -> AccountReply {
         guard let grantType = try fields.filled("grant_type") else {
             throw AccountRefusal("MISSING_GRANT_TYPE")
@@ -23,7 +24,7 @@ struct TokenCalls: AccountCalls {
             if isSecure { try sessions.delete(session.id) }
             return AccountReply(refusal: .invalidRefreshToken)
         }
-        // The path of this call names no project: the session knows.
+        // The path of this call names no project. The session's account decides the project.
         guard let project = try sessions.project(of: session) else {
             throw AccountRefusal.invalidRefreshToken
         }
@@ -32,7 +33,8 @@ struct TokenCalls: AccountCalls {
         return try TokenCalls(turn: turn).refresh(&session, shown: text, digest)
     }
 
-    /// Of what a person has allowed at Apple. There is no Apple here: nothing is left to take back.
+    /// Accepts a revocation of Apple's tokens and does nothing, because this server has no
+    /// connection to Apple.
     func revoke() throws -> AccountReply {
         _ = try turn.user()
         guard try fields.filled("providerId") == "apple.com" else {
@@ -72,7 +74,8 @@ struct TokenCalls: AccountCalls {
         var reply = AccountReply([
             "refresh_token": .text(token), "expires_in": .text(String(AccountClaims.lifetime)),
             "token_type": .text("Bearer"), "user_id": .text(account.localID),
-            // A number, and the same for every project: ours have none.
+            // A number that is equal for all projects, because this server's projects have no
+            // numbers.
             "project_id": .text("12345"),
         ])
         reply.claims = AccountClaims.make(
@@ -81,8 +84,8 @@ struct TokenCalls: AccountCalls {
         return reply
     }
 
-    /// A cookie for as long as was asked: 5 minutes to 14 days. Source: Firebase, "Manage Session
-    /// Cookies".
+    /// Makes a session cookie with the requested lifetime: 5 minutes to 14 days. Source: Firebase,
+    /// "Manage Session Cookies".
     func createSessionCookie() throws -> AccountReply {
         guard let token = call.token else {
             throw fields.has("idToken") ? AccountRefusal.invalidIDToken : .missingIDToken

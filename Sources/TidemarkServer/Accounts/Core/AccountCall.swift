@@ -1,21 +1,23 @@
-/// One call about accounts, as its HTTP shell understood it: what was asked, by whom, and what the
-/// tokens in it were found to say. Signatures are the shell's work; what follows from them is decided
-/// in ``AccountsCore``.
+/// A call about accounts, as the HTTP shell has decoded it: the request, its caller, and the
+/// contents of its tokens. The shell verifies signatures; ``AccountsCore`` makes all other
+/// decisions.
 package struct AccountCall: Sendable {
     package let method: AccountMethod
     package var project: String
     package let fields: AccountFields
-    /// Whether it comes from an administrator: the server's own token, or `owner` where tokens are unsigned.
+    /// True if an administrator calls: with the server's own token, or as `owner` if tokens are
+    /// unsigned.
     package var isAdmin = false
-    /// Where it came from, for the limits on attempts. No port, so that connections count together.
+    /// The caller's address, for the limits on attempts. It has no port, because all connections of
+    /// a caller count together.
     package var address = ""
-    /// Where the caller found the server, for links to it: as in `http://127.0.0.1:9099`.
+    /// The server's origin for links in replies, such as `http://127.0.0.1:9099`.
     package var origin = ""
-    /// What the field `idToken` says, once its signature was found right.
+    /// The contents of the field `idToken`, after its signature was verified.
     package var token: TokenFacts?
-    /// What the field `token` of a custom sign-in says.
+    /// The contents of the field `token` of a custom sign-in.
     package var custom: CustomTokenFacts?
-    /// Who a provider says this is.
+    /// The user's identity at a provider.
     package var identity: ProviderIdentity?
 
     package init(_ method: AccountMethod, project: String, fields: AccountFields) {
@@ -25,7 +27,7 @@ package struct AccountCall: Sendable {
     }
 }
 
-/// What can be asked.
+/// The methods of calls about accounts.
 package enum AccountMethod: String, Hashable, Sendable, CaseIterable {
     case signUp, signInWithPassword, signInWithCustomToken, signInWithIdp, signInWithEmailLink
     case lookup, update, delete, refresh, revokeToken
@@ -35,7 +37,7 @@ package enum AccountMethod: String, Hashable, Sendable, CaseIterable {
     case clearAccounts, getConfig, updateConfig, listOobCodes, listVerificationCodes
     case createProvider, getProvider, listProviders, updateProvider, deleteProvider
 
-    /// Whether only an administrator may ask it.
+    /// True if only an administrator may call the method.
     package var isForAdmins: Bool {
         switch self {
         case .create, .batchGet, .batchCreate, .batchDelete, .query, .createSessionCookie,
@@ -46,7 +48,7 @@ package enum AccountMethod: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it leaves everything as it is.
+    /// True if the method changes nothing.
     var isRead: Bool {
         switch self {
         case .lookup, .batchGet, .query, .createAuthUri, .createSessionCookie, .getConfig,
@@ -57,7 +59,7 @@ package enum AccountMethod: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What a token of ours says. Times in seconds since 1970.
+/// The contents of a token from this server. Times are in seconds since 1970.
 package struct TokenFacts: Hashable, Sendable {
     package var project: String
     package var localID: String
@@ -66,7 +68,7 @@ package struct TokenFacts: Hashable, Sendable {
     package var expiresAt: Int64
     package var claims: [String: JSONTree]
 
-    /// Nil where a claim is missing that each of our tokens has.
+    /// Returns nil if a claim is missing that every token of this server has.
     package init?(_ claims: [String: JSONTree], issuer: String = Self.issuer) {
         guard let project = claims["aud"].text, let localID = claims["sub"].text,
             !localID.isEmpty, claims["iss"].text == issuer + project,
@@ -83,11 +85,11 @@ package struct TokenFacts: Hashable, Sendable {
     package static let issuer = "https://securetoken.google.com/"
     package static let cookieIssuer = "https://session.firebase.google.com/"
 
-    /// How the holder signed in; nil where the token does not say.
+    /// The provider of the sign-in; nil if the token does not contain it.
     var provider: String? { claims["firebase"]?.fields?["sign_in_provider"].text }
 }
 
-/// Whom a custom token signs in, and what it wants said in the tokens that follow.
+/// The account that a custom token signs in, and the claims for its later tokens.
 package struct CustomTokenFacts: Hashable, Sendable {
     package var localID: String
     package var claims: [String: JSONTree]
@@ -98,7 +100,7 @@ package struct CustomTokenFacts: Hashable, Sendable {
     }
 }
 
-/// Who somebody is at a provider: what its token says.
+/// A user's identity at a provider, from the provider's token.
 package struct ProviderIdentity: Hashable, Sendable {
     package var providerID: String
     package var rawID: String
@@ -106,9 +108,9 @@ package struct ProviderIdentity: Hashable, Sendable {
     package var isEmailVerified = false
     package var displayName: String?
     package var photoURL: String?
-    /// The name by which the provider's users know each other, as GitHub's `octocat`.
+    /// The user's public name at the provider, such as GitHub's `octocat`.
     package var screenName: String?
-    /// All that the token said, as JSON text.
+    /// All claims of the provider's token, as JSON text.
     package var rawUserInfo = "{}"
     package var idToken: String?
     package var accessToken: String?
@@ -119,14 +121,14 @@ package struct ProviderIdentity: Hashable, Sendable {
     }
 }
 
-/// What a call is answered.
+/// The reply to a call.
 package struct AccountReply: Sendable {
     package var fields: [String: JSONTree]
-    /// The claims of a token that is to be signed and put into the fields named.
+    /// The claims of a token. The shell signs the token and adds it in ``tokenFields``.
     package var claims: [String: JSONTree]?
     package var tokenFields: [String] = []
 
-    /// What the caller is told instead, after what was changed is kept.
+    /// The error that the caller receives. The changes of the call are kept.
     var refusal: AccountRefusal?
 
     package init(_ fields: [String: JSONTree]) { self.fields = fields }

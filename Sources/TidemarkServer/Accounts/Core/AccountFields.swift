@@ -1,16 +1,17 @@
-/// The fields of a request, each looked at for its type and size before it is used.
+/// The fields of a request. Each access checks the type and the size.
 package struct AccountFields: Sendable {
-    /// Characters that a text may have where nothing else is said, in bytes of UTF-8.
+    /// The default maximum of a text, in bytes of UTF-8.
     static let maxTextBytes = 4_096
 
     package let values: [String: JSONTree]
 
     package init(_ values: [String: JSONTree]) { self.values = values }
 
-    /// Whether it is there and not null.
+    /// Returns true if the field exists and is not null.
     func has(_ key: String) -> Bool { (values[key] ?? .null) != .null }
 
-    /// - Throws: For another type, a longer text, and characters that no name has.
+    /// - Throws: ``AccountRefusal`` for another type, a text that is too long, and a text with a
+    ///   NUL character.
     package func text(
         _ key: String, upTo limit: Int = maxTextBytes
     ) throws(AccountRefusal) -> String? {
@@ -27,7 +28,7 @@ package struct AccountFields: Sendable {
         return text
     }
 
-    /// Nil for an empty text too: for names and marks of which an empty one is none.
+    /// Returns a text; nil also for an empty text.
     func filled(
         _ key: String, upTo limit: Int = maxTextBytes
     ) throws(AccountRefusal) -> String? {
@@ -35,7 +36,8 @@ package struct AccountFields: Sendable {
         return text?.isEmpty == true ? nil : text
     }
 
-    /// Returns these fields without texts that are empty: in a list of accounts they stand for nothing.
+    /// The fields without empty texts. In a list of accounts, an empty text means that the value is
+    /// missing.
     var withoutEmptyTexts: AccountFields {
         AccountFields(values.filter { $0.value != .text("") })
     }
@@ -50,7 +52,7 @@ package struct AccountFields: Sendable {
         }
     }
 
-    /// A number, or a text of one as JSON has for 64 bits.
+    /// Returns a number, or the number in a text, which is JSON's form of 64-bit numbers.
     func integer(_ key: String) throws(AccountRefusal) -> Int64? {
         guard has(key) else { return nil }
         guard let value = values[key].integer else {
@@ -93,9 +95,9 @@ package struct AccountFields: Sendable {
 // MARK: - What accounts have in them
 
 extension AccountFields {
-    /// Returns the address in small letters, as accounts are told apart by it; nil where there is none.
+    /// Returns the address in lower case, in which addresses are compared; nil if there is none.
     ///
-    /// - Throws: `refusal` for a text that is no address, the empty one too.
+    /// - Throws: `refusal` if the text is not an address, also if it is empty.
     func email(
         _ key: String = "email", else refusal: AccountRefusal = .invalidEmail
     ) throws(AccountRefusal) -> String? {
@@ -110,18 +112,18 @@ extension AccountFields {
         return text.lowercased()
     }
 
-    /// Returns a new password; nil where there is none.
+    /// Returns a new password; nil if there is none.
     ///
-    /// - Throws: `WEAK_PASSWORD` for a short one, the empty one too.
+    /// - Throws: `WEAK_PASSWORD` if the password is too short, also if it is empty.
     func password(_ key: String = "password") throws(AccountRefusal) -> String? {
         guard let password = try text(key) else { return nil }
         if password.unicodeScalars.count < 6 { throw .weakPassword }
         return password
     }
 
-    /// Returns the number in the form of E.164, a plus sign and digits; nil where there is none.
+    /// Returns the number in the form of E.164, a plus sign and digits; nil if there is none.
     ///
-    /// - Throws: `INVALID_PHONE_NUMBER` for a text that is no number, the empty one too.
+    /// - Throws: `INVALID_PHONE_NUMBER` if the text is not a number, also if it is empty.
     func phoneNumber() throws(AccountRefusal) -> String? {
         guard let text = try text("phoneNumber", upTo: 64) else { return nil }
         let digits = text.dropFirst().filter { $0 >= "0" && $0 <= "9" }
@@ -131,7 +133,8 @@ extension AccountFields {
         return "+" + digits
     }
 
-    /// An id that can name a document too, because profiles are named by it.
+    /// Returns an account's id. It must also be a valid document id, because profiles are named by
+    /// it.
     func localID(_ key: String = "localId") throws(AccountRefusal) -> String? {
         guard let text = try text(key, upTo: 512) else { return nil }
         guard Self.isLocalID(text) else { throw .invalidLocalID }
@@ -148,8 +151,8 @@ extension AccountFields {
         }
     }
 
-    /// Claims for all tokens of an account: the text of a JSON object of 1,000 bytes at most. Source:
-    /// Firebase, "Control Access with Custom Claims".
+    /// Returns the claims for all tokens of an account: the text of a JSON object of at most 1,000
+    /// bytes. Source: Firebase, "Control Access with Custom Claims".
     func customAttributes() throws(AccountRefusal) -> String? {
         guard let text = try text("customAttributes", upTo: AccountClaims.maxTextBytes) else {
             return nil

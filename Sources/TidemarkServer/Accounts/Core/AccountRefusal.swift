@@ -1,7 +1,7 @@
-/// Why a call about accounts is refused. The text is the protocol's: clients compare it up to its first
-/// space. Source: server-protocol 4, server-production-facts 10.
+/// The error of a call about accounts. The text is defined by the protocol: clients compare it up
+/// to its first space. Source: server-protocol 4, server-production-facts 10.
 package struct AccountRefusal: Error, Hashable, Sendable {
-    /// As of HTTP.
+    /// The HTTP status.
     package let status: Int
     package let message: String
 
@@ -49,7 +49,8 @@ package struct AccountRefusal: Error, Hashable, Sendable {
     static let weakPassword = AccountRefusal(
         "WEAK_PASSWORD : Password should be at least 6 characters")
 
-    /// Refuses a token that is of another project than the call. An API key names no project here.
+    /// Refuses a token of another project than the call's. With this server, an API key does not
+    /// name a project.
     static func otherProject(of token: TokenFacts, than project: String) -> AccountRefusal {
         AccountRefusal(
             """

@@ -1,16 +1,16 @@
 import TidemarkModel
 import TidemarkStore
 
-/// One call on its way through one transaction: who makes it, what it finds there, and what several
-/// groups of calls do alike. Each group is a type of its own: see ``AccountCalls``.
+/// The context of one call in one transaction, and the operations that several groups of calls
+/// share. Each group is a separate type: see ``AccountCalls``.
 struct AccountTurn {
     var call: AccountCall
     let settings: AccountsSettings
     let environment: AccountsEnvironment
     let transaction: StoreTransaction
-    /// What was made of the call's password.
+    /// The hash of the call's password; nil if the call needs none.
     var key: PasswordKey?
-    /// In milliseconds since 1970.
+    /// The current time, in milliseconds since 1970.
     let now: Int64
     private let changes: AccountChanges
 
@@ -77,7 +77,7 @@ struct AccountTurn {
 
     // MARK: Who calls
 
-    /// The account whose token was shown.
+    /// Returns the account of the call's token.
     func user() throws -> Account {
         guard let token = call.token else {
             throw fields.has("idToken") ? AccountRefusal.invalidIDToken : .missingIDToken
@@ -85,7 +85,7 @@ struct AccountTurn {
         guard token.project.hasSameBytes(as: call.project) else {
             throw AccountRefusal.otherProject(of: token, than: call.project)
         }
-        // An emulator's tokens do not run out. Source: server-protocol 4.
+        // The tokens of an emulator do not expire. Source: server-protocol 4.
         if isSecure, token.expiresAt <= seconds { throw AccountRefusal.tokenExpired }
         guard let account = try accounts.account(localID: token.localID) else {
             throw AccountRefusal.userNotFound
@@ -95,7 +95,7 @@ struct AccountTurn {
         return account
     }
 
-    /// How long a sign-in counts as recent, in seconds: 5 minutes. Source: Firebase,
+    /// The maximum age of a recent sign-in, in seconds: 5 minutes. Source: Firebase,
     /// `requires-recent-login`.
     static let recentLogin: Int64 = 300
 
@@ -104,7 +104,7 @@ struct AccountTurn {
         if seconds - token.authTime > Self.recentLogin { throw AccountRefusal.credentialTooOld }
     }
 
-    /// The account an administrator names, or the caller's own.
+    /// Returns the account that an administrator names, or the caller's own account.
     func subject() throws -> Account {
         guard call.isAdmin, !fields.has("idToken") else { return try user() }
         guard let localID = try fields.filled("localId") else {
@@ -118,7 +118,7 @@ struct AccountTurn {
 
     // MARK: Identities
 
-    /// - Throws: Where the account has another identity there, or the identity another account.
+    /// - Throws: `FEDERATED_USER_ID_ALREADY_LINKED` if the identity belongs to another account.
     func link(_ link: ProviderLink?, to account: inout Account) throws {
         guard let link, !link.providerID.isEmpty, !link.rawID.isEmpty else {
             throw AccountRefusal("INVALID_PROVIDER_ID")
@@ -133,8 +133,9 @@ struct AccountTurn {
         account.links.sort { $0.providerID < $1.providerID }
     }
 
-    /// Whoever proves that the address is theirs gets the account without what was set by someone who
-    /// never did: the password, and the sessions that it opened.
+    /// Prepares an account for the proven owner of its address. If the address was not verified
+    /// before, another client may have created the account. Therefore, the password, the linked
+    /// providers and all sessions are removed.
     func claimAddress(of account: inout Account) throws {
         guard !account.isEmailVerified else { return }
         account.password = nil
@@ -144,9 +145,10 @@ struct AccountTurn {
 
     // MARK: Tokens
 
-    /// Begins a session and answers with its tokens.
+    /// Starts a session and adds its tokens to the reply.
     ///
-    /// - Parameter authTime: When the holder signed in, in seconds; nil for now.
+    /// - Parameter authTime: The time of the sign-in, in seconds since 1970; nil for the current
+    ///   time.
     func grant(
         _ reply: inout AccountReply, to account: inout Account, provider: String,
         claims: String = "{}", authTime: Int64? = nil
@@ -167,11 +169,11 @@ struct AccountTurn {
         reply.tokenFields = ["idToken"]
     }
 
-    /// Voids all tokens of an account from before now.
+    /// Revokes all tokens of an account that were issued before now.
     func revokeTokens(of account: inout Account) throws {
         account.validSince = seconds
-        // Source: server-production-facts 10: moving the time back revives them. Where tokens are worth
-        // something, nothing does.
+        // If `validSince` is moved back, the tokens become valid again. If tokens are signed, the
+        // sessions are revoked permanently to prevent that. Source: server-production-facts 10.
         if isSecure { try sessions.revokeAll(of: account.row, begunBy: seconds) }
     }
 
@@ -186,14 +188,14 @@ struct AccountTurn {
 
     // MARK: Passwords
 
-    /// What the call's password was made to, for keeping.
+    /// Returns the hash of the call's password in its stored form.
     func storedPassword() throws -> StoredPassword {
         guard let key else { throw AccountRefusal.missingPassword }
         return StoredPassword(
             scheme: key.work.scheme, salt: key.work.salt, key: key.key, updatedAt: now)
     }
 
-    /// A new id, of 28 letters and digits as Firebase's are.
+    /// Returns a new id of 28 letters and digits, in Firebase's form.
     func newLocalID() -> String {
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
         var id = ""
@@ -206,7 +208,7 @@ struct AccountTurn {
     }
 }
 
-/// A session's name and what proves it, as its holder has them.
+/// The id and the secret of a session, in the client's form.
 struct RefreshToken {
     let id: [UInt8]
     let secret: [UInt8]
@@ -216,7 +218,7 @@ struct RefreshToken {
         self.secret = secret
     }
 
-    /// Nil for what is none of ours.
+    /// Returns nil if the text is not a refresh token of this server.
     init?(text: String) {
         guard text.utf8.count == 64, let bytes = Base64.bytes(text), bytes.count == 48 else {
             return nil
@@ -228,7 +230,7 @@ struct RefreshToken {
     var text: String { Base64.text(id + secret, isURL: true) }
 }
 
-/// A group of calls, answered inside one turn.
+/// A group of calls that are performed inside one turn.
 protocol AccountCalls {
     var turn: AccountTurn { get }
 }
@@ -249,7 +251,7 @@ extension AccountCalls {
 }
 
 extension AccountReply {
-    /// A reply as the protocol names it.
+    /// Makes a reply with its kind in the protocol.
     init(kind: String, _ fields: [String: JSONTree] = [:]) {
         var fields = fields
         fields["kind"] = .text("identitytoolkit#\(kind)")

@@ -1,21 +1,22 @@
 import TidemarkModel
 package import TidemarkStore
 
-/// What is decided about accounts: calls in, replies out. Synchronous, in one thread at a time;
-/// time, chance and digests come from its environment, and a password's slow key from outside.
+/// Makes all decisions about accounts: takes calls and returns replies. The core is synchronous and
+/// runs on one thread at a time. Time, random bytes and digests come from its environment. The slow
+/// password hashes are made outside the core.
 ///
-/// A call is taken in two steps. ``prepare(_:)`` says whether a key must be made of a password first,
-/// and refuses what can be refused without; ``perform(_:_:)`` decides, on the accounts as they are by
-/// then, in one transaction that is synced to disk before the reply is there.
+/// A call takes two steps. ``prepare(_:)`` returns the password hash that the call needs, and
+/// refuses the call if it can be refused without the hash. ``perform(_:_:)`` decides on the current
+/// accounts, in one transaction. The transaction is synced to disk before the reply is returned.
 package final class AccountsCore {
     package let settings: AccountsSettings
     let environment: AccountsEnvironment
     let store: DocumentStore
     var limiter = AttemptLimiter()
-    /// What has changed since somebody took it.
+    /// The changes since the last ``takeChangedAccounts()``.
     private var changed = ChangedAccounts()
 
-    /// - Parameter dataDirectory: Where the file is; nil for memory.
+    /// - Parameter dataDirectory: The folder of the file; nil keeps the accounts in memory.
     package init(
         _ settings: AccountsSettings, dataDirectory: String?, environment: AccountsEnvironment
     ) throws(StoreError) {
@@ -33,13 +34,14 @@ package final class AccountsCore {
 
     // MARK: Calls
 
-    /// - Returns: The key to be made before the call can be performed; nil for none.
+    /// - Returns: The hash that must be made before the call is performed; nil if the call needs
+    ///   none.
     package func prepare(_ call: AccountCall) throws(AccountRefusal) -> PasswordWork? {
         try admit(call)
         return try inTransaction(isRead: true, call) { try PasswordCalls(turn: $0).passwordWork() }
     }
 
-    /// - Parameter key: What became of the work that was asked for.
+    /// - Parameter key: The result of the requested hash.
     package func perform(
         _ call: AccountCall, _ key: PasswordKey? = nil
     ) throws(AccountRefusal) -> AccountReply {
@@ -76,15 +78,14 @@ package final class AccountsCore {
 
     // MARK: Tokens
 
-    /// The accounts that have changed since the last time this was asked: their tokens may be good no
-    /// more.
+    /// Returns the accounts that have changed since the last call. Their tokens can be invalid now.
     package func takeChangedAccounts() -> ChangedAccounts {
         defer { changed = ChangedAccounts() }
         return changed
     }
 
-    /// Whether a token is good for calls to Firestore: its account is there, is not disabled, and has
-    /// not had its tokens revoked since.
+    /// Checks that a token is valid for calls to Firestore: its account exists and is not disabled,
+    /// and the token has not expired and was not revoked.
     package func check(_ token: TokenFacts) throws(AccountRefusal) {
         let call = AccountCall(.lookup, project: token.project, fields: AccountFields([:]))
         try inTransaction(isRead: true, call) { turn in
@@ -93,7 +94,7 @@ package final class AccountsCore {
         }
     }
 
-    /// The keys that tokens are signed with, the newest first.
+    /// Returns the keys that sign tokens, newest first.
     package func signingKeys() throws(StoreError) -> [SigningKeyRecord] {
         do {
             return try store.read { try SigningKeyTable(transaction: $0).all() }
@@ -110,7 +111,7 @@ package final class AccountsCore {
 // MARK: - Limits
 
 extension AccountsCore {
-    /// Counts an attempt before anything slow is done for it, so that many at once are counted too.
+    /// Counts an attempt before any slow work, because concurrent attempts must be counted too.
     private func admit(_ call: AccountCall) throws(AccountRefusal) {
         if call.method.isForAdmins, !call.isAdmin { throw .insufficientPermission }
         guard settings.mode == .secure, !call.isAdmin else { return }
@@ -124,7 +125,7 @@ extension AccountsCore {
                 throw .tooManyAttempts
             }
         case .sendOobCode:
-            // Beside a token the address may say nothing, and need not be one.
+            // With a token, the field with the address can be missing or invalid.
             var email = (try? call.fields.email()) ?? call.token?.localID
             if email == nil { email = try call.fields.email() }
             guard limiter.take("code " + (email ?? ""), limits.code, now: uptime),
@@ -143,7 +144,7 @@ extension AccountsCore {
         }
     }
 
-    /// By the account, whoever tries, and by the address, whatever the account.
+    /// Counts an attempt for the account, from any address, and for the address, on any account.
     private func takeAttempt(_ call: AccountCall) throws(AccountRefusal) {
         guard limiter.take(Self.addressKey(call), settings.limits.address, now: uptime) else {
             throw .tooManyAttempts
@@ -154,7 +155,8 @@ extension AccountsCore {
         else { throw .tooManyAttempts }
     }
 
-    /// A right password gives its attempt back; a wrong one has thrown and does not come here.
+    /// Returns the attempt after a correct password. After a wrong password, the call has thrown
+    /// before this point.
     private func settle(_ call: AccountCall) {
         guard settings.mode == .secure, !call.isAdmin else { return }
         switch call.method {

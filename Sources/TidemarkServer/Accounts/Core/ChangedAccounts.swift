@@ -1,6 +1,6 @@
 package import TidemarkModel
 
-/// The accounts that transactions have changed or removed, for those who hold tokens of theirs.
+/// The accounts that transactions have changed or removed, for the holders of their tokens.
 package struct ChangedAccounts: Sendable {
     package struct Account: Hashable, Sendable {
         package let project: ByteString
@@ -13,7 +13,7 @@ package struct ChangedAccounts: Sendable {
     }
 
     package private(set) var accounts: Set<Account> = []
-    /// Projects all of whose accounts were removed.
+    /// The projects whose accounts were all removed.
     package private(set) var projects: Set<ByteString> = []
 
     package var isEmpty: Bool { accounts.isEmpty && projects.isEmpty }
@@ -30,7 +30,7 @@ package struct ChangedAccounts: Sendable {
     }
 }
 
-/// What one transaction has changed so far. Used by one transaction, on one thread.
+/// The changes of one transaction so far. Used by a single transaction, on one thread.
 final class AccountChanges {
     var changed = ChangedAccounts()
 }

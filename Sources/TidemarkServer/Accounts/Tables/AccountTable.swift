@@ -4,7 +4,7 @@ import TidemarkStore
 struct AccountTable {
     let project: String
     let transaction: StoreTransaction
-    /// Is told of each account that is changed or removed.
+    /// Records each account that is changed or removed.
     let changes: AccountChanges
 
     private static let columns = """
@@ -44,7 +44,7 @@ struct AccountTable {
         return try rows.first.map { row throws(StoreError) in try read(row) }
     }
 
-    /// The accounts whose ids come after one, in the order of their bytes.
+    /// Returns the accounts whose ids follow `localID`, in the byte order of the ids.
     func page(after localID: String, limit: Int) throws(StoreError) -> [Account] {
         let rows = try transaction.rows(
             """
@@ -54,7 +54,7 @@ struct AccountTable {
         return try accounts(rows)
     }
 
-    /// The same, their ids alone.
+    /// Returns only the ids of these accounts.
     func ids(after localID: String, limit: Int) throws(StoreError) -> [String] {
         try transaction.rows(
             "SELECT localID FROM account WHERE project = ? AND localID > ? ORDER BY localID LIMIT ?",
@@ -67,7 +67,7 @@ struct AccountTable {
             .integer(0)
     }
 
-    /// - Parameter order: SQL of our own.
+    /// - Parameter order: SQL from this server, never from a request.
     func accounts(
         where condition: String = "1", _ arguments: [SQLValue] = [], orderedBy order: String,
         offset: Int64, limit: Int64
@@ -135,7 +135,7 @@ struct AccountTable {
 // MARK: - Changing
 
 extension AccountTable {
-    /// - Precondition: No other account has its id, address, number or links.
+    /// - Precondition: No other account has the same id, address, number or links.
     func insert(_ account: inout Account) throws(StoreError) {
         precondition(account.row == 0)
         let values = [.text(project), .text(account.localID)] + Self.values(account)

@@ -1,9 +1,10 @@
 import TidemarkStore
 
-/// The accounts' tables, in a file of their own. Append only: a released step is never edited.
+/// The tables of the accounts, in a separate file. The list only grows: a released step is never
+/// edited.
 ///
-/// Times are in milliseconds since 1970, but `validSince` and those of `session`, which are compared
-/// with tokens and so in seconds.
+/// Times are in milliseconds since 1970. Only `validSince` and the times in `session` are in
+/// seconds, because they are compared with the times in tokens.
 enum AccountsSchema {
     static let migrations = [
         StoreMigration("accounts 1", sql: tables), StoreMigration("accounts 2", sql: phones),

@@ -1,9 +1,10 @@
 import TidemarkStore
 
-/// A code that was sent to a phone, or a proof that one was shown. Times in milliseconds since 1970.
+/// A code that was sent to a phone, or a proof that the phone's code was correct. Times are in
+/// milliseconds since 1970.
 struct PhoneCode: Hashable, Sendable {
     var row: Int64 = 0
-    /// The digest of what its holder shows: the session's name, or the proof.
+    /// The digest of the session's name or of the proof, which only the client has.
     var digest: [UInt8]
     /// The session's name; nil for a proof.
     var session: String?
@@ -17,11 +18,11 @@ struct PhoneCode: Hashable, Sendable {
 
 /// The codes and proofs of one project's phones.
 struct PhoneCodeTable {
-    /// A code and a proof are good for so long, in milliseconds: an hour.
+    /// The lifetime of a code and of a proof, in milliseconds: an hour.
     static let lifetime: Int64 = 3_600_000
-    /// Only the newest of one number are kept.
+    /// The maximum number of codes for a phone number. Only the newest are kept.
     static let maxPerNumber = 10
-    /// Only the newest of a project are kept.
+    /// The maximum number of codes in a project. Only the newest are kept.
     static let maxInAll = 10_000
 
     let project: String
@@ -36,7 +37,7 @@ struct PhoneCodeTable {
         ).first.map { row throws(StoreError) in try Self.read(row) }
     }
 
-    /// Returns all codes, the oldest first, and no proofs.
+    /// Returns all codes, oldest first, without the proofs.
     func codes() throws(StoreError) -> [PhoneCode] {
         try transaction.rows(
             """

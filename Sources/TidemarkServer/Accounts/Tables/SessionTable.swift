@@ -1,25 +1,28 @@
 import TidemarkStore
 
-/// What a refresh token stands for. Times in seconds since 1970.
+/// The session of a refresh token. Times are in seconds since 1970.
 struct Session: Hashable, Sendable {
     var id: [UInt8]
     var account: Int64
     /// The digest of the newest token's secret.
     var secret: [UInt8]
-    /// Of the one before, as long as the newest was not shown: its holder may not have heard of it.
+    /// The digest of the previous token's secret. It stays valid until the newest token is used,
+    /// because the client may have missed the answer.
     var previous: [UInt8] = []
-    /// As in `sign_in_provider`.
+    /// The provider of the sign-in, in the form of `sign_in_provider`.
     var provider: String
-    /// What the sign-in wants said in every token, as the text of a JSON object.
+    /// The claims that the sign-in adds to every token, as the text of a JSON object.
     var claims = "{}"
     var createdAt: Int64
     var usedAt: Int64
-    /// True if it was ended for good. Its row stays, so that its holder is told why.
+    /// True if the session was ended permanently. Its row remains, because the client must receive
+    /// the reason.
     var isRevoked = false
 }
 
 struct SessionTable {
-    /// Of one account, the newest; the one unused for longest gives way.
+    /// The maximum number of sessions of an account. Above it, the sessions with the oldest use are
+    /// deleted.
     static let maxPerAccount = 100
 
     let transaction: StoreTransaction
@@ -38,7 +41,7 @@ struct SessionTable {
         }
     }
 
-    /// Nil where its account is gone.
+    /// Returns the project of a session; nil if its account was deleted.
     func project(of session: Session) throws(StoreError) -> String? {
         try transaction.rows(
             "SELECT project FROM account WHERE id = ?", [.integer(session.account)]
@@ -76,7 +79,7 @@ struct SessionTable {
         try transaction.execute("DELETE FROM session WHERE id = ?", [.blob(id)])
     }
 
-    /// Ends all sessions of an account that began by `time`.
+    /// Ends all sessions of an account that began at or before `time`.
     func revokeAll(of account: Int64, begunBy time: Int64) throws(StoreError) {
         try transaction.execute(
             "UPDATE session SET isRevoked = 1 WHERE account = ? AND createdAt <= ?",
