@@ -1,17 +1,18 @@
 import TidemarkModel
 import TidemarkStore
 
-/// What commits changed, backwards: for each the document as it was before. Reads at a past time undo
-/// it; listens that resume ask it what they missed.
+/// The earlier versions of changed documents: for each change of a commit, the document before the
+/// change. Reads at a past time undo the changes. Listens that resume read the changes that they
+/// missed.
 struct ChangeLog {
-    /// The database's row.
+    /// The row of the database.
     let database: Int64
-    /// Its documents as they are now.
+    /// The documents of the database in their present state.
     let documents: DocumentTable
 
     private var transaction: StoreTransaction { documents.transaction }
 
-    /// A document as it was before its first change after some time; nil where it did not exist.
+    /// A document before its first change after some time; nil if the document did not exist.
     struct Undo {
         let path: DocumentPath
         let previous: Document?
@@ -33,8 +34,9 @@ struct ChangeLog {
             ])
     }
 
-    /// The paths that `isWanted` takes among those changed after `time`, each with its state then, in
-    /// the order of their first change. Costs an index entry a change, and a row a wanted path.
+    /// Returns the documents that were changed after `time` and that `isWanted` accepts, each in
+    /// its state at `time`, in the order of their first changes. Reads an index entry per change,
+    /// and a row per wanted document.
     func undos(
         after time: Timestamp, where isWanted: (DocumentPath) -> Bool
     ) throws(StoreError) -> [Undo] {
@@ -54,7 +56,7 @@ struct ChangeLog {
 
     // MARK: Looking back
 
-    /// Times of commits, newest first.
+    /// Returns the times of commits, newest first.
     func times(limit: Int) throws(StoreError) -> [Timestamp] {
         try times(
             "changeByTime WHERE database = ? ORDER BY commitTime DESC LIMIT ?",
@@ -71,13 +73,13 @@ struct ChangeLog {
         }
     }
 
-    /// A change in the log: of a document, by a commit.
+    /// A change of a document by a commit, in the log.
     struct Mark: Sendable {
         /// The commit's time, in microseconds.
         var time: Int64
         var path: String
 
-        /// Before every change of a commit.
+        /// Makes a mark that precedes all changes of the commit at `time`.
         init(before time: Int64) { (self.time, path) = (time, "") }
 
         init(_ row: SQLRow) throws(StoreError) {
@@ -85,7 +87,7 @@ struct ChangeLog {
         }
     }
 
-    /// The changes behind a mark, oldest first. Costs an index entry each.
+    /// Returns the changes after a mark, oldest first. Reads an index entry per change.
     func changes(
         after mark: Mark, upTo end: Timestamp, limit: Int
     ) throws(StoreError) -> [Mark] {
@@ -102,7 +104,7 @@ struct ChangeLog {
         return try rows.map { row throws(StoreError) in try Mark(row) }
     }
 
-    /// The changes in front of a mark, newest first. Costs an index entry each.
+    /// Returns the changes before a mark, newest first. Reads an index entry per change.
     func changes(before mark: Mark, limit: Int) throws(StoreError) -> [Mark] {
         let rows = try transaction.rows(
             """
@@ -116,12 +118,13 @@ struct ChangeLog {
         return try rows.map { row throws(StoreError) in try Mark(row) }
     }
 
-    /// Rows that one trim removes at most: a long log goes in slices, a slice a batch of commits.
+    /// The number of changes that one trim removes. A long log is removed in several trims, one per
+    /// batch of commits.
     static let trimSlice = 1_000
 
-    /// Forgets the oldest changes, a slice of them.
+    /// Removes the oldest changes before `cutoff`, at most about a slice of them.
     ///
-    /// - Returns: The new start of the log, when it moved.
+    /// - Returns: The new start of the log; nil if nothing was removed.
     func trim(before cutoff: Int64) throws(StoreError) -> Int64? {
         let rows = try transaction.rows(
             """
@@ -141,24 +144,25 @@ struct ChangeLog {
 // MARK: - One document
 
 extension ChangeLog {
-    /// What one commit did to a document.
+    /// The change of a document by one commit.
     private struct Change {
         let row: Int64
         let time: Int64
-        /// The version before; nil where it did not exist.
+        /// The time of the previous version; nil if the document did not exist.
         let previousTime: Int64?
     }
 
-    /// How many versions are followed back one by one.
+    /// The maximum number of versions that are followed back one by one.
     private static let steps = 64
 
-    /// How the document was at `time`, when it has changed since.
+    /// Returns the document in its state at `time`; nil if it has not changed since.
     ///
-    /// Only removals have an index by path: one of all changes would have each write touch another
-    /// page of it. A version's time is that of the commit that made it, and so names the change before
-    /// which the version before it stood: from version to version it goes back, beginning with what
-    /// is there now or what was removed. Costs a row for each version, and past 64 of them the index
-    /// entries from `time` on to the document's first change.
+    /// Only removals have an index by path, because an index of all changes would make each write
+    /// touch another page. The time of a version is the time of the commit that wrote it. This time
+    /// finds the change, and the change contains the version before it. The search therefore
+    /// follows the versions back, from the present version or from the first removal. Reads a row
+    /// for each version. After 64 versions, it reads the index entries from `time` to the
+    /// document's first change instead.
     func undo(of path: DocumentPath, after time: Timestamp) throws(StoreError) -> Undo? {
         let time = time.microseconds
         guard var change = try newestKnown(of: path, after: time) else { return nil }
@@ -167,7 +171,8 @@ extension ChangeLog {
                 if previous <= time { return try undo(change, of: path) }
                 change = try self.change(of: path, at: previous)
             } else {
-                // It was made then: anew, if it was removed between `time` and then.
+                // The document was created by this change. If it was removed between `time` and
+                // this change, the search continues at the removal.
                 let removal = try firstRemoval(of: path, after: time)
                 guard let removal, removal.time < change.time else {
                     return Undo(path: path, previous: nil)
@@ -179,8 +184,8 @@ extension ChangeLog {
         return try undo(first, of: path)
     }
 
-    /// A change after `time` from which all that came before it after `time` are found; nil where
-    /// there is none.
+    /// Returns a change after `time` from which the search can follow all earlier changes after
+    /// `time`; nil if there is none.
     private func newestKnown(
         of path: DocumentPath, after time: Int64
     ) throws(StoreError) -> Change? {

@@ -2,22 +2,23 @@ import TidemarkModel
 import TidemarkStore
 
 extension ServerCore {
-    /// Bytes of messages after which a turn answers no more commands: many large results at once
-    /// would fill the memory.
+    /// The bytes of messages after which a turn answers no more commands. Without a limit, many
+    /// large results could fill the memory.
     static let bytesPerTurn = 8 << 20
-    /// Messages after which a turn lets no more of the commands that waited for locks go on.
+    /// The number of messages after which a turn performs no more commands that have waited for
+    /// locks.
     static let outputsPerTurn = 50_000
 
-    /// What one turn came to.
+    /// The result of a turn.
     struct Turn {
         var outputs: [Output] = []
-        /// The commands that are left for the next turn, before all others.
+        /// The commands that remain for the next turn. They precede all other commands.
         var rest: [Command] = []
-        /// Whether there is nothing left that could be done now.
+        /// True if no work remains that can be done now.
         var isDone = true
     }
 
-    /// Answers a batch of commands that waited together, and what they let go on.
+    /// Answers a batch of commands, and the waiting commands that they allow to continue.
     func process(_ batch: [Command]) -> Turn {
         transactions.expire()
         var turn = Turn()
@@ -31,9 +32,9 @@ extension ServerCore {
         return turn
     }
 
-    /// The writes, what they committed told to the listens, then the others.
+    /// Performs the writes, sends their commits to the listens, and answers the other commands.
     ///
-    /// - Returns: The others that were not answered.
+    /// - Returns: The other commands that were not answered.
     private func round(
         _ writes: [Command], _ others: [Command], _ outputs: inout [Output]
     ) -> [Command] {
@@ -81,8 +82,8 @@ extension ServerCore {
         return outputs
     }
 
-    /// Tells the listens of commits that are durable. Before each, the targets end whose documents the
-    /// rules no longer allow as that commit has left them.
+    /// Sends durable commits to the listens. Before each commit, the rules judge the documents as
+    /// the commit left them. Targets with documents that the rules no longer allow are ended.
     private func publish(_ commits: [Commit], _ outputs: inout [Output]) {
         let (publisher, review) = (publisher, review)
         guard commits.contains(where: review.concerns) else {
@@ -102,7 +103,8 @@ extension ServerCore {
                 }
             }
         } catch {
-            // Nobody is told what could not be judged.
+            // If the rules cannot judge a commit, the affected targets end and receive none of its
+            // changes.
             let status = RPCStatus(storeFailure: error)
             for commit in commits[told...] {
                 for target in review.targets(of: commit) { review.end(target, status, &outputs) }
@@ -127,8 +129,8 @@ extension ServerCore {
             switch command {
             case .call: true
             case .write(let id, let request):
-                // A stream's first message writes nothing, but one that takes up another reads; what
-                // follows it, in the same batch too, is a commit.
+                // The first message of a stream writes nothing. If it resumes a stream, it reads
+                // the history. Every later message, even in the same batch, is a commit.
                 streams.isOpen(id) || !request.mutations.isEmpty
                     || !request.streamToken.isEmpty || !request.streamID.isEmpty
                     || !opened.insert(id).inserted
@@ -152,8 +154,8 @@ extension ServerCore {
         }
     }
 
-    /// What a batch gets whose transaction failed: nothing of it has happened. Commands that only
-    /// found that they have to wait go on waiting.
+    /// Answers the commands of a batch whose transaction failed. The transaction has changed
+    /// nothing. Commands that only started to wait continue to wait.
     private func refuse(
         _ commands: [Command], _ stage: WriteStage, _ status: RPCStatus
     ) -> [Output] {
@@ -170,7 +172,7 @@ extension ServerCore {
                 transactions.drop(id)
                 outputs.append(Output(id: id, event: .ended(status)))
             case .write(let id, let request):
-                // What was not looked at has its place behind the batch that waits.
+                // A message that was not processed is kept behind the waiting batch.
                 if isWaiting(id),
                     index < stage.reached || transactions.hold(.batch(request), of: id)
                 {
@@ -186,7 +188,7 @@ extension ServerCore {
             case .openListen, .listen, .finishListen, .proceed, .hold: break
             }
         }
-        // Whoever has lost its stream to another connection has lost what waited of it, too.
+        // A stream that another connection has resumed also loses its waiting commands.
         for (id, reason) in stage.streams.ended { endStream(id, reason, &outputs) }
         return outputs
     }
@@ -197,9 +199,9 @@ extension ServerCore {
         outputs.append(Output(id: id, event: .ended(status)))
     }
 
-    /// Answers what only reads, all from one state.
+    /// Answers commands that only read, all from the same state.
     ///
-    /// - Returns: How many of the commands it has answered, at least one.
+    /// - Returns: The number of answered commands, at least one.
     private func answer(_ commands: [Command], _ outputs: inout [Output]) -> Int {
         do {
             return try store.read { transaction in
@@ -221,7 +223,8 @@ extension ServerCore {
         }
     }
 
-    /// The store could not begin: calls and targets are told, streams go on.
+    /// Answers a command if the store cannot begin a transaction. Calls and targets fail; streams
+    /// stay open.
     private func refuse(_ command: Command, _ status: RPCStatus, _ outputs: inout [Output]) {
         switch command {
         case .call(let id, _, _): outputs.append(Output(id: id, event: .ended(status)))
@@ -245,7 +248,8 @@ extension ServerCore {
         case .listen(let id, .add(let target, _)):
             targets.add(target, id, transaction, &outputs)
         case .proceed(let id):
-            // It may have been cancelled since; else it is a listen stream that has missed something.
+            // The answer can have been cancelled. Otherwise, the stream is a listen stream that has
+            // missed changes.
             if !reads.proceed(id, transaction, &outputs) {
                 targets.catchUp(id, transaction, &outputs)
             }
@@ -254,7 +258,7 @@ extension ServerCore {
         }
     }
 
-    /// What needs no store.
+    /// Performs a command that needs no store.
     private func control(_ command: Command, _ outputs: inout [Output]) {
         switch command {
         case .openListen(let id, let context):

@@ -1,19 +1,22 @@
 import TidemarkModel
 import TidemarkStore
 
-/// The server's decisions: commands in, replies and events out. Synchronous, in one thread at a time,
-/// and everything that is not a function of what came in is asked of its environment.
+/// Makes all decisions of the server: takes commands and returns replies and events. The core is
+/// synchronous and runs on one thread at a time. Time, random numbers and other inputs come from
+/// its environment.
 ///
-/// A batch of commands is taken in two halves. First all writes, in order, in one transaction of the
-/// store that is synced once; when that fails, all of them fail and nothing in memory has changed.
-/// Then what they committed is published to the listens, and everything else is answered, in order,
-/// from the durable state. Commands of one batch all wait at the same time, so none can tell that a
-/// read went behind a later write; and no answer ever rests on what could still fail.
+/// A batch of commands is processed in two halves. First, all writes are performed in order, in one
+/// transaction of the store that is synced once. If the transaction fails, all writes fail and
+/// nothing in memory changes. Then the commits are published to the listens, and all other commands
+/// are answered in order from the durable state. The commands of a batch wait at the same time, so
+/// no caller can detect that a read follows a later write. No answer depends on data that could
+/// still be lost.
 ///
-/// A command that must wait for the locks of a transaction is parked. When it need not wait any more it
-/// is performed as if it came now, but in its old place in the queues, before the turn ends.
+/// A command that must wait for the locks of a transaction is parked. When it can continue, it is
+/// performed like a new command, but in its old place in the queues, before the turn ends.
 ///
-/// The core holds no state of its own: each of its parts owns some, privately, and the core takes
+/// The core has no state of its own. Each of its parts owns a part of the state, and the core
+/// passes commands from one part to the next.
 /// commands from one to the next.
 final class ServerCore {
     let configuration: FirestoreServer.Configuration
@@ -60,9 +63,9 @@ final class ServerCore {
         return try DocumentStore(location, migrations: ServerSchema.migrations)
     }
 
-    /// What the store knows from before.
+    /// Loads the server's data from the store.
     ///
-    /// - Parameter chance: The identity of new data.
+    /// - Parameter chance: The identity of the data if the store is new.
     private static func load(
         _ store: DocumentStore, orMake chance: Int64
     ) throws(StoreError) -> (
@@ -89,7 +92,7 @@ final class ServerCore {
     }
     var review: ListenReview { ListenReview(listens: listens, rules: rules) }
 
-    /// Asks the rules again about every listen, and ends those that are refused now.
+    /// Checks the rules again for every listen, and ends the listens that are now refused.
     func judgeListensAgain() throws(StoreError) -> [Output] {
         do {
             return try store.read { targets.judgeAgain($0) }
@@ -100,17 +103,17 @@ final class ServerCore {
         }
     }
 
-    /// When something becomes due by itself, by the executor's time.
+    /// The earliest time at which work becomes due without a command, by the executor's time.
     var nextDeadline: Duration? {
         [transactions.nextDeadline, listens.nextRefresh].compactMap { $0 }.min()
     }
 
-    /// Removes every document of a database in one commit, tells the listens of each that they had, and
-    /// forgets the history with it: what is read or resumed from before finds the log too short. Costs
-    /// what the tables cost to empty, and what the listens hold; the documents are not looked at.
-    /// Its transactions are over: what they have locked is gone.
+    /// Removes every document of a database in one commit, and informs the listens that contain
+    /// them. Also removes the history: later reads at a past time and resumes find the log too
+    /// short. The open transactions of the database end, and their locks are free. The cost depends
+    /// on the tables and on the documents in listens; the other documents are not read.
     ///
-    /// - Throws: ``StoreError``, with nothing changed.
+    /// - Throws: ``StoreError``; nothing has changed then.
     func clear(_ database: DatabaseID) throws -> [Output] {
         guard var state = clocks.states[database], let row = state.rowID else { return [] }
         let time = Timestamp(microseconds: state.takeCommitTime(now: clocks.now))
@@ -143,15 +146,15 @@ final class ServerCore {
         return outputs + publisher.clear(zip(targets, members), time)
     }
 
-    /// Ends every stream and the use of the store. Called once, after the last batch.
+    /// Ends every stream and closes the store. Must be called once, after the last batch.
     func close() -> [Output] {
         let outputs = endAll(RPCStatus(.unavailable, "The server is shutting down."))
-        // A file that cannot be closed has nothing left to tell anyone: all in it is durable.
+        // An error of the close has no consequence, because all data are already durable.
         try? store.close()
         return outputs
     }
 
-    /// Ends every stream, and forgets all transactions.
+    /// Ends every stream, and drops all transactions.
     func endAll(_ status: RPCStatus) -> [Output] {
         let calls = Set(streams.ids).union(listens.forgetAll()).union(transactions.forgetAll())
             .union(reads.forgetAll()).sorted()
