@@ -3,14 +3,15 @@ import TidemarkModel
 
 /// Reads a `firestore.indexes.json`.
 struct IndexFileReader {
-    /// Bytes of a file: a thousand indexes of a hundred fields are less.
+    /// The maximum size of a file in bytes. A thousand indexes with a hundred fields each are
+    /// smaller.
     static let maxBytes = 16 * 1_024 * 1_024
 
     private(set) var composites: [CompositeIndex] = []
     private(set) var overrides: [FieldOverride] = []
     private(set) var remarks: [String] = []
 
-    /// - Returns: The whole file.
+    /// - Returns: The contents of the file, with unknown keys.
     mutating func read(_ json: Data) throws(IndexFileError) -> [String: JSONTree] {
         guard case .object(let root) = try Self.tree(json) else {
             throw IndexFileError("The file must hold one JSON object.")
@@ -29,7 +30,7 @@ struct IndexFileReader {
         return root
     }
 
-    /// Whether a text is JSON that a rewriting keeps whole: without comments.
+    /// Returns true if the JSON has no comments. A rewrite of the file would lose comments.
     static func isPlain(_ json: Data) -> Bool {
         (try? JSONDecoder().decode(JSONTree.self, from: json)) != nil
     }
@@ -38,7 +39,7 @@ struct IndexFileReader {
         if json.count > maxBytes {
             throw IndexFileError("The file is larger than \(maxBytes) bytes.")
         }
-        // Foundation's decoder of JSON5 ends the process at bytes that are no UTF-8.
+        // Foundation's JSON5 decoder crashes the process if the bytes are not UTF-8.
         guard String(data: json, encoding: .utf8) != nil else {
             throw IndexFileError("The file is no text in UTF-8.")
         }
@@ -49,8 +50,8 @@ struct IndexFileReader {
         }
     }
 
-    /// `: line 2, column 13`, as far as Foundation can tell: its decoder does not say, and its other
-    /// parser stops at comments.
+    /// Returns the place as `: line 2, column 13`, or an empty text if it is unknown. Foundation's
+    /// decoder does not report the place, and its other parser stops at comments.
     private static func place(ofFaultIn json: Data) -> String {
         do { _ = try JSONSerialization.jsonObject(with: json) } catch {
             let reason = (error as NSError).userInfo["NSDebugDescription"] as? String ?? ""
@@ -92,12 +93,13 @@ struct IndexFileReader {
 // MARK: - Declared indexes
 
 extension IndexFileReader {
-    /// The last four are of other databases than a Firestore of the Standard edition.
+    /// The last four keys belong to other databases than Firestore's Standard edition.
     private static let known: Set<String> = [
         "collectionGroup", "queryScope", "fields", "apiScope", "density", "multikey", "unique",
     ]
 
-    /// The declared index that an entry of a file is; nil when it is none that is used here.
+    /// Returns the declared index of an entry in the file; nil if the entry is not an index that is
+    /// used here.
     static func composite(_ tree: JSONTree) -> CompositeIndex? {
         var reader = IndexFileReader()
         do throws(IndexFileError) { try reader.readComposite(tree, at: "indexes") } catch {
@@ -155,14 +157,15 @@ extension IndexFileReader {
         return IndexedField(path, .vector(dimension: Int(dimension)))
     }
 
-    /// The rules for the fields of one index together.
+    /// Checks the fields of one index.
     private static func check(
         _ fields: [IndexedField], at place: String
     ) throws(IndexFileError) {
         if fields.count(where: { $0.mode == .contains }) > 1 {
             throw IndexFileError(at: place, "An index can have one array field at most.")
         }
-        // The elements of a field and the field itself are two: a sum of what is searched needs both.
+        // An index can contain a field and also the field's elements: an aggregation over a search
+        // needs both.
         let values = fields.filter { $0.mode != .contains }
         if Set(values.map(\.path)).count < values.count {
             throw IndexFileError(at: place, "A field is named twice.")
@@ -189,7 +192,7 @@ extension IndexFileReader {
         let path = isEveryField ? nil : try Self.path(entry, at: place)
         remark(
             on: entry, known: ["collectionGroup", "fieldPath", "indexes", "ttl"], at: place)
-        // A setting about the time to live alone says nothing of indexes.
+        // A setting with only a time to live contains no indexes.
         guard entry["indexes"] != nil else { return }
         let list = try Self.list(
             entry["indexes"], at: "\(place).indexes", upTo: IndexConfiguration.maxFields)
@@ -208,7 +211,7 @@ extension IndexFileReader {
     private static func mode(
         _ entry: [String: JSONTree], at place: String
     ) throws(IndexFileError) -> IndexedField.Mode {
-        // As older tools wrote it.
+        // Older tools wrote the key `mode`.
         if entry["order"] == nil, entry["arrayConfig"] == nil, let mode = entry["mode"] {
             switch mode {
             case .text("ASCENDING"): return .ordered(.ascending)
