@@ -1,11 +1,11 @@
 import TidemarkModel
 
-/// Finds out what a durable change is for those who listen, and tells them.
+/// Determines the effect of a durable commit on listens, and sends it to them.
 struct CommitPublisher {
     let listens: Listens
 
-    /// Tells the listens of a commit that is durable: to each stream it concerns, all that changed for
-    /// its targets, then the boundary of the new state. The others hear nothing.
+    /// Sends a durable commit to the listens. Each affected stream receives all changes of its
+    /// targets, followed by the boundary of the new state. Other streams receive nothing.
     func publish(_ commit: Commit, _ outputs: inout [Output]) {
         var order: [CallID] = []
         var snapshots: [CallID: StreamSnapshot] = [:]
@@ -30,7 +30,7 @@ struct CommitPublisher {
         if !commit.windows.isEmpty {
             let changed = Dictionary(
                 commit.changes.map { ($0.path, $0.after) }, uniquingKeysWith: { $1 })
-            // One that an earlier commit of the turn has ended is told nothing more.
+            // A target that an earlier commit of the turn has ended receives nothing.
             for (target, rows) in commit.windows where listens.contains(target) {
                 let old = target.window ?? [:]
                 target.window = TargetWindow.versions(of: rows)
@@ -57,9 +57,9 @@ struct CommitPublisher {
         }
     }
 
-    /// Tells the listens that every document they had was removed.
+    /// Informs the listens that all their documents were removed.
     ///
-    /// - Parameter targets: All of the database, with the documents that each had.
+    /// - Parameter targets: All targets of the database, with the documents that each contained.
     func clear(
         _ targets: some Sequence<(LiveTarget, [DocumentPath])>, _ time: Timestamp
     ) -> [Output] {

@@ -1,20 +1,21 @@
 import TidemarkModel
 
-/// What one stream listens to, while it does.
+/// A target of a listen stream.
 final class LiveTarget {
     let streamID: CallID
     let id: Int32
     let kind: ListenTarget.Kind
-    /// The versions of its rows, for a query whose rows are cut off by a limit or an offset: whether a
-    /// document is among them depends on the others. Nil for all other targets.
+    /// The versions of the rows of a query with a limit or an offset. In such a query, a document's
+    /// membership depends on the other documents. Nil for all other targets.
     var window: [DocumentPath: Timestamp]?
-    /// The documents that the rules have read to allow it: when one changes, they are asked again.
+    /// The documents that the rules have read for this target. If one of them changes, the rules
+    /// judge the target again.
     fileprivate(set) var rulesReads: Set<DocumentPath> = []
-    /// What the meter counts it under.
+    /// The target's name in the meter.
     let meterTarget: String
 
-    /// The fields of its documents that are sent; nil for all. A change of others is sent all the
-    /// same: a document is new by its version.
+    /// The fields that are sent; nil for all fields. A change of other fields is also sent, because
+    /// it creates a new version of the document.
     let projection: [FieldPath]?
 
     init(streamID: CallID, id: Int32, kind: ListenTarget.Kind) {
@@ -25,7 +26,8 @@ final class LiveTarget {
         meterTarget =
             switch kind {
             case .query(let query): query.canonicalID
-            // Single documents are many; their collections are few.
+            // The name is the collection, because there are many single documents but few
+            // collections.
             case .documents(let paths): paths.first?.parent.text ?? ""
             }
     }
@@ -35,45 +37,49 @@ final class LiveTarget {
     }
 }
 
-/// One listen stream.
+/// A listen stream.
 struct ListenStream {
     let context: CallContext
-    /// What was billed on it.
+    /// The bill of the stream.
     var usage = Usage()
     var targets: [Int32: LiveTarget] = [:]
-    /// The highest id that the server has chosen, or 0: after that, clients must not choose.
+    /// The highest id that the server has chosen; 0 if it has chosen none. If it is not 0, the
+    /// client must not choose ids.
     var lastAssigned: Int32 = 0
-    /// The read time of the last snapshot it was told: they never go back.
+    /// The read time of the last snapshot that was sent. Read times never decrease.
     var readTime: Timestamp?
-    /// That of the last one in which something had changed.
+    /// The read time of the last snapshot that contained changes.
     var newsTime: Timestamp?
 
-    /// Whether its reader has no room.
+    /// True if the stream's reader has no room.
     var isHeld = false
-    /// What keeps it from its next snapshot; nil when it is told of every commit.
+    /// The state that delays the stream's next snapshot; nil if the stream receives every commit.
     var lag: StreamLag?
 
     var database: DatabaseID { context.database }
 }
 
-/// All listens, found by what they may see: a commit asks only those of its collections.
+/// Stores the listens, indexed by the documents that they can contain. A commit checks only the
+/// listens of its collections.
 struct ListenRegistry {
-    /// Targets that one stream may have.
+    /// The maximum number of targets of a stream.
     static let maxTargets = 10_000
 
     private(set) var streams: [CallID: ListenStream] = [:]
     private var byPlace: [Place: [LiveTarget]] = [:]
-    /// How many of them have windows.
+    /// The number of targets with windows.
     private var cutOffTargets = 0
 
-    /// Where the documents lie that a target may see.
+    /// The place of the documents that a target can contain.
     private enum Place: Hashable {
         case document(DatabaseID, DocumentPath)
         case collection(DatabaseID, CollectionPath)
-        /// By the collections' id alone; a path of one segment, because those are compared by bytes.
+        /// The id of the collections alone, as a path with a single segment, because paths are
+        /// compared by bytes.
         case group(DatabaseID, CollectionPath)
         case everywhere(DatabaseID)
-        /// A document that the rules have read for the target, wherever its own documents lie.
+        /// A document that the rules have read for the target. It can be outside of the target's
+        /// own places.
         case judgedBy(DatabaseID, DocumentPath)
     }
 
@@ -83,7 +89,7 @@ struct ListenRegistry {
         streams[id] = ListenStream(context: context)
     }
 
-    /// - Returns: Whether there was such a stream.
+    /// - Returns: True if the stream existed.
     mutating func close(_ id: CallID) -> Bool {
         guard let stream = streams.removeValue(forKey: id) else { return false }
         for target in stream.targets.values { forget(target, stream.database) }
@@ -103,12 +109,12 @@ struct ListenRegistry {
         }
     }
 
-    /// True while the target is listened to.
+    /// Returns true if the target is active.
     func contains(_ target: LiveTarget) -> Bool {
         streams[target.streamID]?.targets[target.id] === target
     }
 
-    /// Notes what the rules have read for a target, listened to or about to be.
+    /// Records the documents that the rules have read for a target, which is active or about to be.
     mutating func setRulesReads(_ reads: Set<DocumentPath>, of target: LiveTarget) {
         if reads == target.rulesReads { return }
         guard contains(target), let database = streams[target.streamID]?.database else {
@@ -142,7 +148,7 @@ struct ListenRegistry {
             target.rulesReads.map { .judgedBy(database, $0) })
     }
 
-    /// Where the target's own documents lie.
+    /// Returns the places of the target's own documents.
     private static func contents(of target: LiveTarget, _ database: DatabaseID) -> Set<Place> {
         switch target.kind {
         case .documents(let paths): return Set(paths.map { .document(database, $0) })
@@ -155,15 +161,15 @@ struct ListenRegistry {
         }
     }
 
-    /// All targets of a database, by stream and id.
+    /// Returns all targets of a database, by stream and id.
     func targets(in database: DatabaseID) -> [LiveTarget] {
         streams.sorted { $0.key < $1.key }.filter { $0.value.database == database }.flatMap {
             $0.value.targets.sorted { $0.key < $1.key }.map(\.value)
         }
     }
 
-    /// The targets that may see the document, of one place after the other and of each in the order
-    /// they were added.
+    /// Returns the targets that can contain the document, place by place. The targets of a place
+    /// are in the order in which they were added.
     func targets(near path: DocumentPath, in database: DatabaseID) -> [LiveTarget] {
         if byPlace.isEmpty { return [] }
         let collection = path.parent
@@ -175,13 +181,13 @@ struct ListenRegistry {
         return result
     }
 
-    /// The targets for which the rules have read the document.
+    /// Returns the targets for which the rules have read the document.
     func targets(judgedBy path: DocumentPath, in database: DatabaseID) -> [LiveTarget] {
         byPlace[.judgedBy(database, path)] ?? []
     }
 
-    /// The targets whose windows the changes may have moved: those that would have a changed document
-    /// among their rows, before or after, if nothing were cut off.
+    /// Returns the targets whose windows the changes may have moved: without limit and offset, a
+    /// changed document would be a row, before or after its change.
     func windowedTargets(
         touchedBy changes: [DocumentDifference], in database: DatabaseID
     ) -> [LiveTarget] {
@@ -204,7 +210,8 @@ struct ListenRegistry {
     }
 }
 
-/// Whether a document of these fields, nil for none, would be among a query's rows.
+/// Returns true if a document with these fields matches the query. Nil fields mean that the
+/// document does not exist.
 func matches(
     _ query: Query, _ path: DocumentPath, _ fields: MapValue?, _ database: DatabaseID
 ) -> Bool {
@@ -213,6 +220,6 @@ func matches(
 }
 
 extension Query {
-    /// Whether a row's place among the others decides if it is returned.
+    /// True if a row's position decides if the row is returned.
     var isCutOff: Bool { limit != nil || offset > 0 }
 }

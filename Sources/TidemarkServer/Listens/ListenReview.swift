@@ -2,27 +2,29 @@ import TidemarkModel
 import TidemarkRules
 import TidemarkStore
 
-/// Asks the rules about targets: when they begin, and again when a change may have made the answer
-/// another, before the change is sent.
+/// Checks the rules for targets: when they begin, and again before a change is sent that can alter
+/// the decision.
 ///
-/// The answer for single documents depends on these documents, and every answer on what the rules have
-/// read by `get()` and the like. A query is proven for whatever documents there are: its own may change.
+/// The decision for single documents depends on these documents. Every decision also depends on the
+/// documents that the rules have read, with `get()` for example. A query is allowed for all
+/// documents that it can return, so changes of its own documents have no effect on the decision.
 struct ListenReview {
     let listens: Listens
     let rules: RulesChecks
 
     // MARK: Whom a change concerns
 
-    /// True if the answer for a target may be another when documents change.
+    /// Returns true if the decision for a target can change with documents.
     func depends(_ target: LiveTarget) -> Bool {
         if case .documents = target.kind { return true }
         return !target.rulesReads.isEmpty
     }
 
-    /// True if the rules have to be asked again because of a commit.
+    /// Returns true if the rules must be checked again because of a commit.
     func concerns(_ commit: Commit) -> Bool { !targets(of: commit).isEmpty }
 
-    /// The targets that a commit concerns. What lags is asked about when it catches up.
+    /// Returns the targets that a commit affects. Targets of lagging streams are excluded; they are
+    /// checked when the stream catches up.
     func targets(of commit: Commit) -> [LiveTarget] {
         guard rules.areInForce(in: commit.database) else { return [] }
         var result: [LiveTarget] = []
@@ -41,7 +43,7 @@ struct ListenReview {
         return result
     }
 
-    /// True if what the answer for a target depends on has changed since a time.
+    /// Returns true if a document on which the decision depends has changed since a time.
     func concerns(
         _ target: LiveTarget, since time: Timestamp, _ scope: ReadScope
     ) throws -> Bool {
@@ -53,10 +55,10 @@ struct ListenReview {
 
     // MARK: Asking
 
-    /// Asks the rules about a target, and notes what they have read. The cost is in the meter, whatever
-    /// the answer.
+    /// Checks the rules for a target, and records the documents that they have read. The meter
+    /// counts these reads, whatever the decision is.
     ///
-    /// - Returns: Why the target is refused; nil where it is allowed.
+    /// - Returns: The reason for a refusal; nil if the target is allowed.
     func judge(
         _ target: LiveTarget, _ context: CallContext, _ documents: any RulesDatabase
     ) -> RPCStatus? {
@@ -69,9 +71,9 @@ struct ListenReview {
         } catch { return RPCStatus(storeFailure: error) }
     }
 
-    /// Asks the rules about a target that is listened to, and ends it where they refuse.
+    /// Checks the rules for an active target, and ends the target if they refuse it.
     ///
-    /// - Returns: True where it goes on.
+    /// - Returns: True if the target stays active.
     @discardableResult
     func judgeAgain(
         _ target: LiveTarget, _ context: CallContext, _ documents: any RulesDatabase,
@@ -91,7 +93,7 @@ struct ListenReview {
         }
     }
 
-    /// Ends a target, and says why. Its stream lives on.
+    /// Ends a target with a reason. Its stream stays open.
     func end(_ target: LiveTarget, _ cause: RPCStatus, _ outputs: inout [Output]) {
         listens.remove(target.id, of: target.streamID)
         outputs.append(
@@ -100,14 +102,15 @@ struct ListenReview {
     }
 }
 
-/// What the commits of one turn have changed, to see the documents as each has left them.
+/// The changes of a turn's commits. They show the documents as each commit has left them.
 struct TurnHistory {
     private struct Key: Hashable {
         let database: DatabaseID
         let path: DocumentPath
     }
 
-    /// What each document was before it was changed, by commit, in their order.
+    /// The document before each of its changes, with the commit's index, in the order of the
+    /// commits.
     private var changes: [Key: [(commit: Int, before: MapValue?)]] = [:]
 
     init(_ commits: [Commit]) {
@@ -119,7 +122,8 @@ struct TurnHistory {
         }
     }
 
-    /// A document's fields before a later commit of the turn has changed it; nil where none has.
+    /// Returns a document's fields before a later commit of the turn has changed it; nil if no
+    /// later commit has changed it.
     fileprivate func fields(
         of path: DocumentPath, in database: DatabaseID, after commit: Int
     ) -> MapValue?? {
@@ -129,14 +133,14 @@ struct TurnHistory {
     }
 }
 
-/// The documents of a database as one commit of a turn has left them.
+/// The documents of a database as a commit of the turn has left them.
 struct CommittedDocuments: RulesDatabase {
     private let table: DocumentTable
     private let database: DatabaseID
     private let history: TurnHistory
     private let commit: Int
 
-    /// - Parameter commit: Its place in the turn.
+    /// - Parameter commit: The commit's index in the turn.
     init(_ table: DocumentTable, _ database: DatabaseID, _ history: TurnHistory, _ commit: Int) {
         self.table = table
         self.database = database

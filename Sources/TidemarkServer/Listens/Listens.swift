@@ -1,7 +1,7 @@
 import TidemarkModel
 
-/// The listen streams, what they were told, and what that costs. Everything that goes out on one goes
-/// out here.
+/// The listen streams, the data that they have received, and their bills. All messages to listen
+/// streams are sent from here.
 final class Listens {
     private let clocks: DatabaseClocks
     private let meter: UsageMeter
@@ -10,7 +10,8 @@ final class Listens {
 
     private var registry = ListenRegistry()
     private var endings = ListenEndings()
-    /// When quiet streams get a new token, by the executor's time; nil while nobody listens.
+    /// The time of the next token for quiet streams, by the executor's time; nil if there are no
+    /// targets.
     private(set) var nextRefresh: Duration?
 
     init(
@@ -29,20 +30,20 @@ final class Listens {
 
     func open(_ id: CallID, _ context: CallContext) { registry.open(id, context) }
 
-    /// The stream's reader has no room.
+    /// Records that the stream's reader has no room.
     func pause(_ id: CallID) { registry.update(id) { $0.isHeld = true } }
 
-    /// The stream's reader has room again.
+    /// Records that the stream's reader has room again.
     func resume(_ id: CallID) { registry.update(id) { $0.isHeld = false } }
 
     func setLag(_ lag: StreamLag?, of id: CallID) { registry.update(id) { $0.lag = lag } }
 
-    /// Notes the highest target id that the server has chosen.
+    /// Records the highest target id that the server has chosen.
     func noteAssigned(_ target: Int32, of id: CallID) {
         registry.update(id) { $0.lastAssigned = target }
     }
 
-    /// - Returns: The streams there were.
+    /// - Returns: The ids of all streams.
     func forgetAll() -> [CallID] {
         defer { registry = ListenRegistry() }
         return registry.streamIDs
@@ -50,7 +51,7 @@ final class Listens {
 
     // MARK: Targets
 
-    /// Listens to a target from now on.
+    /// Starts to listen to a target.
     func add(_ target: LiveTarget) {
         registry.add(target)
         if nextRefresh == nil { nextRefresh = executor.uptime + Self.quietInterval }
@@ -61,35 +62,35 @@ final class Listens {
         registry.update(streamID) { $0.lag?.remove(id) }
     }
 
-    /// True while the target is listened to.
+    /// Returns true if the target is active.
     func contains(_ target: LiveTarget) -> Bool { registry.contains(target) }
 
-    /// Notes what the rules have read for a target.
+    /// Records the documents that the rules have read for a target.
     func setRulesReads(_ reads: Set<DocumentPath>, of target: LiveTarget) {
         registry.setRulesReads(reads, of: target)
     }
 
-    /// Every target with its stream, in the order in which they came.
+    /// The targets of all streams, by stream and id.
     var allTargets: [(stream: ListenStream, target: LiveTarget)] {
         registry.streams.sorted { $0.key < $1.key }.flatMap { _, stream in
             stream.targets.values.sorted { $0.id < $1.id }.map { (stream, $0) }
         }
     }
 
-    /// All targets of a database, by stream and id.
+    /// Returns all targets of a database, by stream and id.
     func targets(in database: DatabaseID) -> [LiveTarget] { registry.targets(in: database) }
 
-    /// The targets that may see a document.
+    /// Returns the targets that can contain a document.
     func targets(near path: DocumentPath, in database: DatabaseID) -> [LiveTarget] {
         registry.targets(near: path, in: database)
     }
 
-    /// The targets for which the rules have read a document.
+    /// Returns the targets for which the rules have read a document.
     func targets(judgedBy path: DocumentPath, in database: DatabaseID) -> [LiveTarget] {
         registry.targets(judgedBy: path, in: database)
     }
 
-    /// The targets whose windows the changes may have moved.
+    /// Returns the targets whose windows the changes may have moved.
     func windowedTargets(
         touchedBy changes: [DocumentDifference], in database: DatabaseID
     ) -> [LiveTarget] {
@@ -98,7 +99,7 @@ final class Listens {
 
     // MARK: What streams are told
 
-    /// Tells a stream one step, and the boundary of the new state.
+    /// Sends a stream the changes of a snapshot, and the boundary of the new state.
     func emit(
         _ snapshot: StreamSnapshot, _ streamID: CallID, _ time: Timestamp,
         _ outputs: inout [Output]
@@ -106,15 +107,15 @@ final class Listens {
         guard let stream = registry.streams[streamID] else { return }
         if stream.isHeld || stream.lag != nil { return holdBack(streamID, &outputs) }
         for response in snapshot.responses(readTime: time) { outputs.append(streamID, response) }
-        // Commits of one batch are told one after the other, and a stream may be cut between them:
-        // the token reaches no further than this one, though all of them are made.
+        // The commits of a batch are sent one after the other, and a stream can be cut between
+        // them. Therefore, the token refers to this commit, even if later commits are already done.
         boundary(streamID, clocks.resumeToken(at: time), &outputs)
         for (id, reads) in snapshot.readsByTarget {
             if let target = stream.targets[id] { bill(reads, to: target) }
         }
     }
 
-    /// Says that all targets of the stream are as of the token's time.
+    /// Sends the boundary: all targets of the stream are in the state of the token.
     private func boundary(
         _ streamID: CallID, _ token: ResumeToken, isNews: Bool = true, _ outputs: inout [Output]
     ) {
@@ -128,13 +129,13 @@ final class Listens {
         }
     }
 
-    /// Says that the stream is at a snapshot: of all that was committed.
+    /// Sends the boundary of a snapshot that contains all commits.
     func sendBoundary(_ streamID: CallID, _ scope: ReadScope, _ outputs: inout [Output]) {
         let token = clocks.resumeToken(scope.database, readTime: scope.readTime)
         boundary(streamID, token, &outputs)
     }
 
-    /// Says that a target is there, and that the stream is at a snapshot with it.
+    /// Sends that a target is current, and the boundary of the snapshot that contains it.
     func sendCurrent(_ target: LiveTarget, _ scope: ReadScope, _ outputs: inout [Output]) {
         let token = clocks.resumeToken(scope.database, readTime: scope.readTime)
         outputs.append(
@@ -148,14 +149,14 @@ final class Listens {
 
     // MARK: Lag
 
-    /// Notes that a commit has changed something for a stream that cannot be told now.
+    /// Records that a commit has changed the targets of a stream that cannot receive it now.
     private func holdBack(_ streamID: CallID, _ outputs: inout [Output]) {
         guard let stream = registry.streams[streamID], stream.lag == nil else { return }
         registry.update(streamID) { $0.lag = StreamLag(since: stream.readTime) }
         outputs.append(Output(id: streamID, event: .unfinished))
     }
 
-    /// Lets a target wait until the stream is at a snapshot again.
+    /// Queues a target until the stream has reached a snapshot again.
     func queue(_ request: ListenTarget, _ streamID: CallID, _ outputs: inout [Output]) {
         var isQueued = false
         registry.update(streamID) { isQueued = $0.lag?.queue(request) ?? false }
@@ -166,15 +167,15 @@ final class Listens {
 
     // MARK: Quiet streams
 
-    /// How often quiet streams are told something; so none is quiet for longer than one and a half of
-    /// it. Production sends quiet streams a boundary now and then too;
-    /// how often is not documented. Source: server-protocol 1.9.11.
+    /// The interval of boundaries for quiet streams. A stream receives nothing for at most 1.5
+    /// intervals. Production also sends boundaries to quiet streams; its interval is not
+    /// documented. Source: server-protocol 1.9.11.
     private static let quietInterval = Duration.seconds(60)
 
-    /// Tells quiet streams that nothing has changed for them, with a token of now: one that stays where
-    /// the last change was falls out of the log, and a resume from it is billed in full.
+    /// Sends quiet streams a boundary with a current token. An older token would leave the range of
+    /// the log, and a resume from it would be billed in full.
     ///
-    /// Before the writes of a turn: all that is committed has been told.
+    /// Must be called before the writes of a turn: at that time, all commits have been sent.
     func refreshTokens(_ outputs: inout [Output]) {
         let uptime = executor.uptime
         guard let due = nextRefresh, due <= uptime else { return }
@@ -182,10 +183,10 @@ final class Listens {
         for (id, stream) in registry.streams.sorted(by: { $0.key < $1.key })
         where !stream.targets.isEmpty {
             nextRefresh = uptime + Self.quietInterval
-            // What lags is told later, and is at no boundary until then.
+            // A lagging stream receives its boundary later, after it has caught up.
             if stream.isHeld || stream.lag != nil { continue }
             let readTime = clocks.takeReadTime(stream.database)
-            // One that was told something since half a round is not quiet.
+            // A stream that received a boundary in the last half interval is not quiet.
             if let last = stream.readTime, readTime.duration(since: last) < Self.quietInterval / 2 {
                 continue
             }
@@ -196,23 +197,24 @@ final class Listens {
 
     // MARK: Costs and ends
 
-    /// Counts what a target was sent.
+    /// Bills a target for the reads of the sent documents.
     func bill(_ reads: Int, to target: LiveTarget) {
         guard let stream = registry.streams[target.streamID] else { return }
         meter.countReads(reads, by: .listen, stream.context, on: target.meterTarget)
         registry.update(target.streamID) { $0.usage.reads += reads }
     }
 
-    /// Notes what the meter has counted for a stream already.
+    /// Adds reads to a stream's bill that the meter has already counted.
     func noteReads(_ reads: Int, of streamID: CallID) {
         if reads > 0 { registry.update(streamID) { $0.usage.reads += reads } }
     }
 
-    /// Ends a stream, where there is one, and tells its client.
+    /// Ends a stream, if it exists, and informs its client.
     func close(_ id: CallID, _ status: RPCStatus, _ outputs: inout [Output]) {
         guard let stream = registry.streams[id], registry.close(id) else { return }
         if let readTime = stream.readTime {
-            // A client that is killed may hold either: not every one keeps each quiet token.
+            // A killed client can have either token, because some clients do not store the tokens
+            // of quiet streams.
             for time in Set([readTime, stream.newsTime ?? readTime]) {
                 endings.note(clocks.now, ListenEndings.Place(stream.database, time))
             }
@@ -221,8 +223,8 @@ final class Listens {
         outputs.append(Output(id: id, event: .ended(status)))
     }
 
-    /// Whether a listen that resumes from here is billed for the changes only. A stream on which
-    /// nothing happened has an old token when it is cut: what counts is when it was.
+    /// Returns true if a listen that resumes with the token is billed only for the changes. A quiet
+    /// stream can have an old token at its end, so the time of the end also counts.
     func isBilledByChange(_ token: ResumeToken, _ database: DatabaseID) -> Bool {
         let ending = endings[ListenEndings.Place(database, token.readTime)]
         let lastHeard = max(token.readTime, ending ?? token.readTime)

@@ -1,7 +1,8 @@
 import TidemarkModel
 import TidemarkStore
 
-/// What clients ask of their listen streams: to begin a target, to end one, and to go on.
+/// Performs the requests of clients on their listen streams: adds and removes targets, and
+/// continues after a pause.
 struct TargetRequests {
     let listens: Listens
     let clocks: DatabaseClocks
@@ -10,7 +11,7 @@ struct TargetRequests {
 
     // MARK: Beginning and ending
 
-    /// Begins a target, or says why not. Whatever comes of it, there is one ADD or one REMOVE first.
+    /// Adds a target, or refuses it. In both cases, the first message is a single ADD or REMOVE.
     func add(
         _ request: ListenTarget, _ streamID: CallID, _ transaction: StoreTransaction,
         _ outputs: inout [Output]
@@ -48,7 +49,7 @@ struct TargetRequests {
         }
     }
 
-    /// Asks the rules about every target again, and ends those that are refused now.
+    /// Checks the rules again for every target, and ends the targets that are now refused.
     func judgeAgain(_ transaction: StoreTransaction) -> [Output] {
         var outputs: [Output] = []
         for (stream, target) in listens.allTargets {
@@ -58,7 +59,8 @@ struct TargetRequests {
         return outputs
     }
 
-    /// Answers a target that makes no sense as one that cannot be served: its stream lives on.
+    /// Refuses a target that cannot be decoded, like a target that cannot be served. Its stream
+    /// stays open.
     func refuseUnreadable(
         _ asked: Int32, _ cause: RPCStatus, _ streamID: CallID, _ outputs: inout [Output]
     ) {
@@ -74,9 +76,10 @@ struct TargetRequests {
             streamID, .targetChange(TargetChange(.remove, targetIDs: [id], cause: cause)))
     }
 
-    /// Settles a new target's id.
+    /// Chooses the id of a new target.
     ///
-    /// - Returns: Nil when there can be no target: that has been said.
+    /// - Returns: The id and the stream; nil if there can be no target. The client was then
+    ///   informed.
     private func admit(
         _ asked: Int32, _ streamID: CallID, _ outputs: inout [Output]
     ) -> (id: Int32, stream: ListenStream)? {
@@ -100,8 +103,8 @@ struct TargetRequests {
         return (id, stream)
     }
 
-    /// The id a target gets; nil when the client may not choose it. Once the server has chosen one on
-    /// a stream, its client must not.
+    /// Returns the id of a new target; nil if the client must not choose this id. After the server
+    /// has chosen an id on a stream, the client must not choose ids.
     private func targetID(_ asked: Int32, _ stream: ListenStream) -> Int32? {
         if asked < 0 { return nil }
         if asked > 0 { return stream.lastAssigned > 0 ? nil : asked }
@@ -112,11 +115,12 @@ struct TargetRequests {
     func remove(_ id: Int32, _ streamID: CallID, _ outputs: inout [Output]) {
         guard listens[streamID] != nil else { return }
         listens.remove(id, of: streamID)
-        // Also for one that is not there: a client waits for one answer to each request.
+        // An unknown target is also answered, because a client waits for one answer to each
+        // request.
         outputs.append(streamID, .targetChange(TargetChange(.remove, targetIDs: [id])))
     }
 
-    /// - Returns: Nil for a token that no server made.
+    /// - Returns: The start; nil if no server has issued the token.
     private func startingPoint(
         _ resume: ListenTarget.Resume, _ database: DatabaseID
     ) -> TargetOpening.Start? {
@@ -132,7 +136,8 @@ struct TargetRequests {
             }
             return .beforeLog(token: bytes, readTime: token.readTime)
         case .readTime(let time):
-            // No later commit may come before a time that a client holds to be complete.
+            // No later commit may have a time before a time at which the client's data are
+            // complete.
             let latest = clocks.takeReadTime(database)
             let known = min(time, latest)
             let token = ResumeToken(
@@ -143,7 +148,7 @@ struct TargetRequests {
         }
     }
 
-    /// A target that is current is listened to, unless it was for once.
+    /// Listens to a current target, unless the client requested it only once.
     private func begin(_ target: LiveTarget, _ request: ListenTarget, _ outputs: inout [Output]) {
         if request.once {
             outputs.append(
@@ -156,7 +161,7 @@ struct TargetRequests {
 
     // MARK: Catching up
 
-    /// Goes on with what a stream lags behind with; its reader has room.
+    /// Continues a lagging stream whose reader has room.
     func catchUp(_ streamID: CallID, _ transaction: StoreTransaction, _ outputs: inout [Output]) {
         listens.resume(streamID)
         guard let stream = listens[streamID], var lag = stream.lag else { return }
@@ -182,11 +187,11 @@ struct TargetRequests {
             return listens.close(streamID, RPCStatus(storeFailure: error), &outputs)
         }
         listens.setLag(nil, of: streamID)
-        // One of them may make the stream lag again, and the others wait on.
+        // A target can make the stream lag again. The targets after it then wait again.
         for request in lag.waiting { add(request, streamID, transaction, &outputs) }
     }
 
-    /// Tells a stream all that has changed since its last snapshot, and that its new target is there.
+    /// Sends a stream all changes since its last snapshot, and completes its new target.
     private func tell(
         _ stream: ListenStream, _ lag: StreamLag, _ scope: ReadScope, _ outputs: inout [Output]
     ) throws {
@@ -202,12 +207,12 @@ struct TargetRequests {
         }
         if let opening = lag.opening {
             let target = opening.target
-            // It was allowed as of the time of its first part.
+            // The earlier check was for the time of the first part.
             if let refusal = review.judge(target, stream.context, ScopedDocuments(scope)) {
                 listens.bill(opening.reads, to: target)
                 return refuse(target.id, target.streamID, refusal, &outputs)
             }
-            // The filter is of what was sent, and not of what has changed since.
+            // The filter counts the sent documents, without later changes.
             opening.sendFilter(stream.database, &outputs)
             let changes = try tell(target, since: opening.readTime, scope, &outputs)
             listens.bill(opening.reads + changes, to: target)
@@ -218,7 +223,7 @@ struct TargetRequests {
         }
     }
 
-    /// - Returns: What is billed for it.
+    /// - Returns: The number of billed reads.
     private func tell(
         _ target: LiveTarget, since time: Timestamp, _ scope: ReadScope, _ outputs: inout [Output]
     ) throws -> Int {
