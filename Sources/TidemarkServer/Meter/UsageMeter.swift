@@ -1,27 +1,28 @@
 import TidemarkModel
 
-/// Counts what Firestore would bill for: by the caller's label and client, by what the call was about,
-/// and by RPC. In memory: it counts from the start of the process, or from the last reset.
+/// Counts the operations that Firestore bills: by the caller's label and client, by the call's
+/// target, and by RPC. The counts are in memory and begin with the process, or with the last reset.
 final class UsageMeter {
-    /// Labels, clients and targets beyond this many each are counted together, so that a caller cannot
-    /// fill the memory.
+    /// The maximum number of labels, of clients, and of targets. Further names are counted
+    /// together, so callers cannot fill the memory.
     static let maxNames = 10_000
-    /// Rows beyond this many are told apart by label and RPC only.
+    /// The maximum number of rows with all dimensions. Further rows are separated only by label and
+    /// RPC.
     static let maxRows = 100_000
-    /// A longer name is cut off, and a number takes the place of the rest.
+    /// The maximum bytes of a name. A hash replaces the rest of a longer name.
     static let maxNameBytes = 512
 
     static let unlabelled = "unlabelled"
     static let otherLabels = "other labels"
 
-    /// Everything counted since the start; a reset leaves it.
+    /// The sum since the start. A reset does not change it.
     private(set) var total = Usage()
-    /// What calls of the server's own would have cost: part of no other figure.
+    /// The bill for the server's own calls, if they were billed. No other figure contains it.
     private(set) var unbilled = Usage()
-    /// What was counted since the last reset. A copy is as of its time, and shares what does not change.
+    /// The counts since the last reset. A copy is a snapshot and shares the unchanged data.
     private(set) var table = Table()
 
-    /// Usage by label, client, target and RPC.
+    /// The usage by label, client, target and RPC.
     struct Table: Sendable {
         private var labels = NameTable(
             missing: UsageMeter.unlabelled, overflow: UsageMeter.otherLabels)
@@ -50,7 +51,7 @@ final class UsageMeter {
         var method: RPCMethod
     }
 
-    /// - Parameter target: What the call was about: ``Query/meterTarget`` and the like.
+    /// - Parameter target: The target of the call, such as ``Query/meterTarget``.
     func countReads(
         _ count: Int, by method: RPCMethod, _ context: CallContext, on target: String
     ) {
@@ -71,14 +72,14 @@ final class UsageMeter {
         table.add(usage, by: method, context, on: target)
     }
 
-    /// Begins again at nothing.
+    /// Resets the counts to zero.
     func reset() { table = Table() }
 }
 
 // MARK: - Reports
 
 extension UsageMeter.Table {
-    /// By label, in the order of the labels.
+    /// The rows by label, sorted by label.
     var byLabel: [MeterRow] {
         var result: [Int32: MeterRow] = [:]
         for (key, usage) in rows {
@@ -94,7 +95,7 @@ extension UsageMeter.Table {
         return result.values.sorted { $0.label.precedesInBytes($1.label) }
     }
 
-    /// By the dimensions that are given; the dearest rows first.
+    /// Returns the rows by the given dimensions, sorted by cost, highest first.
     func report(by dimensions: Set<MeterDimension>) -> [MeterDetail] {
         struct Group: Hashable {
             var label, client, target: Int32?
@@ -116,7 +117,7 @@ extension UsageMeter.Table {
                 target: group.target.map { targets[$0] }, method: group.method?.rawValue,
                 reads: usage.reads, writes: usage.writes, deletes: usage.deletes)
         }
-        // Names are made once for each row, and not for each comparison.
+        // The names are made once per row, not once per comparison.
         let ranked = details.map { (rank: $0.rank, name: $0.name, detail: $0) }
         return ranked.sorted { ($1.rank, $0.name) < ($0.rank, $1.name) }.map(\.detail)
     }
@@ -129,14 +130,14 @@ extension MeterDetail {
     }
 }
 
-/// Numbers for names, up to a bound: what comes after it has one number together.
+/// Numbers for names, up to a maximum. All further names share one number.
 private struct NameTable: Sendable {
     static let overflowIndex: Int32 = 1
 
     private var names: [String]
     private var indices: [ByteString: Int32] = [:]
 
-    /// - Parameter missing: The name of what has none.
+    /// - Parameter missing: The name for calls without a name.
     init(missing: String, overflow: String) {
         names = [missing, overflow]
         indices[ByteString(missing)] = 0
@@ -159,7 +160,7 @@ private struct NameTable: Sendable {
 extension String {
     fileprivate var boundedForMeter: String {
         guard utf8.count > UsageMeter.maxNameBytes else { return self }
-        // FNV-1a: two long names that begin alike stay apart.
+        // The hash is FNV-1a. It separates long names with the same beginning.
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
         let kept = utf8.prefix(UsageMeter.maxNameBytes)
