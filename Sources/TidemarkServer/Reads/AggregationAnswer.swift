@@ -45,19 +45,20 @@ struct AggregationAnswer {
             state.add(document.fields)
             return !state.isComplete
         }
-        // An index has an entry for each row, whatever this store had to look at.
+        // An index has an entry for each row, even if this store reads other data.
         entries = totals.returned + totals.skipped
         counters.documentsScanned = totals.scanned
         counters.entriesScanned = totals.scanned
         return reply(state.result)
     }
 
-    /// When production says that it has read nothing: a microsecond before the epoch.
+    /// The read time of production for queries that have read nothing: a microsecond before the
+    /// epoch.
     private static let noReadTime = Timestamp(microseconds: -1)
 
-    /// A read for each 1,000 index entries begun, at least one.
+    /// Bills an aggregation: one read for each 1,000 index entries or part of them, at least one.
     ///
-    /// - Returns: What was billed.
+    /// - Returns: The billed reads.
     private func finish(
         _ scope: ReadScope, _ query: Query, _ entries: Int, _ context: CallContext
     ) -> Int {
@@ -67,7 +68,8 @@ struct AggregationAnswer {
         return reads
     }
 
-    /// The answer where all figures are counts: the store counts without fetching documents.
+    /// Returns the result if all aggregations are counts: the store then counts without reading
+    /// documents.
     private func counts(
         _ aggregations: [Aggregation], _ query: Query, _ scope: ReadScope, _ entries: inout Int,
         _ counters: inout Explanation.Counters
@@ -79,7 +81,7 @@ struct AggregationAnswer {
         }
         let farthest = bounds.contains { $0 == nil } ? nil : bounds.compactMap { $0 }.max()
         let total = try scope.count(query, upTo: farthest)
-        // An index has an entry for each row, whatever this store had to look at.
+        // An index has an entry for each row, even if this store reads other data.
         entries =
             total.documents == 0
             ? total.scanned : min(total.scanned, Int(total.count) + query.offset)

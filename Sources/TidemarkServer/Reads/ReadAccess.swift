@@ -1,15 +1,15 @@
 import TidemarkModel
 import TidemarkStore
 
-/// What every call that reads asks of the server: where to look, which locks it needs, whether its
-/// query may run, and what it costs.
+/// The services that every reading call needs: the scope of the read, its locks, the check of its
+/// query, and its bill.
 final class ReadAccess {
     private let clocks: DatabaseClocks
     private let transactions: Transactions
     private let admission: QueryAdmission
     private let meter: UsageMeter
     let billing: Billing
-    /// The transaction that the call in hand has begun, before its locks were granted.
+    /// The transaction that the current call began before its locks were granted.
     private var begun: TransactionID?
 
     init(
@@ -25,10 +25,10 @@ final class ReadAccess {
 
     // MARK: One call after the other
 
-    /// Takes the locks of a call inside a transaction, which it begins where the call says so. To be
-    /// followed by ``end()``.
+    /// Takes the locks of a call in its transaction, and begins the transaction if the call
+    /// requests a new one. The caller must call ``end()`` afterwards.
     ///
-    /// - Returns: The ticket to wait with; nil when the call may go on, or is about to be refused.
+    /// - Returns: The ticket to wait with; nil if the call can continue, or will be refused.
     func begin(_ call: ReadCall) throws(RPCStatus) -> LockTicket? {
         begun = call.begun
         let (request, database) = (call.request, call.context.database)
@@ -45,14 +45,15 @@ final class ReadAccess {
             request.lockedReading(in: database), of: id, database, again: call.ticket)
     }
 
-    /// Keeps a call until its locks may be granted.
+    /// Keeps a call until its locks can be granted.
     func park(_ call: ReadCall, _ ticket: LockTicket) {
         transactions.park(
             ticket, .call(call.id, call.request, call.context), deadline: call.deadline,
             begun: begun)
     }
 
-    /// The call has failed: its caller will never hear of the transaction that it began.
+    /// Rolls back the transaction that a failed call has begun, because the caller never receives
+    /// its id.
     func rollback() {
         if let begun { transactions.end(begun, .rolledBack) }
     }
@@ -61,7 +62,7 @@ final class ReadAccess {
 
     // MARK: Where to look
 
-    /// Where a read looks, by what its caller asked for.
+    /// Returns the scope of a read for its consistency.
     func scope(
         _ consistency: ReadConsistency, _ database: DatabaseID, _ transaction: StoreTransaction
     ) throws -> ReadScope {
@@ -77,7 +78,8 @@ final class ReadAccess {
         }
     }
 
-    /// Where ``scope(_:_:_:)`` is going to look, for whoever judges that first. Begins nothing.
+    /// Returns the scope that ``scope(_:_:_:)`` will return, for a check of the rules. Begins no
+    /// transaction.
     func judgedScope(
         _ consistency: ReadConsistency, _ database: DatabaseID, _ transaction: StoreTransaction
     ) throws -> ReadScope {
@@ -96,7 +98,7 @@ final class ReadAccess {
         let open = try transactions.use(id, database)
         switch open.mode {
         case .readOnly(let snapshot): return try clocks.scope(at: snapshot, database, transaction)
-        // What it reads is locked: it stays as it is.
+        // The documents that a pessimistic transaction reads are locked and stay unchanged.
         case .pessimistic: return clocks.latestScope(database, transaction)
         case .optimistic:
             if transactions.isFull(id) { throw TransactionTable.tooManyReads }
@@ -106,7 +108,8 @@ final class ReadAccess {
         }
     }
 
-    /// Where an answer goes on: at its own time, while the log reaches back to it.
+    /// Returns the scope of an unfinished answer: the answer's own read time. Throws if the log no
+    /// longer reaches back to that time.
     func scope(
         continuing answer: UnfinishedAnswer, _ transaction: StoreTransaction
     ) throws(RPCStatus) -> ReadScope {
@@ -137,7 +140,7 @@ final class ReadAccess {
 
     // MARK: Indexes
 
-    /// See ``QueryAdmission/admit(_:_:_:in:)``.
+    /// Calls ``QueryAdmission/admit(_:_:_:in:)``.
     @discardableResult
     func admit(
         _ query: Query, _ aggregations: [Aggregation] = [], _ explain: ExplainOptions? = nil,
@@ -152,10 +155,10 @@ final class ReadAccess {
 
     // MARK: Costs
 
-    /// Everything billed so far, to see what one call adds.
+    /// The total bill so far. The difference between two values is the bill of a call.
     var billed: Usage { meter.total }
 
-    /// - Parameter target: What the call was about: ``Query/meterTarget`` and the like.
+    /// - Parameter target: The target of the call, such as ``Query/meterTarget``.
     func countReads(
         _ count: Int, by method: RPCMethod, _ context: CallContext, on target: String
     ) {

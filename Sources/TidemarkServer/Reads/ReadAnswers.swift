@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkStore
 
-/// A call that reads, and what is known of it when it has waited.
+/// A reading call, with its state after a wait for locks.
 struct ReadCall {
     let id: CallID
     let request: Request
@@ -11,7 +11,7 @@ struct ReadCall {
     var begun: TransactionID?
 }
 
-/// Answers calls that read, long ones in parts.
+/// Answers reading calls. Long answers are sent in parts.
 final class ReadAnswers {
     private let access: ReadAccess
     private let transactions: Transactions
@@ -56,7 +56,7 @@ final class ReadAnswers {
         endPart(call.id, status, access.billed - before, call.context, &outputs)
     }
 
-    /// Answers the reads that need not wait any more, until there are too many outputs.
+    /// Answers the reads that need not wait any longer, until there are too many outputs.
     func answerReady(
         _ transaction: StoreTransaction, _ outputs: inout [Output], upTo limit: Int
     ) {
@@ -146,9 +146,9 @@ final class ReadAnswers {
 
     // MARK: Going on
 
-    /// Sends the next part of an answer, and its end after the last one.
+    /// Sends the next part of an answer. The end follows the last part.
     ///
-    /// - Returns: False where there is no such answer.
+    /// - Returns: False if there is no such answer.
     func proceed(
         _ id: CallID, _ transaction: StoreTransaction, _ outputs: inout [Output]
     ) -> Bool {
@@ -185,7 +185,7 @@ final class ReadAnswers {
         }
     }
 
-    /// Keeps the rest until the call's reader has room.
+    /// Keeps the rest of an answer until the call's reader has room.
     private func wait(
         _ id: CallID, for rest: UnfinishedAnswer.Rest, _ readTime: Timestamp,
         _ context: CallContext
@@ -193,9 +193,9 @@ final class ReadAnswers {
         try unfinished.add(UnfinishedAnswer(context: context, readTime: readTime, rest: rest), id)
     }
 
-    /// Ends the call, or this part of its answer.
+    /// Ends the call, or the current part of its answer.
     ///
-    /// - Parameter usage: What the call was billed for this part.
+    /// - Parameter usage: The bill for this part.
     private func endPart(
         _ id: CallID, _ status: RPCStatus, _ usage: Usage, _ context: CallContext,
         _ outputs: inout [Output]
@@ -210,23 +210,23 @@ final class ReadAnswers {
 
     // MARK: Ending
 
-    /// Ends an answer that is not whole.
+    /// Ends an unfinished answer.
     ///
-    /// - Returns: False where there is no such answer.
+    /// - Returns: False if there is no such answer.
     func refuse(_ id: CallID, _ status: RPCStatus, _ outputs: inout [Output]) -> Bool {
         guard unfinished.remove(id) != nil else { return false }
         outputs.append(Output(id: id, event: .ended(status)))
         return true
     }
 
-    /// As ``refuse(_:_:_:)``, for a caller that hears what it was billed.
+    /// Ends an unfinished answer like ``refuse(_:_:_:)``, and reports the bill to the caller.
     func cancel(_ id: CallID, _ status: RPCStatus, _ outputs: inout [Output]) {
         guard let answer = unfinished.remove(id) else { return }
         let ending = status.reporting(answer.usage, to: answer.context)
         outputs.append(Output(id: id, event: .ended(ending)))
     }
 
-    /// - Returns: The calls whose answers were not whole.
+    /// - Returns: The calls with unfinished answers.
     func forgetAll() -> [CallID] {
         defer { unfinished = UnfinishedAnswers() }
         return unfinished.ids

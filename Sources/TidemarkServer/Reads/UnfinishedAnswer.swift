@@ -63,7 +63,7 @@ struct UnfinishedAnswer {
     }
 }
 
-/// All unfinished answers, with their total memory.
+/// Stores the unfinished answers, with their total memory.
 struct UnfinishedAnswers {
     /// The maximum bytes of waiting names, for all calls together.
     static let maxSize = 64 << 20
