@@ -3,14 +3,14 @@ public import TidemarkModel
 public import TidemarkRules
 import TidemarkStore
 
-/// What rules say to a question, and why.
+/// The decision of rules on a question, and its reason.
 public struct RulesAnswer: Sendable {
     public let isAllowed: Bool
-    /// Why not, with the values that decided; empty where it is allowed.
+    /// The reason for a refusal, with the values that decided; empty if the request is allowed.
     public let reason: String
-    /// The value of each expression that was evaluated, in order: `5:22 resource.data.owner → 'ann'`.
+    /// The value of each evaluated expression, in order: `5:22 resource.data.owner → 'ann'`.
     public let trace: [String]
-    /// Documents that the rules read.
+    /// The number of documents that the rules have read.
     public let reads: Int
 
     package init(isAllowed: Bool, reason: String, trace: [String], reads: Int) {
@@ -22,17 +22,18 @@ public struct RulesAnswer: Sendable {
 }
 
 extension FirestoreServer {
-    /// Puts rules in force for all projects, or none with nil: for every call from now on. Rules that
-    /// a project had of its own are gone. Listens are asked about again, and those that the new rules
-    /// refuse end with `permissionDenied`.
+    /// Puts rules in force for all projects; nil removes all rules. The rules apply to every later
+    /// call. The separate rules of single projects are removed. Listens are checked again, and
+    /// refused listens end with `permissionDenied`.
     public func setRules(_ settings: RulesSettings?) {
         core.withLock { $0.rules.set(settings) }
         judgeListensAgain()
     }
 
-    /// Puts rules in force for one project, beside those of all others, until ``setRules(_:)``.
+    /// Puts rules in force for one project, until the next ``setRules(_:)``. Other projects keep
+    /// their rules.
     ///
-    /// - Throws: `resourceExhausted` where 1,000 projects have rules of their own.
+    /// - Throws: `resourceExhausted` if 1,000 projects have their own rules already.
     public func setRules(_ settings: RulesSettings, of project: String) throws(RPCStatus) {
         guard core.withLock({ $0.rules.set(settings, of: project) }) else {
             throw RPCStatus(
@@ -44,28 +45,29 @@ extension FirestoreServer {
 
     private func judgeListensAgain() {
         executor.async { [self] in
-            // A store that cannot be read refuses nobody: the next message of the listen meets it too.
+            // If the store cannot be read, no listen ends here. Its next message reports the error.
             deliver((try? core.withLock { core throws in try core.judgeListensAgain() }) ?? [])
         }
     }
 
-    /// The rules in force for projects without rules of their own; nil where everything is allowed.
+    /// The rules for projects without their own rules; nil if every call is allowed.
     public var rules: RulesSettings? { core.withLock { $0.rules.settings(of: nil) } }
 
-    /// The rules in force for a project; nil where everything is allowed.
+    /// Returns the rules for a project; nil if every call is allowed.
     public func rules(of project: String) -> RulesSettings? {
         core.withLock { $0.rules.settings(of: project) }
     }
 
-    /// What the rules in force would say. Nothing is done, recorded or billed.
+    /// Returns the decision of the rules on a question. The request is not performed, recorded or
+    /// billed.
     ///
     /// - Parameters:
-    ///   - question: What is asked.
-    ///   - caller: Who asks; nil for nobody.
-    ///   - database: Where its documents are.
-    ///   - rules: Others than those in force; nil for these.
-    /// - Returns: Where there are no rules, that it is allowed.
-    /// - Throws: `unavailable` when the store cannot be read.
+    ///   - question: The request to judge.
+    ///   - caller: The account that requests; nil for an unauthenticated caller.
+    ///   - database: The database with the documents.
+    ///   - rules: The rules to ask; nil asks the rules in force.
+    /// - Returns: The decision. If there are no rules, the request is allowed.
+    /// - Throws: `unavailable` if the store cannot be read.
     public func judge(
         _ question: RulesQuestion, as caller: RulesCaller?, in database: DatabaseID,
         under rules: Ruleset? = nil
@@ -88,13 +90,13 @@ extension FirestoreServer {
         }
     }
 
-    /// The last 500 reads, queries and writes that rules were asked about, the oldest first.
+    /// Returns the last 500 reads, queries and writes that the rules have judged, oldest first.
     public func judgedRequests() -> [JudgedRequest] {
         core.withLock { $0.rules.requests.latest }
     }
 
-    /// The last 500 requests that rules were asked about, and then each as it is judged, until the
-    /// stream is dropped. A reader that is 500 behind misses the oldest.
+    /// Returns the last 500 judged requests, and a stream of all later ones. The stream ends when
+    /// it is dropped. A reader that is 500 requests behind misses the oldest.
     package func watchJudgedRequests() -> (
         latest: [JudgedRequest], news: AsyncStream<JudgedRequest>
     ) {
@@ -102,8 +104,8 @@ extension FirestoreServer {
             of: JudgedRequest.self, bufferingPolicy: .bufferingNewest(RulesRecord.capacity))
         return core.withLock { core in
             let number = core.rules.addReader(input)
-            // In a task of its own: a cancellation holds a lock of the reader's task here, and the
-            // core takes that lock, to resume the task, while it is locked itself.
+            // A separate task is needed. Here, the cancellation holds a lock of the reader's task.
+            // The core takes the same lock to resume that task, while the core itself is locked.
             input.onTermination = { [weak self] _ in
                 Task { self?.core.withLock { $0.rules.removeReader(number) } }
             }
@@ -111,13 +113,14 @@ extension FirestoreServer {
         }
     }
 
-    /// Which of the last 500 requests other rules decide otherwise. Those whose documents were too large
-    /// to keep, over 64 KB, and those of projects with rules of their own are left out.
+    /// Returns those of the last 500 requests that other rules decide differently. Requests with
+    /// more than 64 KB of documents are excluded, because their documents are not kept. Requests of
+    /// projects with their own rules are excluded too.
     ///
-    /// - Throws: `unavailable` when the store cannot be read.
+    /// - Throws: `unavailable` if the store cannot be read.
     public func flips(under rules: Ruleset) throws(RPCStatus) -> [RulesFlip] {
         do {
-            // One after the other, so that calls go on between them.
+            // The requests are judged one by one. Other calls are performed between them.
             return try judgedRequests().compactMap { request in
                 try core.withLock { core throws in
                     try core.store.read { core.rules.flip(of: request, under: rules, $0) }
@@ -128,14 +131,14 @@ extension FirestoreServer {
         }
     }
 
-    /// What calls have asked of each part of the file since it is in force; nil without rules, and where
-    /// nothing is recorded.
+    /// Returns the results of each part of the rules since they are in force; nil if there are no
+    /// rules, or if nothing is recorded.
     ///
-    /// - Parameter project: Whose rules; nil for those of projects that have none of their own.
+    /// - Parameter project: The project of the rules; nil for the projects without their own rules.
     public func rulesCoverage(of project: String? = nil) -> RulesCoverage? {
         core.withLock { $0.rules.coverage(of: project) }
     }
 
-    /// Forgets the last requests and the coverage.
+    /// Removes the last requests and the coverage.
     public func clearRulesRecord() { core.withLock { $0.rules.clearRecord() } }
 }

@@ -2,25 +2,25 @@ import TidemarkModel
 import TidemarkRules
 import TidemarkStore
 
-/// The security rules in force, and who asks them: reads, listens' targets and commits.
+/// The security rules in force. Reads, targets of listens, and commits are checked here.
 ///
-/// All projects share rules, except those that were given some of their own.
+/// All projects share the same rules, except the projects with their own rules.
 final class RulesChecks {
     private let clocks: DatabaseClocks
     private let meter: UsageMeter
-    /// Takes a line for whoever runs the server.
+    /// Takes a line for the server's operator.
     private let log: @Sendable (String) -> Void
-    /// Of the projects that have no rules of their own; nil where everything is allowed.
+    /// The rules of projects without their own rules; nil if every call is allowed.
     private var common: RulesInForce?
-    /// By project, of those that were given rules of their own.
+    /// The rules of projects with their own rules, by project.
     private var own: [ByteString: RulesInForce] = [:]
     private(set) var requests = RulesRecord()
-    /// Who wants each request as it is judged, by a number.
+    /// The readers of judged requests, by number.
     private var readers: [Int: AsyncStream<JudgedRequest>.Continuation] = [:]
     private var lastReader = 0
     private var refusalLines: RefusalLines
 
-    /// Projects that may have rules of their own.
+    /// The maximum number of projects with their own rules.
     static let maxProjects = 1_000
 
     init(
@@ -34,7 +34,7 @@ final class RulesChecks {
 
     // MARK: In force
 
-    /// Puts rules in force for every project, or none with nil.
+    /// Puts rules in force for every project; nil removes all rules.
     func set(_ settings: RulesSettings?) {
         own = [:]
         common = settings.map { RulesInForce($0) }
@@ -42,7 +42,7 @@ final class RulesChecks {
 
     /// Puts rules in force for one project.
     ///
-    /// - Returns: False where too many projects have rules of their own.
+    /// - Returns: False if too many projects have their own rules.
     func set(_ settings: RulesSettings, of project: String) -> Bool {
         let key = ByteString(project)
         if own[key] == nil, own.count >= Self.maxProjects { return false }
@@ -50,10 +50,10 @@ final class RulesChecks {
         return true
     }
 
-    /// - Parameter project: Nil for those that have no rules of their own.
+    /// - Parameter project: The project; nil for the projects without their own rules.
     func settings(of project: String?) -> RulesSettings? { inForce(project)?.settings }
 
-    /// - Parameter project: Nil for those that have no rules of their own.
+    /// - Parameter project: The project; nil for the projects without their own rules.
     func coverage(of project: String?) -> RulesCoverage? { inForce(project)?.coverage }
 
     private func inForce(_ project: String?) -> RulesInForce? {
@@ -61,7 +61,7 @@ final class RulesChecks {
         return project.flatMap { own[ByteString($0)] } ?? common
     }
 
-    /// True where the rules are asked about calls to a database.
+    /// Returns true if rules apply to calls to a database.
     func areInForce(in database: DatabaseID) -> Bool { inForce(database.project) != nil }
 
     func clearRecord() {
@@ -72,15 +72,16 @@ final class RulesChecks {
 
     // MARK: Questions of calls
 
-    /// Asks the rules about a request that reads.
+    /// Checks the rules for a reading request.
     ///
-    /// - Parameter scope: What the answer is made of: what is returned is what was judged.
+    /// - Parameter scope: The scope from which the request is answered: the rules judge the data
+    ///   that are returned.
     /// - Throws: ``RPCStatus`` `permissionDenied` with the reason; ``StoreError``.
     func check(_ request: Request, _ context: CallContext, _ scope: ReadScope) throws {
         var operations = 1
         if case .batchGetDocuments(let request) = request { operations = request.paths.count }
         guard var gate = try gate(context, ScopedDocuments(scope), operations) else { return }
-        // What was read for an answer of no is billed, too.
+        // The reads of the rules are billed even if the request is refused.
         defer { finish(gate, request.method, context) }
         switch request {
         case .getDocument(let request): try gate.check(get: request.path)
@@ -100,11 +101,11 @@ final class RulesChecks {
         }
     }
 
-    /// Asks the rules about a listen's target.
+    /// Checks the rules for a target of a listen.
     ///
-    /// - Parameter documents: As they are for what the target is about to be told.
-    /// - Returns: Which documents the rules have read: the answer may be another when one changes. None
-    ///   where the rules are not asked.
+    /// - Parameter documents: The documents in the state that the target will receive.
+    /// - Returns: The documents that the rules have read; if one of them changes, the decision can
+    ///   change. Empty if no rules apply.
     /// - Throws: ``RPCStatus`` `permissionDenied` with the reason; ``StoreError``.
     func check(
         _ kind: ListenTarget.Kind, _ context: CallContext, _ documents: any RulesDatabase,
@@ -124,9 +125,10 @@ final class RulesChecks {
         return gate.documentsRead(in: context.database)
     }
 
-    /// Asks the rules about the writes of a commit.
+    /// Checks the rules for the writes of a commit.
     ///
-    /// - Parameter bill: Called with how many documents the rules have read, also when they refuse.
+    /// - Parameter bill: Called with the number of documents that the rules have read, also after a
+    ///   refusal.
     /// - Throws: ``RPCStatus`` `permissionDenied` with the reason; ``StoreError``.
     func check(
         _ mutations: [Mutation], _ context: CallContext, _ requestTime: Timestamp,
@@ -145,7 +147,8 @@ final class RulesChecks {
         try gate.check(mutations)
     }
 
-    /// - Returns: Nil for whom rules are not asked about: administrators, and the server's own calls.
+    /// - Returns: The gate; nil if no rules apply to the caller: to administrators, and to the
+    ///   server's own calls.
     private func gate(
         _ context: CallContext, _ documents: any RulesDatabase, _ operations: Int
     ) throws(RPCStatus) -> RulesGate? {
@@ -189,7 +192,7 @@ final class RulesChecks {
 // MARK: Those who watch
 
 extension RulesChecks {
-    /// - Returns: A number, for ``removeReader(_:)``.
+    /// - Returns: The number of the reader, for ``removeReader(_:)``.
     func addReader(_ reader: AsyncStream<JudgedRequest>.Continuation) -> Int {
         lastReader += 1
         readers[lastReader] = reader
@@ -202,10 +205,10 @@ extension RulesChecks {
 // MARK: Questions beside the calls
 
 extension RulesChecks {
-    /// What the rules say to a question, for those who want to know. Nothing is recorded or billed.
+    /// Returns the decision of the rules on a question. Nothing is recorded or billed.
     ///
-    /// - Parameter rules: Others than those in force; nil for these.
-    /// - Returns: Nil where there are no rules.
+    /// - Parameter rules: The rules to ask; nil asks the rules in force.
+    /// - Returns: The judgements; nil if there are no rules.
     func judge(
         _ question: RulesQuestion, as caller: RulesCaller?, in database: DatabaseID,
         under rules: Ruleset?, _ transaction: StoreTransaction
@@ -220,8 +223,8 @@ extension RulesChecks {
         return (judgements, judge.reads.count, rules.source)
     }
 
-    /// Returns the decision of other rules about a request; nil if they decide as it was decided,
-    /// or if the request's project has rules of its own.
+    /// Returns the decision of other rules on a request; nil if the decision is the same, or if the
+    /// request's project has its own rules.
     func flip(
         of request: JudgedRequest, under rules: Ruleset, _ transaction: StoreTransaction
     ) -> RulesFlip? {

@@ -2,20 +2,20 @@ import TidemarkModel
 import TidemarkRules
 import TidemarkStore
 
-/// Asks the rules about one request: reads, queries, or the writes of a commit, of one caller.
+/// Checks the rules for one request of one caller: reads, queries, or the writes of a commit.
 ///
-/// The rules see the documents that the request itself sees: of the same transaction, and of the same time.
+/// The rules see the same documents as the request: in the same transaction, and at the same time.
 struct RulesGate {
     private let settings: RulesSettings
     private var judge: RulesJudge
-    /// What was decided, for the record; empty where none is kept.
+    /// The decisions, for the record; empty if nothing is recorded.
     private(set) var judgements: [RulesJudgement] = []
 
     /// - Parameters:
-    ///   - documents: What the rules judge, and what their `get()` reads.
-    ///   - operations: How many documents or writes the request has.
-    /// - Returns: Nil for an administrator, who may do everything.
-    /// - Throws: `invalidArgument` for a token that is none.
+    ///   - documents: The documents that the rules judge and that their `get()` reads.
+    ///   - operations: The number of documents or writes in the request.
+    /// - Returns: The gate; nil for an administrator, to whom no rules apply.
+    /// - Throws: `invalidArgument` for an invalid token.
     init?(
         _ settings: RulesSettings, _ context: CallContext, at time: Timestamp,
         of documents: any RulesDatabase, operations: Int = 1
@@ -33,10 +33,10 @@ struct RulesGate {
             of: documents, operations: operations, tracing: tracing)
     }
 
-    /// How many documents the rules of the request have read.
+    /// The number of documents that the rules of the request have read.
     var reads: Int { judge.reads.count }
 
-    /// The documents that the rules of the request have read, missing ones too.
+    /// Returns the documents that the rules of the request have read, including missing documents.
     func documentsRead(in database: DatabaseID) -> Set<DocumentPath> {
         judge.reads.documents(in: database.database)
     }
@@ -48,12 +48,13 @@ struct RulesGate {
 
     mutating func check(_ query: Query) throws { try allow([judge.judge(query)]) }
 
-    /// What only administrators may do, as listing the ids of collections.
+    /// Refuses a request that only administrators may make, such as a list of collection ids.
     func refuseOthers() throws(RPCStatus) {
         throw refusal("Only administrators may do this where rules are in force.")
     }
 
-    /// Checks each write against what those before it made, and what all of them make.
+    /// Checks each write on the documents after the earlier writes, and also on the documents after
+    /// all writes.
     mutating func check(_ mutations: [Mutation]) throws { try allow(try judge.judge(mutations)) }
 
     private mutating func allow(_ judged: [RulesJudgement]) throws(RPCStatus) {
@@ -70,7 +71,7 @@ struct RulesGate {
     }
 }
 
-/// The documents of a database as of the time that a read is made of.
+/// The documents of a database at a read's time.
 struct ScopedDocuments: RulesDatabase {
     private let scope: ReadScope
 
@@ -81,7 +82,7 @@ struct ScopedDocuments: RulesDatabase {
     }
 }
 
-/// The documents of a database, as a transaction of the store sees them.
+/// The documents of a database, in a transaction of the store.
 struct StoredDocuments: RulesDatabase {
     private let table: DocumentTable
 

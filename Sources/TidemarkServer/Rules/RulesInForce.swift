@@ -1,10 +1,10 @@
 import TidemarkModel
 import TidemarkRules
 
-/// Rules, and what calls have asked of each part of their file.
+/// The rules in force, and the results of each part of their file.
 struct RulesInForce {
     let settings: RulesSettings
-    /// Nil where nothing is recorded.
+    /// The coverage; nil if nothing is recorded.
     var coverage: RulesCoverage?
 
     init(_ settings: RulesSettings) {
@@ -15,12 +15,12 @@ struct RulesInForce {
     mutating func clearCoverage() { self = RulesInForce(settings) }
 }
 
-/// Writes why requests were refused to the log, where the callers are not told.
+/// Logs the reasons of refusals if the callers do not receive them.
 ///
-/// Whoever may call may cause refusals, so the lines of a second have a bound; how many were left out
-/// is said with the next line.
+/// Every caller can cause refusals, so the number of lines per second is limited. The next line
+/// states how many were omitted.
 struct RefusalLines {
-    /// Lines of one second.
+    /// The maximum number of lines in a second.
     static let mostPerSecond = 20
 
     private let log: @Sendable (String) -> Void
@@ -49,7 +49,7 @@ struct RefusalLines {
 }
 
 extension String {
-    /// On one line, and without what controls a terminal.
+    /// The text on a single line, with control characters escaped.
     fileprivate var printable: String {
         unicodeScalars.map { scalar in
             scalar.properties.generalCategory == .control

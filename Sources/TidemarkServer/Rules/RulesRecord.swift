@@ -1,52 +1,52 @@
 public import TidemarkModel
 public import TidemarkRules
 
-/// A read, query or write that the rules of a server were asked about.
+/// A read, query or write that the rules of a server have judged.
 public struct JudgedRequest: Sendable {
-    /// Rises by one with each.
+    /// The number of the request. It increases by one with each request.
     public let number: Int
     public let time: Timestamp
     public let database: DatabaseID
-    /// Whom the meter counts the call for; nil for unlabelled.
+    /// The caller's label in the meter; nil if there is none.
     public let label: String?
     public let method: RulesMethod
-    /// The document, below the database; of a query the collection.
+    /// The path of the document in its database. For a query, the path of the collection.
     public let path: String
-    /// The account that asked; nil for nobody.
+    /// The calling account; nil for an unauthenticated caller.
     public let uid: String?
     public let isAllowed: Bool
-    /// Why not; empty where it was allowed.
+    /// The reason for the refusal; empty if the request was allowed.
     public let reason: String
-    /// The lines of the `allow`s that were asked, in their order.
+    /// The lines of the evaluated `allow`s, in order.
     public let lines: [Int]
-    /// For deciding again; nil where its documents were too large to keep.
+    /// The data for another judgement; nil if the documents were too large to keep.
     package let judgement: RulesJudgement?
-    /// What each `allow` that was asked has answered.
+    /// The result of each evaluated `allow`.
     package let outcomes: [(line: Int, outcome: Outcome)]
 
     package enum Outcome: String, Sendable { case allow, deny, error }
 }
 
-/// A request that other rules decide otherwise.
+/// A request that other rules decide differently.
 public struct RulesFlip: Sendable {
     public let request: JudgedRequest
-    /// What the other rules say.
+    /// True if the other rules allow the request.
     public let isAllowed: Bool
-    /// Why they refuse it; empty where they allow it.
+    /// The reason why the other rules refuse the request; empty if they allow it.
     public let reason: String
 }
 
-/// The last requests that the rules of a server have decided about.
+/// The last requests that the rules of a server have judged.
 struct RulesRecord {
-    /// Requests that are kept; the oldest are forgotten first.
+    /// The maximum number of kept requests. Above it, the oldest are dropped.
     static let capacity = 500
-    /// Bytes of documents that one of them may keep.
+    /// The maximum bytes of documents that a request may keep.
     static let mostExtent = 65_536
 
     private var requests: [JudgedRequest] = []
     private var next = 1
 
-    /// - Parameter source: The file of the rules that have decided.
+    /// - Parameter source: The text of the rules that have decided.
     mutating func note(
         _ judgement: RulesJudgement, _ context: CallContext, at time: Timestamp,
         _ source: SourceText
@@ -61,7 +61,7 @@ struct RulesRecord {
             outcomes: decision.verdicts.map { ($0.position.line, $0.outcome.word) })
         requests.append(request)
         next += 1
-        // Removed by the hundred, so that a removal costs little.
+        // Removes a hundred requests together, because each removal moves the array.
         if requests.count >= Self.capacity + 100 {
             requests.removeFirst(requests.count - Self.capacity)
         }

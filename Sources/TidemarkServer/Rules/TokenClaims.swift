@@ -2,14 +2,15 @@ import Foundation
 import TidemarkModel
 import TidemarkRules
 
-/// Who calls, by the token that came: an account, an administrator, or nobody.
+/// The caller that a token identifies: an account, an administrator, or an unauthenticated caller.
 enum RulesIdentity {
     case administrator
     case caller(RulesCaller?)
 
-    /// Signatures and times are not looked at: where tokens are signed, a ``CallerGate`` did that before.
+    /// Does not verify signatures and times. If tokens are signed, a ``CallerGate`` has already
+    /// verified them.
     ///
-    /// - Throws: `invalidArgument` for what is no token.
+    /// - Throws: `invalidArgument` for an invalid token.
     init(_ token: String?, administrators: Set<String>) throws(RPCStatus) {
         guard let token, !token.isEmpty else {
             self = .caller(nil)
@@ -30,7 +31,7 @@ enum RulesIdentity {
         self = .caller(RulesCaller(uid: uid, claims: map))
     }
 
-    /// base64url, padded or not.
+    /// Decodes base64url, with or without padding.
     private static func decoded(_ text: Substring) -> Data? {
         var text = text.replacing("-", with: "+").replacing("_", with: "/")
         while text.utf8.count % 4 != 0 { text += "=" }

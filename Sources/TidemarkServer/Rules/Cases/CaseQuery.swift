@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// A query as a case writes it: `{"list": "rooms", "where": [["owner", "==", "ann"]], "limit": 10}`.
+/// A query in a case's JSON: `{"list": "rooms", "where": [["owner", "==", "ann"]], "limit": 10}`.
 enum CaseQuery {
     static func query(
         _ path: String, _ fields: JSONObject

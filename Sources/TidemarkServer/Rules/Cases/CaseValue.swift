@@ -1,10 +1,11 @@
 import Foundation
 import TidemarkModel
 
-/// A document's value as a case writes it: plain JSON, and an object with one `$` key for what JSON has
-/// no form of.
+/// A document's value in a case's JSON. Values without a form in JSON are objects with a single `$`
+/// key.
 enum CaseValue {
-    /// A value that is there already: the server's time is none.
+    /// Returns the value of a stored document. A server time is refused, because stored documents
+    /// contain none.
     static func stored(_ json: JSONValue) throws(RulesCaseError) -> Value {
         let value = try value(json)
         if value.holdsServerTime(isInArray: true) {

@@ -2,15 +2,16 @@ import Foundation
 import TidemarkModel
 package import TidemarkRules
 
-/// A question to rules as JSON: who asks for what, and what is expected.
+/// A question to rules as JSON: the caller, the request, and the expected decision.
 ///
-/// `{"as": "ann", "get": "rooms/blue", "expect": "allow"}`. Documentation/SecurityRules.md has the keys.
+/// For example `{"as": "ann", "get": "rooms/blue", "expect": "allow"}`.
+/// Documentation/SecurityRules.md lists the keys.
 package struct RulesCase: Decodable, Sendable {
-    /// What the file calls it; nil for none.
+    /// The case's name in the file; nil if it has none.
     package let name: String?
     package let person: RulesPerson
     package let operation: RulesOperation
-    /// Nil where nothing is expected.
+    /// The expected decision; nil if none is expected.
     package let isExpectedAllowed: Bool?
 
     package init(from decoder: any Decoder) throws {
@@ -38,7 +39,7 @@ package struct RulesCase: Decodable, Sendable {
         }
     }
 
-    /// As a report names it.
+    /// The case's title in reports.
     package var title: String {
         if let name { return name }
         let who =
@@ -54,7 +55,7 @@ package struct RulesCase: Decodable, Sendable {
     ]
     private static let parts: Set = ["data", "group", "where", "orderBy", "limit"]
 
-    /// Null or nothing, an account's uid, or `{"uid": …, "token": {claims}}`.
+    /// Returns the caller: null or no value, an account's uid, or `{"uid": …, "token": {claims}}`.
     private static func person(_ value: JSONValue?) throws(RulesCaseError) -> RulesPerson {
         switch value {
         case nil, .null?: return .nobody
@@ -118,7 +119,7 @@ package struct RulesCase: Decodable, Sendable {
     }
 }
 
-/// Why JSON is no case, in a sentence.
+/// The error for JSON that is not a valid case, as a sentence.
 package struct RulesCaseError: Error, Hashable, Sendable {
     package let message: String
 
@@ -126,7 +127,7 @@ package struct RulesCaseError: Error, Hashable, Sendable {
 }
 
 extension RulesOperation {
-    /// As in `get rooms/blue`.
+    /// The operation as a text, such as `get rooms/blue`.
     fileprivate var title: String {
         switch self {
         case .get(let path): "get \(path)"
@@ -142,14 +143,14 @@ extension RulesOperation {
 }
 
 extension MapValue {
-    /// True if an array in it holds a server time, which no write can have.
+    /// True if an array contains a server time, which no write may contain.
     fileprivate var holdsServerTimeInArray: Bool {
         contains { $0.value.holdsServerTime(isInArray: false) }
     }
 }
 
 extension Value {
-    /// - Parameter isInArray: True where a server time would be one too many.
+    /// - Parameter isInArray: True if the value is inside an array.
     func holdsServerTime(isInArray: Bool) -> Bool {
         switch self {
         case .pendingServerTimestamp: isInArray

@@ -2,16 +2,16 @@ package import Foundation
 package import TidemarkModel
 package import TidemarkRules
 
-/// Documents and the cases that are judged on them: what `tidemark rules test` reads.
+/// Documents, and the cases that are judged on them. `tidemark rules test` reads such files.
 package struct RulesCaseFile: Sendable {
-    /// The rules file, from the folder of this one; nil where it names none.
+    /// The path of the rules file, relative to the folder of this file; nil if none is named.
     package let rules: String?
-    /// What `request.time` is.
+    /// The value of `request.time`.
     package let time: Timestamp?
     package let documents: [(path: String, fields: MapValue)]
     package private(set) var cases: [RulesCase]
 
-    /// - Throws: ``RulesCaseError`` with the first thing that is wrong, and the number of its case.
+    /// - Throws: ``RulesCaseError`` with the first error, and the number of its case.
     package init(_ data: Data) throws(RulesCaseError) {
         guard case .object(let fields)? = try? JSONValue(Array(data)) else {
             throw RulesCaseError("The file is no JSON object.")
@@ -44,22 +44,22 @@ package struct RulesCaseFile: Sendable {
         self.cases = cases
     }
 
-    /// The same with other cases.
+    /// Returns a copy of the file with other cases.
     package func with(_ cases: [RulesCase]) -> RulesCaseFile {
         var copy = self
         copy.cases = cases
         return copy
     }
 
-    /// What became of a case.
+    /// The outcome of a case.
     package struct Outcome: Sendable {
         package let test: RulesCase
         package let isAllowed: Bool
-        /// Why it was refused; empty where it was allowed.
+        /// The reason for the refusal; empty if the request was allowed.
         package let reason: String
         package let trace: [String]
 
-        /// Whether it is as expected. One that expects nothing is.
+        /// True if the decision is as expected, or if no decision was expected.
         package var isAsExpected: Bool { (test.isExpectedAllowed ?? isAllowed) == isAllowed }
     }
 
@@ -69,7 +69,7 @@ package struct RulesCaseFile: Sendable {
         for (path, fields) in documents { sandbox[path] = fields }
         var coverage = RulesCoverage(of: rules)
         let outcomes = cases.map { test in
-            // Its paths were checked when it was read.
+            // The paths were checked when the case was decoded.
             let judged = (try? sandbox.judgements(of: test.operation, as: test.person)) ?? []
             for judgement in judged { coverage.note(judgement) }
             return Outcome(
