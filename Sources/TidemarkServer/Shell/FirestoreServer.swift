@@ -2,27 +2,28 @@ import Synchronization
 public import TidemarkModel
 public import TidemarkStore
 
-/// A Firestore: commits, queries, listens and a read meter over one store. It has no sockets; it is a
-/// ``Transport`` itself.
+/// A Firestore server: commits, queries, listens and a meter of reads, over one store. It has no
+/// sockets. It is itself a ``Transport``.
 ///
-/// Its decisions are those of ``ServerCore``; this is the shell: a bounded queue of commands, one
-/// executor that hands all waiting ones to the core together, and the sinks. Sinks are called on the
-/// executor, one at a time, after what they tell is durable, and with no lock held.
+/// ``ServerCore`` makes all decisions. This class is the shell: a bounded queue of commands, an
+/// executor that passes all waiting commands to the core together, and the sinks. Sinks are called
+/// on the executor, one at a time, with no lock held, and only after the data are durable.
 public final class FirestoreServer: Sendable {
     public struct Configuration: Hashable, Sendable {
         /// The folder of the database file; nil for memory.
         public var dataDirectory: String?
-        /// How long versions are kept for reads at a past time and for exact resumes. Production: an
-        /// hour.
+        /// The time for which old versions are kept, for reads at a past time and for exact
+        /// resumes. Production: an hour.
         public var history: Duration
-        /// How long a read or a write waits for the locks of transactions before it is aborted.
-        /// Production: about 15 s. Source: server-protocol 1.4.
+        /// The time for which a read or a write waits for the locks of transactions before it is
+        /// aborted. Production: about 15 s. Source: server-protocol 1.4.
         public var lockTimeout: Duration
-        /// What the meter assumes where Google's documentation says nothing.
+        /// The meter's assumptions for costs that Google does not document.
         public var billing: Billing
-        /// How many write streams can be taken up again, the newest.
+        /// The maximum number of write streams that can be resumed. The newest are kept.
         package var rememberedWriteStreams = 100_000
-        /// The indexes that queries need, and what happens where one is missing; nil to enforce none.
+        /// The indexes that queries need, and the reaction to a missing index; nil enforces no
+        /// indexes.
         public var indexes: IndexSettings?
 
         public init(
@@ -41,10 +42,10 @@ public final class FirestoreServer: Sendable {
     let sinks = Mutex(Sinks())
     let environment: ServerEnvironment
     let executor: any ServerExecutor
-    /// When the core is to be woken, by the executor's time.
+    /// The time at which the core must be woken, by the executor's time.
     let wakeUp = Mutex<Duration?>(nil)
 
-    /// - Throws: ``StoreError`` when the data cannot be opened.
+    /// - Throws: ``StoreError`` if the data cannot be opened.
     public convenience init(_ configuration: Configuration) throws(StoreError) {
         try self.init(configuration, environment: .live())
     }
@@ -57,19 +58,19 @@ public final class FirestoreServer: Sendable {
         core = Mutex(try ServerCore(configuration, environment: environment))
     }
 
-    /// Reads billed so far, by the caller's label, in the order of the labels.
+    /// Returns the operations billed so far by the caller's label, sorted by label.
     public func meter() -> [MeterRow] { core.withLock { $0.meter.table }.byLabel }
 
-    /// What was billed so far by any of the meter's dimensions, the dearest rows first.
+    /// Returns the operations billed so far by the given dimensions, sorted by cost, highest first.
     public func meter(by dimensions: Set<MeterDimension>) -> [MeterDetail] {
-        // Grouped and sorted without the lock that every call takes.
+        // The report is made without the lock that every call takes.
         core.withLock { $0.meter.table }.report(by: dimensions)
     }
 
-    /// What calls of the server's own, such as its console's, would have been billed for.
+    /// Returns the cost of the server's own calls, such as the console's, if they were billed.
     package func unbilledUsage() -> Usage { core.withLock { $0.meter.unbilled } }
 
-    /// The databases that something was written to, by project and name.
+    /// Returns the databases with at least one commit, by project and name.
     package func databases() -> [DatabaseID] {
         let known = core.withLock { core in
             core.clocks.states.filter { $0.value.rowID != nil }.map(\.key)
@@ -77,29 +78,31 @@ public final class FirestoreServer: Sendable {
         return known.sorted { $0.name.precedesInBytes($1.name) }
     }
 
-    /// Begins to count again, at nothing.
+    /// Resets the meter to zero.
     public func resetMeter() { core.withLock { $0.meter.reset() } }
 
-    /// Which indexes queries have used and missed so far.
+    /// Returns the indexes that queries have used and missed so far.
     public func indexReport() -> IndexReport { core.withLock { $0.indexes.report } }
 
-    /// The indexes that were missed, as a file of them; nil where none was.
+    /// Returns the missing indexes in the form of an index file; nil if none is missing.
     public func missingIndexes() -> IndexConfiguration? {
         core.withLock { $0.indexes.missingConfiguration }
     }
 
-    /// Makes the server's clock stand at `time` and go on from there, or follow the machine's again.
+    /// Sets the server's clock to `time`, from which it advances; nil follows the machine's clock
+    /// again.
     ///
-    /// - Throws: `failedPrecondition` for a time before the last commit: commit times never go back.
+    /// - Throws: `failedPrecondition` if the time precedes the last commit, because commit times
+    ///   never decrease.
     public func setClock(_ time: Timestamp?) throws(RPCStatus) {
         let refusal = core.withLock { core in core.clocks.set(time) }
         if let refusal { throw refusal }
-        // What was due later may be due now.
+        // Work that was due later can be due now.
         executor.async { [weak self] in self?.wake() }
     }
 
-    /// Performs what the core has to tell of indexes. Before the answers go out, so that whoever has
-    /// one finds the file as it was promised. Only on the executor.
+    /// Performs the notices of the core about indexes. Called before the answers are sent, because
+    /// a caller must find the added index in the file. Call it only on the executor.
     func tellOfIndexes() {
         let notices = core.withLock { $0.indexes.takeNotices() }
         for notice in notices {
@@ -113,11 +116,11 @@ public final class FirestoreServer: Sendable {
         }
     }
 
-    /// Removes every document of a database at once, as tests do between them. Its listens are told;
-    /// its history before this moment is gone, so reads at a past time and resumes from before find it
-    /// too old. Nothing is billed.
+    /// Removes every document of a database immediately, for tests that start again from empty. The
+    /// listens are informed. The earlier history is removed, so later reads at a past time and
+    /// resumes from before are refused as too old. Nothing is billed.
     ///
-    /// - Throws: When the store cannot be written to; nothing has changed then.
+    /// - Throws: An error if the store cannot be written; nothing has changed then.
     public func clear(_ database: DatabaseID) async throws(RPCStatus) {
         let refusal: RPCStatus? = await withCheckedContinuation { done in
             clear(database) { done.resume(returning: $0) }
@@ -125,14 +128,14 @@ public final class FirestoreServer: Sendable {
         if let refusal { throw refusal }
     }
 
-    /// - Parameter done: Told why not, or nil when it is done; on the executor.
+    /// - Parameter done: Called on the executor with the error, or nil after success.
     package func clear(
         _ database: DatabaseID, done: @escaping @Sendable (RPCStatus?) -> Void
     ) {
         executor.async { [self] in
             do {
                 deliver(try core.withLock { core throws in try core.clear(database) })
-                // Those that have waited for the transactions there may go on.
+                // Commands that waited for the transactions of the database can continue.
                 wake()
                 done(nil)
             } catch {
@@ -141,8 +144,8 @@ public final class FirestoreServer: Sendable {
         }
     }
 
-    /// Finishes what is under way, ends every stream with `unavailable` and closes the store. Calls
-    /// that come later end with `unavailable`.
+    /// Finishes the running work, ends every stream with `unavailable`, and closes the store. Later
+    /// calls end with `unavailable`.
     public func close() {
         inbox.withLock { $0.isClosed = true }
         executor.sync {
@@ -151,7 +154,8 @@ public final class FirestoreServer: Sendable {
         }
     }
 
-    /// Lets go of the store as the kill of the process does: what waits is dropped and nobody is told.
+    /// Closes the store as if the process was killed: waiting commands are dropped without an
+    /// answer.
     package func abandon() {
         inbox.withLock { inbox in
             inbox.isClosed = true

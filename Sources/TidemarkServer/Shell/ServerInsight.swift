@@ -2,15 +2,16 @@ import Synchronization
 package import TidemarkModel
 import TidemarkStore
 
-/// What a server's commits changed and what its queries need, for who looks at it from inside: the
-/// console. Nothing here is billed.
+/// Internal data of a server for the console: the changes of its commits and the indexes of its
+/// queries. Nothing here is billed.
 package struct ServerInsight: Sendable {
     private let server: FirestoreServer
 
     package init(_ server: FirestoreServer) { self.server = server }
 
-    /// From when on everything is kept, for a minute to come, and the last commit; nil for a database
-    /// without commits.
+    /// Returns the range of times for which all versions are kept for at least another minute (or a
+    /// tenth of the history if that is shorter), and the last commit; nil for a database without
+    /// commits.
     package func history(of database: DatabaseID) -> (oldest: Timestamp, newest: Timestamp)? {
         server.core.withLock { core in
             guard let state = core.clocks.states[database], state.rowID != nil else { return nil }
@@ -23,18 +24,19 @@ package struct ServerInsight: Sendable {
         }
     }
 
-    /// The times of the last commits, newest first.
+    /// Returns the times of the last commits, newest first.
     ///
-    /// - Throws: When the store cannot be read.
+    /// - Throws: An error if the store cannot be read.
     package func commitTimes(
         of database: DatabaseID, limit: Int
     ) throws(RPCStatus) -> [Timestamp] {
         try withLog(of: database) { log throws(StoreError) in try log.times(limit: limit) } ?? []
     }
 
-    /// Paths that commits after `start` and up to `end` changed, in the order of their first change.
+    /// Returns the paths that commits after `start` and until `end` have changed, in the order of
+    /// their first change.
     ///
-    /// - Throws: When the store cannot be read.
+    /// - Throws: An error if the store cannot be read.
     package func changedPaths(
         in database: DatabaseID, after start: Timestamp, upTo end: Timestamp, limit: Int
     ) throws(RPCStatus) -> [DocumentPath] {
@@ -56,12 +58,12 @@ package struct ServerInsight: Sendable {
         return result
     }
 
-    /// Changes that are looked at before other calls have their turn.
+    /// The number of changes that are read before other calls are performed.
     private static let slice = 1_000
 
-    /// When a document was changed, newest first.
+    /// Returns the times at which a document was changed, newest first.
     ///
-    /// - Throws: When the store cannot be read.
+    /// - Throws: An error if the store cannot be read.
     package func changeTimes(
         of path: DocumentPath, in database: DatabaseID, limit: Int
     ) throws(RPCStatus) -> [Timestamp] {
@@ -95,21 +97,22 @@ package struct ServerInsight: Sendable {
         } catch { throw RPCStatus(storeFailure: error) }
     }
 
-    /// What queries need of indexes, where none are declared those that are automatic.
+    /// Returns a query's requirement of indexes. If no indexes are declared, only automatic indexes
+    /// count.
     package func indexRequirement(
         of query: Query, _ aggregations: [Aggregation]
     ) -> IndexRequirement {
         server.core.withLock { $0.indexes.requirement(query, aggregations) }
     }
 
-    /// The indexes that are declared; nil where none are enforced.
+    /// Returns the declared indexes; nil if none are enforced.
     package func declaredIndexes() -> IndexConfiguration? {
         server.core.withLock { $0.indexes.declared }
     }
 }
 
 extension ListDocumentsRequest {
-    /// Goes on after a document's id, in a list that shows missing documents.
+    /// Continues after a document's id, in a list that includes missing documents.
     package mutating func start(after id: String) {
         let mark = ListAnswer.fingerprint(of: self)
         pageToken = PageToken(fingerprint: mark, values: [.string(id)]).text
