@@ -8,8 +8,9 @@ import Testing
     private static let finished = [
         "TidemarkAudit", "TidemarkCLI", "TidemarkDemo", "TidemarkEncryption", "TidemarkGoogleAuth",
         "TidemarkHTTP", "TidemarkHealthSync", "TidemarkLintCLI", "TidemarkModel", "TidemarkPhones",
-        "TidemarkREST", "TidemarkResilience", "TidemarkRules", "TidemarkShow", "TidemarkSimulation",
-        "TidemarkStore", "TidemarkSync", "TidemarkSystem", "TidemarkWire", "TidemarkWords",
+        "TidemarkREST", "TidemarkResilience", "TidemarkRules", "TidemarkServer", "TidemarkShow",
+        "TidemarkSimulation", "TidemarkStore", "TidemarkSync", "TidemarkSystem", "TidemarkWire",
+        "TidemarkWords",
     ]
 
     /// The maximum share of comments that open with a fragment.

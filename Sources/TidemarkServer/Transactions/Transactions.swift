@@ -90,7 +90,7 @@ final class Transactions {
     /// granted.
     func concerns(_ database: DatabaseID) -> Bool { locks.concerns(database) }
 
-    /// - Returns: Nil if the access is granted, otherwise the ticket to wait with.
+    /// - Returns: The ticket to wait with; nil if the access is granted.
     /// - Throws: `aborted` for the victim of a deadlock, and if too many commands wait already; the
     ///   transaction has then ended.
     func lock(

@@ -110,7 +110,7 @@ package struct ProviderIdentity: Hashable, Sendable {
     package var photoURL: String?
     /// The user's public name at the provider, such as GitHub's `octocat`.
     package var screenName: String?
-    /// All claims of the provider's token, as JSON text.
+    /// The claims of the provider's token, as JSON text.
     package var rawUserInfo = "{}"
     package var idToken: String?
     package var accessToken: String?

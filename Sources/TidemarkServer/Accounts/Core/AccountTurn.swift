@@ -134,8 +134,8 @@ struct AccountTurn {
     }
 
     /// Prepares an account for the proven owner of its address. If the address was not verified
-    /// before, another client may have created the account. Therefore, the password, the linked
-    /// providers and all sessions are removed.
+    /// before, another client may have created the account. Therefore, the password and the linked
+    /// providers are removed, and all tokens are revoked.
     func claimAddress(of account: inout Account) throws {
         guard !account.isEmailVerified else { return }
         account.password = nil

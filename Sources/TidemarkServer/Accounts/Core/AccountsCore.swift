@@ -125,7 +125,7 @@ extension AccountsCore {
                 throw .tooManyAttempts
             }
         case .sendOobCode:
-            // With a token, the field with the address can be missing or invalid.
+            // The field with the address can be missing or invalid if the call has a token.
             var email = (try? call.fields.email()) ?? call.token?.localID
             if email == nil { email = try call.fields.email() }
             guard limiter.take("code " + (email ?? ""), limits.code, now: uptime),
