@@ -4,7 +4,7 @@ import TidemarkHTTP
 import TidemarkModel
 import TidemarkServer
 
-/// The pages of data, queries, traffic and cost: from a request to a page.
+/// The pages of data, queries, traffic and cost: requests and their answers.
 extension Console {
     // MARK: Data
 
@@ -58,7 +58,7 @@ extension Console {
         }
     }
 
-    /// How many documents a place has, or a deletion of it would take.
+    /// Returns the number of documents in a collection, or the number that a deletion would delete.
     func counted(_ path: [String], _ request: PageRequest) async -> PageAnswer {
         do throws(PageRefusal) {
             let place = try DataPlace(path, request)
@@ -79,10 +79,10 @@ extension Console {
 
     // MARK: Single changes
 
-    /// Writes or deletes one document, if it still is as the page showed it.
+    /// Writes or deletes one document, if it is unchanged since the page showed it.
     ///
-    /// `PUT` takes `{"fields": …}` in Firestore's REST form. The parameter `update` is the update time
-    /// that the page showed, without it the document must not exist.
+    /// `PUT` takes `{"fields": …}` in Firestore's REST form. The parameter `update` is the update
+    /// time that the page showed. Without `update`, the document must not exist.
     func change(_ path: [String], _ request: PageRequest) async -> PageAnswer {
         do throws(PageRefusal) {
             let place = try DataPlace(path, request)
@@ -200,11 +200,11 @@ extension Console {
     }
 }
 
-/// Why there is no page: an HTTP status and a sentence.
+/// The reason why there is no page: an HTTP status and a sentence.
 struct PageRefusal: Error {
     let status: Int
     let message: String
-    /// Documents that are not as they were shown.
+    /// The documents that differ from the shown versions.
     var conflicts: [String] = []
 
     init(_ status: Int, _ message: String) {
@@ -212,7 +212,7 @@ struct PageRefusal: Error {
         self.message = message
     }
 
-    /// What is wrong with JSON that was sent, and where.
+    /// Returns a sentence about an error in received JSON, with its place.
     static func sentence(_ error: any Error) -> String {
         (error as? DecodingError)?.sentence ?? "it cannot be read."
     }
@@ -233,7 +233,7 @@ extension DataPlace {
         case document(DocumentPath)
     }
 
-    /// - Parameter segments: Project, database, and a path.
+    /// - Parameter segments: The project, the database, and a path.
     init(_ segments: [String], _ request: PageRequest) throws(PageRefusal) {
         guard segments.count >= 2,
             let database = try? DatabaseID(project: segments[0], database: segments[1])
@@ -256,12 +256,12 @@ extension DataPlace {
         return .collection(try CollectionPath(text))
     }
 
-    /// The path was checked when this was made.
+    /// The kind of place. The path was checked when the place was made.
     var kind: Kind { (try? parsed()) ?? .root }
 }
 
 extension DecodingError {
-    /// Where it is, and what is wrong there.
+    /// A sentence with the place and the error.
     fileprivate var sentence: String {
         func place(_ path: [any CodingKey]) -> String {
             let names = path.map(\.stringValue).joined(separator: ".")

@@ -3,11 +3,11 @@ public import TidemarkHTTP
 import TidemarkModel
 public import TidemarkServer
 
-/// The console: pages that show a server's data, its traffic and what that costs.
+/// The console: pages that show a server's data, its traffic and the cost.
 ///
-/// Every page is an address, and the same page as data at the address whose first segment ends in
-/// `.json`: `/traffic` and `/traffic.json`. Pages are read without a script; with one they are live.
-/// Reads that the console makes are billed to nobody.
+/// Every page has an address. The same page as data has an address whose first segment ends with
+/// `.json`, such as `/traffic` and `/traffic.json`. Pages can be read without a script; with the
+/// script they update themselves. The console's own reads are not billed.
 public final class Console: WebPages {
     let server: FirestoreServer
     let traffic: RecordedTransport
@@ -16,10 +16,10 @@ public final class Console: WebPages {
     let rules: RulesFileWatch?
 
     /// - Parameters:
-    ///   - traffic: What stands in front of the server's sockets.
-    ///   - faults: Where faults are set; nil where they cannot be.
-    ///   - accounts: Whose accounts are shown; nil where there are none.
-    ///   - rules: The file that the server's rules are kept like; nil for none.
+    ///   - traffic: The transport that records the calls of the server's sockets.
+    ///   - faults: Accepts orders of faults; nil if the server simulates none.
+    ///   - accounts: The accounts to show; nil if there are none.
+    ///   - rules: The watched rules file; nil if there is none.
     public init(
         _ server: FirestoreServer, traffic: RecordedTransport, faults: FaultBoard? = nil,
         accounts: AccountsServer? = nil, rules: RulesFileWatch? = nil
@@ -68,8 +68,8 @@ public final class Console: WebPages {
         }
     }
 
-    /// An event whenever traffic or data has changed, at most four a second. A reader that is connected
-    /// hears of both at once, so that what it missed is fetched.
+    /// Returns an event after each change of traffic or data, at most four times a second. A new
+    /// reader receives both events immediately, because it may have missed changes.
     private func liveEvents() -> AsyncStream<ServerEvent> {
         let bell = traffic.bell
         return AsyncStream(bufferingPolicy: .bufferingNewest(2)) { sink in
@@ -93,7 +93,7 @@ public final class Console: WebPages {
     }
 }
 
-/// Pages about the server as a whole.
+/// The pages about the server as a whole.
 extension Console {
     var indexesPage: IndexesPage {
         let report = server.indexReport()
@@ -108,16 +108,16 @@ extension Console {
             report: report, declared: declared?.map(\.use), unused: unused.map(\.use), file: file)
     }
 
-    /// Where a reader can go: for the palette.
+    /// A destination in the palette.
     private struct Place: Encodable {
         let name: String
         let address: String
     }
 
-    /// Collections at the root that are offered, of all databases together.
+    /// The maximum number of root collections in the palette, for all databases together.
     private static let maxPlaces = 500
 
-    /// The sections, the databases and the collections at their roots.
+    /// Returns the sections, the databases, and the collections at their roots.
     func places() async -> PageAnswer {
         var places = Section.allCases.map {
             Place(name: $0.title, address: PagePath([$0.rawValue]).text)

@@ -2,14 +2,15 @@ import Foundation
 package import TidemarkHTTP
 import TidemarkModel
 
-/// What a page is made of: a value that is shown as HTML, and is given as JSON as it is.
+/// A page: a value that is rendered as HTML, or encoded as JSON.
 protocol Page: Encodable {
     var title: String { get }
-    /// Which entry of the navigation it belongs to.
+    /// The entry of the navigation to which the page belongs.
     var section: Section { get }
-    /// What its modules fetch first: the browser asks for it beside the modules.
+    /// The data that the page's modules fetch first. The browser fetches them together with the
+    /// modules.
     var fetches: [PagePath] { get }
-    /// What stands below the title.
+    /// The content below the title.
     var body: HTML { get }
 }
 
@@ -23,7 +24,7 @@ enum Section: String, CaseIterable {
     var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
 }
 
-/// In which form a page is wanted.
+/// The form in which a page is requested.
 enum PageForm {
     case html, json
 
@@ -42,7 +43,7 @@ extension PageAnswer {
     }
 
     package static func json(_ value: some Encodable, status: Int = 200) -> PageAnswer {
-        // Texts and numbers: there is nothing in them that JSON cannot say.
+        // JSON can represent all texts, numbers and booleans.
         let bytes = (try? JSONValueEncoder(isSorted: true).encode(value)) ?? []
         return PageAnswer(status: status, type: "application/json", body: .bytes(bytes))
     }
@@ -56,7 +57,7 @@ extension PageAnswer {
     }
 }
 
-/// What surrounds each page: the head of the document and the navigation.
+/// Renders the parts around each page: the head of the document and the navigation.
 package enum Shell {
     static func render(_ page: some Page) -> [UInt8] {
         document(
@@ -65,10 +66,10 @@ package enum Shell {
             body: frame(page))
     }
 
-    /// A whole document: style, script and icon are files of the same server.
+    /// Renders a whole document. The style, the script and the icon are files of the same server.
     ///
-    /// - Parameter modules: What the script imports. The browser loads them all at once, where it would find
-    ///   each in the one before.
+    /// - Parameter modules: The modules that the script imports. The browser then loads them in
+    ///   parallel. Otherwise, it would find each module only in the module before it.
     package static func document(
         title: String, style: String, script: String, modules: [String] = [],
         fetches: [PagePath] = [], body: HTML
@@ -126,7 +127,7 @@ package enum Shell {
     }
 }
 
-/// A page that says why there is no other.
+/// The page for an error.
 struct ErrorPage: Page {
     let title = "Not shown"
     let section: Section

@@ -6,11 +6,11 @@ import Testing
 @Suite struct `Comments` {
     /// The targets whose comments were reworded. A target is added when it meets the limits.
     private static let finished = [
-        "TidemarkAudit", "TidemarkCLI", "TidemarkDemo", "TidemarkEncryption", "TidemarkGoogleAuth",
-        "TidemarkHTTP", "TidemarkHealthSync", "TidemarkLintCLI", "TidemarkModel", "TidemarkPhones",
-        "TidemarkREST", "TidemarkResilience", "TidemarkRules", "TidemarkServer", "TidemarkShow",
-        "TidemarkSimulation", "TidemarkStore", "TidemarkSync", "TidemarkSystem", "TidemarkWire",
-        "TidemarkWords",
+        "TidemarkAudit", "TidemarkCLI", "TidemarkConsole", "TidemarkDemo", "TidemarkEncryption",
+        "TidemarkGoogleAuth", "TidemarkHTTP", "TidemarkHealthSync", "TidemarkLintCLI",
+        "TidemarkModel", "TidemarkPhones", "TidemarkREST", "TidemarkResilience", "TidemarkRules",
+        "TidemarkServer", "TidemarkShow", "TidemarkSimulation", "TidemarkStore", "TidemarkSync",
+        "TidemarkSystem", "TidemarkWire", "TidemarkWords",
     ]
 
     /// The maximum share of comments that open with a fragment.

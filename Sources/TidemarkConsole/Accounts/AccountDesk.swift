@@ -2,7 +2,7 @@ import Foundation
 import TidemarkHTTP
 import TidemarkServer
 
-/// Asks the accounts for what pages show, and changes them.
+/// Reads the accounts for pages, and changes them.
 struct AccountDesk {
     let accounts: AccountsServer
     let project: String
@@ -21,7 +21,7 @@ struct AccountDesk {
             phones: phones.map { PhoneRow($0) })
     }
 
-    /// - Returns: Nil where there is no such account.
+    /// - Returns: The page; nil if there is no such account.
     func account(_ id: String) async throws(AccountRefusal) -> AccountPage? {
         let found = try await accounts.ask(
             .lookup, project: project, fields: ["localId": .list([.text(id)])])
@@ -30,8 +30,8 @@ struct AccountDesk {
     }
 
     /// - Parameters:
-    ///   - id: Nil for a new account.
-    ///   - order: The action and the form's fields, empty ones among them.
+    ///   - id: The account's id; nil for a new account.
+    ///   - order: The action and the form's fields, including empty fields.
     func change(
         _ id: String?, _ order: [String: JSONTree]
     ) async throws(AccountRefusal) -> [String: JSONTree] {

@@ -1,11 +1,12 @@
 import Foundation
 import TidemarkServer
 
-/// The accounts of one project, page by page, and what would have been sent to their owners.
+/// The accounts of a project, page by page, and the messages that would have been sent to their
+/// owners.
 struct AccountsPage: Page {
     let project: String
     let accounts: [AccountRow]
-    /// Where the next page begins; nil on the last.
+    /// The start of the next page; nil on the last page.
     let next: String?
     let inbox: [InboxRow]
     let phones: [PhoneRow]
@@ -65,7 +66,7 @@ struct AccountsPage: Page {
     }
 }
 
-/// An account, as far as pages show it.
+/// The properties of an account that pages show.
 struct AccountRow: Encodable {
     let id: String
     let email: String?
@@ -76,7 +77,7 @@ struct AccountRow: Encodable {
     let created: String
     let lastLogin: String?
     let isDisabled: Bool
-    /// The text of a JSON object.
+    /// The claims, as the text of a JSON object.
     let claims: String?
 
     static let pageSize = 100
@@ -104,7 +105,7 @@ struct AccountRow: Encodable {
     }
 }
 
-/// A code or a link that would have been mailed.
+/// A code or a link that would have been sent by mail.
 struct InboxRow: Encodable {
     let email: String
     let kind: String
@@ -191,7 +192,7 @@ struct PhoneRow: Encodable {
     }
 }
 
-/// One account: what is known of it, and what can be done to it.
+/// The page of one account, with its properties and the possible changes.
 struct AccountPage: Page {
     let project: String
     let account: AccountRow
@@ -224,10 +225,10 @@ struct AccountPage: Page {
     }
 }
 
-/// Fields of an account, to make one or to change it. The script sends them.
+/// The form to create or change an account. The script sends it.
 struct AccountForm {
     let project: String
-    /// Nil for a new one.
+    /// The account to change; nil for a new account.
     let account: AccountRow?
 
     var html: HTML {
@@ -265,7 +266,7 @@ struct AccountForm {
     }
 }
 
-/// A field for a token, and what is in it.
+/// The form for a token and its contents.
 struct TokenForm {
     var html: HTML {
         Tag.form(.class("editor"), .data(.part, "token"), .hidden) {

@@ -2,21 +2,21 @@ import Tidemark
 import TidemarkHTTP
 import TidemarkModel
 
-/// Edits that were staged in a page, to be written together or not at all.
+/// Edits from a page that are written together or not at all.
 ///
-/// As JSON: `{"writes": [{"path": "rooms/blue", "update": "2026-…Z", "fields": {…}}, …]}`. With
-/// `update`, the update time that the page showed, a document is written only when it still has it;
-/// without, only when there is no such document. Without `fields` it is deleted.
+/// The JSON form is `{"writes": [{"path": "rooms/blue", "update": "2026-…Z", "fields": {…}}, …]}`.
+/// `update` is the update time that the page showed: the write fails if the document has another.
+/// Without `update`, the document must not exist. Without `fields`, the document is deleted.
 struct BatchOrder: Decodable {
     let writes: [Write]
 
-    /// Writes of one batch.
+    /// The maximum number of writes in a batch.
     static let maxWrites = 500
 
     struct Write: Decodable {
         let path: String
         let update: String?
-        /// Nil to delete the document.
+        /// The fields; nil deletes the document.
         let fields: MapValue?
 
         private enum Key: String, CodingKey { case path, update, fields }
@@ -40,7 +40,7 @@ struct BatchOrder: Decodable {
         }
     }
 
-    /// - Throws: A sentence for what is no batch.
+    /// - Throws: A sentence about the error in an invalid batch.
     static func mutations(in body: [UInt8]) throws(PageRefusal) -> [Mutation] {
         let order: BatchOrder
         do { order = try JSONValueDecoder().decode(BatchOrder.self, from: body) } catch {
@@ -56,7 +56,7 @@ struct BatchOrder: Decodable {
 }
 
 extension Precondition {
-    /// - Parameter update: The update time that was shown; nil where there was no such document.
+    /// - Parameter update: The update time that the page showed; nil if the document did not exist.
     init(update: String?) throws(PageRefusal) {
         guard let update else {
             self = .exists(false)

@@ -2,13 +2,13 @@ import Foundation
 import Tidemark
 import TidemarkModel
 
-/// Documents in a text that was pasted or dropped: JSON, JSON lines or CSV.
+/// Parses documents in a pasted or dropped text: JSON, JSON lines or CSV.
 ///
-/// In JSON a number with a point or an exponent is a double, another an integer; `{"fields": {…}}` is a
-/// document in Firestore's REST form, in which every type is kept. A member `__id__` is the document's
-/// id, and is taken out; without it, an id is made.
+/// In JSON, a number with a decimal point or an exponent is a double. Other numbers are integers.
+/// `{"fields": {…}}` is a document in Firestore's REST form, which keeps every type. The member
+/// `__id__` is the document's id and is not stored as a field. Documents without it get a new id.
 struct DocumentImport {
-    /// Documents of one text.
+    /// The maximum number of documents in a text.
     static let maxDocuments = 10_000
 
     struct Entry: Hashable, Encodable {
@@ -24,10 +24,10 @@ struct DocumentImport {
         }
     }
 
-    /// Makes the id of a document that has none.
+    /// Returns an id for a document without one.
     let newID: () -> String
 
-    /// - Throws: A sentence with the line of what cannot be read. Nothing is taken then.
+    /// - Throws: A sentence with the line of the error. No document is imported then.
     func entries(of text: String) throws(PageRefusal) -> [Entry] {
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard let first = trimmed.first else { throw PageRefusal(400, "There is nothing in it.") }
@@ -85,7 +85,7 @@ struct DocumentImport {
         return Entry(id: try checked(id, place), fields: try Self.map(members, place))
     }
 
-    /// A text as it is, and any other value as JSON writes it.
+    /// Returns a text unchanged, and any other value in JSON.
     private static func text(of value: JSONValue) -> String {
         value.text ?? String(decoding: JSONWriter.bytes(of: value), as: UTF8.self)
     }
@@ -109,7 +109,7 @@ struct DocumentImport {
         } catch { throw PageRefusal(400, "\(place): \(error.message)") }
     }
 
-    /// Fields in the REST form.
+    /// Decodes fields in the REST form.
     private static func typed(
         _ members: JSONObject, _ place: String
     ) throws(PageRefusal) -> MapValue {
@@ -147,7 +147,8 @@ struct DocumentImport {
     }
 }
 
-/// Rows of comma-separated values (RFC 4180), the first of which names the fields.
+/// Parses rows of comma-separated values (RFC 4180). The first row contains the names of the
+/// fields.
 enum CSVText {
     struct Row {
         let line: Int
@@ -159,7 +160,7 @@ enum CSVText {
         var isQuoted = false
     }
 
-    /// - Parameter most: Reading stops behind so many rows, with one more.
+    /// - Parameter most: The maximum number of rows. One more row is read.
     static func rows(of text: String, atMost most: Int) throws(PageRefusal) -> [Row] {
         var lines = try cells(of: text, atMost: most + 2)
         guard !lines.isEmpty else { return [] }
@@ -180,7 +181,7 @@ enum CSVText {
         return rows
     }
 
-    /// Quoted text is text; an empty cell is no field.
+    /// Returns the value of a cell. A quoted cell is a text; an empty cell has no value.
     private static func value(_ cell: Cell) -> Value? {
         if cell.isQuoted { return .string(cell.text) }
         switch cell.text {
@@ -213,7 +214,8 @@ enum CSVText {
             }
             (row, cell, firstLine) = ([], Cell(), line)
         }
-        // Scalar by scalar: a mark that follows a comma would make one character of both.
+        // The text is read by Unicode scalars: a comma and a following combining mark are a single
+        // character.
         var rest = text.replacing("\r\n", with: "\n").unicodeScalars[...]
         while let next = rest.popFirst() {
             if next == "\n" { line += 1 }

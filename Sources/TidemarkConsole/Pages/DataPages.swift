@@ -1,12 +1,12 @@
 import Tidemark
 import TidemarkModel
 
-/// Where a data page is: a database, a path in it, and the time as of which it is read.
+/// The place of a data page: a database, a path in it, and the time of the read.
 struct DataPlace: Hashable, Sendable, Encodable {
     let database: DatabaseID
     /// The segments of a collection or a document; empty for the root.
     let path: [String]
-    /// Nil for now.
+    /// The time of the read; nil for the present.
     let time: Timestamp?
 
     private enum Key: String, CodingKey { case project, database, path, time }
@@ -28,7 +28,7 @@ struct DataPlace: Hashable, Sendable, Encodable {
         return PagePath(segments, time.map { [("at", $0.rfc3339)] } ?? [])
     }
 
-    /// What changed here, or the versions of a document.
+    /// The address of the changes below this place, or of a document's versions.
     private var historyAddress: PagePath {
         PagePath(["history", database.project, database.database] + path)
     }
@@ -37,7 +37,7 @@ struct DataPlace: Hashable, Sendable, Encodable {
         PagePath(["history.json", database.project, database.database], [("times", "1")]).text
     }
 
-    /// The way from the root, each part a link, and the form for a moment of the past.
+    /// Links to the place and to every place above it, and the form for a time in the past.
     @HTMLBuilder var breadcrumbs: HTML {
         Tag.nav(.class("crumbs"), .label("Path")) {
             Tag.a(.href(address([]))) { "\(database.project) / \(database.database)" }
@@ -70,7 +70,7 @@ struct DataPlace: Hashable, Sendable, Encodable {
     }
 }
 
-/// The databases of a server.
+/// The page of the server's databases.
 struct DatabasesPage: Page {
     let databases: [Name]
     var title: String { "Databases" }
@@ -99,7 +99,7 @@ struct DatabasesPage: Page {
     }
 }
 
-/// The collections at the root of a database.
+/// The page of a database's root collections.
 struct RootPage: Page {
     let place: DataPlace
     let collections: [CollectionSummary]
@@ -117,7 +117,7 @@ struct RootPage: Page {
     }
 }
 
-/// Links to collections, each with its count.
+/// Links to collections, with the number of documents in each.
 struct CollectionList {
     let place: DataPlace
     let collections: [CollectionSummary]
@@ -145,11 +145,11 @@ struct CollectionList {
     }
 }
 
-/// One page of a collection, as a table.
+/// A page of a collection, as a table.
 struct CollectionPage: Page {
     let place: DataPlace
     let table: DocumentTable
-    /// Where the next page begins; empty on the last.
+    /// The start of the next page; empty on the last page.
     let next: String
     let tree: DataTree
     var title: String { place.path.joined(separator: "/") }
@@ -206,7 +206,7 @@ struct CollectionPage: Page {
         return PagePath(segments, place.address().query)
     }
 
-    /// Of the table's first page.
+    /// The address of the rows on the table's first page.
     private var firstRowsAddress: PagePath {
         var address = rowsAddress
         address.query += table.columns.map { ("column", $0) }
@@ -214,19 +214,19 @@ struct CollectionPage: Page {
     }
 }
 
-/// Documents as rows, with a column for each field that one of them has.
+/// A table of documents, with a column for each field of any of them.
 struct DocumentTable: Encodable {
     let columns: [String]
-    /// Whether there are fields without a column.
+    /// True if there are fields without a column.
     let hasMoreColumns: Bool
     let rows: [Row]
 
-    /// Fields beyond this many have no column; the document's own page has them all.
+    /// The maximum number of columns. The document's own page shows all fields.
     static let maxColumns = 12
 
     struct Row: Encodable {
         let path: String
-        /// Nil for a document that is missing, with documents below it.
+        /// The fields; nil for a missing document with documents below it.
         let fields: FieldsJSON?
 
         private enum Key: String, CodingKey { case path }
@@ -297,7 +297,7 @@ struct DocumentTable: Encodable {
 }
 
 extension BinaryInteger {
-    /// With a space after each three digits: `11 003`.
+    /// The number with a narrow space between groups of three digits: `11 003`.
     var grouped: String {
         let digits = String(magnitude)
         var result = ""

@@ -2,10 +2,10 @@ import Foundation
 import Tidemark
 import TidemarkModel
 
-/// One document: its fields with their types, its JSON to edit, and the collections below it.
+/// The page of a document: its fields with their types, its JSON to edit, and its subcollections.
 struct DocumentPage: Page {
     let place: DataPlace
-    /// Nil where there is no such document at that time.
+    /// The document; nil if it did not exist at that time.
     let document: Document?
     let collections: [CollectionSummary]
     let tree: DataTree
@@ -52,7 +52,7 @@ struct DocumentPage: Page {
         CollectionList(place: place, collections: collections).html
     }
 
-    /// What is fetched again when data changes; an edit that is under way stays.
+    /// The part of the page that is loaded again after changes. An unsaved edit remains.
     @HTMLBuilder private var shown: HTML {
         if let document {
             Tag.dl(.class("times")) {
@@ -85,7 +85,8 @@ struct DocumentPage: Page {
         }
     }
 
-    /// Deeper values, and values beyond this many of one map, are only in the JSON.
+    /// The limits of the table: the depth of values, and the number of values in a map. The JSON
+    /// contains all values.
     private static let (maxDepth, maxRows) = (4, 500)
 
     private func rows(_ name: String, _ value: Value, depth: Int) -> HTML {
@@ -107,7 +108,8 @@ struct DocumentPage: Page {
         }
     }
 
-    /// The document in Firestore's REST form, which keeps every type apart. Saving needs the script.
+    /// The document in Firestore's REST form, in which every type is explicit. Saving needs the
+    /// script.
     private var editor: HTML {
         let encoder = JSONValueEncoder(isPretty: true, isSorted: true)
         let bytes = try? encoder.encode(FieldsJSON(document?.fields ?? MapValue()))

@@ -4,7 +4,7 @@ import TidemarkModel
 import TidemarkRules
 import TidemarkServer
 
-/// A question to the rules, as its form has it, and the answer.
+/// The form with a question to the rules, and the answer.
 struct RulesQuestionForm {
     static let operations = ["get", "list", "create", "update", "set", "delete"]
 
@@ -15,7 +15,7 @@ struct RulesQuestionForm {
     let data: String
     let project: String
     let database: String
-    /// Nil where nothing was asked.
+    /// The answer; nil if there was no question.
     private(set) var answer: Result<RulesAnswer, RulesQuestionError>?
 
     init(_ request: PageRequest, _ server: FirestoreServer) {
@@ -50,7 +50,7 @@ struct RulesQuestionForm {
         }
     }
 
-    /// As a case of `tidemark rules test` has it.
+    /// Returns the question in the form of a case of `tidemark rules test`.
     private func json() throws -> JSONObject {
         func parsed(_ text: String, _ name: String) throws -> JSONValue {
             guard let value = try? JSONValue(Array(text.utf8)) else {
@@ -58,7 +58,7 @@ struct RulesQuestionForm {
             }
             return value
         }
-        // Of a query of all collections of a name the path begins with stars.
+        // The path of a query over a collection group begins with `**/`.
         let isGroup = operation == "list" && path.hasPrefix("**/")
         var fields: JSONObject = [operation: .text(isGroup ? String(path.dropFirst(3)) : path)]
         if isGroup { fields["group"] = .bool(true) }
@@ -129,7 +129,7 @@ struct RulesQuestionForm {
     }
 }
 
-/// Why a question cannot be asked.
+/// The error of an invalid question.
 struct RulesQuestionError: Error {
     let message: String
 }

@@ -1,11 +1,11 @@
-/// The last calls that ended, in chunks, so that a change after a copy copies one chunk and not all.
+/// Stores the last calls that ended, in chunks. A change after a copy copies only one chunk.
 struct EntryRing: Sendable {
-    /// Entries of one chunk.
+    /// The number of entries in a chunk.
     static let chunk = 256
 
     private let capacity: Int
     private var chunks: [[TrafficEntry]] = []
-    /// Entries that were ever added.
+    /// The number of entries that were ever added.
     private var added = 0
 
     init(capacity: Int) {
@@ -15,7 +15,7 @@ struct EntryRing: Sendable {
 
     var count: Int { min(added, capacity) }
 
-    /// Adds the newest entry. The oldest is forgotten when there are ``capacity`` of them already.
+    /// Adds the newest entry. If there are ``capacity`` entries already, the oldest is dropped.
     mutating func append(_ entry: TrafficEntry) {
         let place = added % capacity
         added += 1
@@ -36,7 +36,7 @@ struct EntryRing: Sendable {
     }
 }
 
-/// The calls that go on, in shards by their ids, so that a change after a copy copies one shard.
+/// Stores the open calls, in shards by their ids. A change after a copy copies only one shard.
 struct OpenEntries: Sendable {
     private static let shards = 64
 
@@ -51,7 +51,7 @@ struct OpenEntries: Sendable {
         if shards[entry.id % Self.shards].updateValue(entry, forKey: entry.id) == nil { count += 1 }
     }
 
-    /// - Returns: What `body` returns; nil where no call with that id goes on.
+    /// - Returns: The result of `body`; nil if no open call has that id.
     mutating func change<Result>(_ id: Int, _ body: (inout TrafficEntry) -> Result?) -> Result? {
         let shard = id % Self.shards
         guard let index = shards[shard].index(forKey: id) else { return nil }

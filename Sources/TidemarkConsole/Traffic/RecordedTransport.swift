@@ -1,21 +1,22 @@
 import Synchronization
 public import TidemarkModel
 
-/// A transport that records each call and stream for the console: who asked, what, and what it cost.
+/// A transport that records each call and stream for the console: the caller, the request, and the
+/// cost.
 ///
-/// It goes in front of a server, and passes on what comes and goes unchanged. A recorded call costs one
-/// lock at its beginning, one for each message, and one at its end.
+/// The transport precedes a server and passes all messages on unchanged. A recorded call takes a
+/// lock at its begin, for each message, and at its end.
 public final class RecordedTransport: Transport {
     private let upstream: any Transport
     private let log: Mutex<TrafficLog>
-    /// Rings when something was recorded, or written past it.
+    /// Rings after a recorded call or message, and after a write that bypasses this transport.
     let bell = TrafficBell()
-    /// Microseconds since 1970.
+    /// Returns the time in microseconds since 1970.
     private let now: @Sendable () -> Int64
 
     /// - Parameters:
-    ///   - capacity: How many calls that have ended are kept; the oldest are forgotten first.
-    ///   - now: The time of the machine, in microseconds since 1970.
+    ///   - capacity: The maximum number of ended calls. Above it, the oldest are dropped.
+    ///   - now: Returns the machine's time, in microseconds since 1970.
     public init(
         _ upstream: any Transport, capacity: Int = 50_000, now: @escaping @Sendable () -> Int64
     ) {
@@ -24,7 +25,7 @@ public final class RecordedTransport: Transport {
         self.now = now
     }
 
-    /// All that is recorded, as of now. It is searched without the lock that every call takes.
+    /// A copy of the log. A search of the copy does not need the lock that every call takes.
     package var snapshot: TrafficLog { log.withLock { $0 } }
 
     func clear() {
@@ -32,7 +33,7 @@ public final class RecordedTransport: Transport {
         bell.ring { $0.traffic += 1 }
     }
 
-    /// Tells those who look at data of a write that did not come through here.
+    /// Informs the readers of data about a write that bypassed this transport.
     func noteWrite() { bell.ring { $0.data += 1 } }
 
     private func change(_ body: (inout TrafficLog) -> Void) {
@@ -103,7 +104,7 @@ public final class RecordedTransport: Transport {
         }
     }
 
-    /// Notes what is about to reach the caller.
+    /// Records a message before the caller receives it.
     private func note<Message>(
         _ event: StreamEvent<Message>, _ id: Int,
         _ note: (inout TrafficEntry, Message, Int64) -> Void
@@ -119,7 +120,7 @@ public final class RecordedTransport: Transport {
     }
 }
 
-/// A stream whose requests are noted before they go on.
+/// A stream whose requests are recorded before they are passed on.
 private final class RecordedStream<Message: Sendable>: RequestStream {
     private let upstream: any RequestStream<Message>
     private let note: @Sendable (Message) -> Void

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Wakes the waiters for a change, once each. Without a waiter, a ring costs a look at a lock.
+/// Wakes each waiter once after a change. If nobody waits, a ring only takes a lock.
 final class TrafficBell: Sendable {
     private struct State {
         var next = 0

@@ -1,16 +1,18 @@
-/// Which entries the traffic page shows. Nil and empty parts let everything pass.
+/// Selects the entries on the traffic page. A nil or empty part accepts every entry.
 struct TrafficFilter: Hashable, Sendable, Encodable {
     enum Show: String, Hashable, Sendable, CaseIterable, Encodable {
         case all, open, failed, writes, listens
     }
 
-    /// The longest text, in bytes of UTF-8: a longer one is refused before anything is searched.
+    /// The maximum length of the text, in bytes of UTF-8. A longer text is refused before the
+    /// search.
     static let maxBytes = 200
 
-    /// Found in the label, client, method, or what was asked, whatever the case.
+    /// The text to find in the label, the client, the method or the request. Upper and lower case
+    /// are equal.
     let text: String?
     let show: Show
-    /// Reads that an entry has at least.
+    /// The minimum number of reads of an entry.
     let reads: Int
     private let pattern: FoldedText?
 
@@ -41,13 +43,14 @@ struct TrafficFilter: Hashable, Sendable, Encodable {
     }
 }
 
-/// A text to be found in others, whatever the case, in time that is linear in their length.
+/// A text that is searched in other texts, without regard to upper and lower case. The time is
+/// linear in the length of the texts.
 ///
-/// The search is the one of Knuth, Morris and Pratt, on bytes: a text that nearly matches everywhere costs
-/// no more than any other.
+/// The search is the algorithm of Knuth, Morris and Pratt, on bytes. Texts with many partial
+/// matches need no more time than others.
 struct FoldedText: Hashable, Sendable {
     private let bytes: [UInt8]
-    /// For each place, the length of the longest beginning that ends there too.
+    /// The length of the longest prefix that also ends at each position, by position.
     private let borders: [Int]
     private let isASCII: Bool
 
@@ -65,7 +68,7 @@ struct FoldedText: Hashable, Sendable {
     }
 
     func isFound(in text: String) -> Bool {
-        // ASCII is folded byte by byte; other letters need the whole text in lower case.
+        // ASCII letters are compared byte by byte. Other letters need the whole text in lower case.
         isASCII ? isFound(in: text.utf8) : isFound(in: text.lowercased().utf8)
     }
 

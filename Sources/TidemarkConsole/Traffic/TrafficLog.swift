@@ -1,19 +1,20 @@
 import TidemarkModel
 
-/// The calls and streams that a server has seen, newest last: what is open, and the last that ended.
+/// The calls and streams of a server, newest last: the open ones, and the last that ended.
 ///
-/// A value: it is told what happens, with the time, and asked what it holds. A copy shares its entries
-/// with the original, in small parts: what happens afterwards copies the part that it changes.
+/// The log is a value. Its methods record events with their times, and return entries. A copy
+/// shares its entries with the original, in small parts; a later change copies only the part that
+/// it changes.
 package struct TrafficLog: Sendable {
-    /// Ended calls that are kept; beyond it the oldest are forgotten.
+    /// The maximum number of ended calls. Above it, the oldest are dropped.
     let capacity: Int
     private var nextID = 1
     private var open = OpenEntries()
     private var ended: EntryRing
     private(set) var forgotten = 0
-    /// What was billed over time.
+    /// The billed reads over time.
     private(set) var costs = CostHistory()
-    /// The last database that was asked, and its name: mostly there is one.
+    /// The last database and its name. Most servers have only one.
     private var lastDatabase: (id: DatabaseID, name: String)?
 
     init(capacity: Int = 50_000) {
@@ -29,7 +30,7 @@ package struct TrafficLog: Sendable {
         return name
     }
 
-    /// - Returns: The id, by which the rest is told.
+    /// - Returns: The id of the call for later events.
     mutating func begin(
         method: String, database: String, label: String?, client: String?, asked: String,
         at time: Int64
@@ -42,9 +43,9 @@ package struct TrafficLog: Sendable {
         return nextID
     }
 
-    /// Changes a call that goes on; one that has ended stays as it is.
+    /// Changes an open call. An ended call is not changed.
     mutating func update(_ id: Int, at time: Int64, _ change: (inout TrafficEntry) -> Void) {
-        // Most of what happens costs nothing, and then nobody need know whom to count it for.
+        // Most events have no cost. The key of the cost is then not needed.
         let billed = open.change(id) { entry -> (reads: Int, key: CostHistory.Key)? in
             let before = entry.reads
             change(&entry)
@@ -62,22 +63,23 @@ package struct TrafficLog: Sendable {
         ended.append(entry)
     }
 
-    /// Forgets what has ended. What goes on stays.
+    /// Removes the ended calls and the history of costs. Open calls remain.
     mutating func clear() {
         ended = EntryRing(capacity: capacity)
         forgotten = 0
         costs.clear()
     }
 
-    /// The call with that id; nil where it is not kept. The ended ones are searched from the newest.
+    /// Returns the call with that id; nil if the log does not contain it. Ended calls are searched
+    /// from the newest.
     subscript(id: Int) -> TrafficEntry? { open[id] ?? ended.newestFirst.first { $0.id == id } }
 
     var openCount: Int { open.count }
     var endedCount: Int { ended.count }
 
-    /// The newest that pass, newest first: open ones among them by when they began.
+    /// Returns the newest entries that pass, newest first, ordered by their begin.
     ///
-    /// - Parameter limit: At most this many.
+    /// - Parameter limit: The maximum number of entries.
     package func newest(_ limit: Int, where passes: (TrafficEntry) -> Bool) -> [TrafficEntry] {
         var result: [TrafficEntry] = []
         for entry in ended.newestFirst {
@@ -87,7 +89,8 @@ package struct TrafficLog: Sendable {
         return Self.merged(result, open.entries.filter(passes), limit)
     }
 
-    /// Does the same in the background of others: it lets them run after each ``slice`` of entries.
+    /// Performs the same search in the background: it yields to other tasks after each ``slice`` of
+    /// entries.
     func newest(_ limit: Int, passing filter: TrafficFilter) async -> [TrafficEntry] {
         var result: [TrafficEntry] = []
         for (index, entry) in ended.newestFirst.enumerated() {
@@ -98,7 +101,7 @@ package struct TrafficLog: Sendable {
         return Self.merged(result, open.entries.filter(filter.passes), limit)
     }
 
-    /// How many entries are searched before others have their turn.
+    /// The number of entries that are searched before the task yields.
     static let slice = 256
 
     private static func merged(
@@ -109,14 +112,14 @@ package struct TrafficLog: Sendable {
 }
 
 extension TrafficEntry {
-    /// Whom its reads are counted for over time: the collection is the first word of what was asked.
+    /// The key under which the reads are counted over time.
     fileprivate var costKey: CostHistory.Key {
         CostHistory.Key(label: label, client: client, collection: collection)
     }
 
-    /// The collection that it is about, without the ids of documents above it.
+    /// The collection of the call, without the ids of the documents above it.
     var collection: String {
-        // By bytes, which is faster than by characters: it is found for each call.
+        // The search uses bytes, because it runs for each call and characters are slower.
         let asked = asked.utf8
         var start = asked.startIndex
         if method == "RunAggregationQuery" {
