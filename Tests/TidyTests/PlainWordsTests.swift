@@ -7,10 +7,10 @@ import Testing
     /// The targets whose comments were reworded. A target is added when it meets the limits.
     private static let finished = [
         "TidemarkAudit", "TidemarkCLI", "TidemarkConsole", "TidemarkDemo", "TidemarkEncryption",
-        "TidemarkGoogleAuth", "TidemarkHTTP", "TidemarkHealthSync", "TidemarkLintCLI",
-        "TidemarkModel", "TidemarkPhones", "TidemarkREST", "TidemarkResilience", "TidemarkRules",
-        "TidemarkServer", "TidemarkShow", "TidemarkSimulation", "TidemarkStore", "TidemarkSync",
-        "TidemarkSystem", "TidemarkWire", "TidemarkWords",
+        "TidemarkExport", "TidemarkGoogleAuth", "TidemarkHTTP", "TidemarkHealthSync",
+        "TidemarkLintCLI", "TidemarkModel", "TidemarkPhones", "TidemarkREST", "TidemarkResilience",
+        "TidemarkRules", "TidemarkServer", "TidemarkShow", "TidemarkSimulation", "TidemarkStore",
+        "TidemarkSync", "TidemarkSystem", "TidemarkWire", "TidemarkWords",
     ]
 
     /// The maximum share of comments that open with a fragment.

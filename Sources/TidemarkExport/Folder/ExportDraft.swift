@@ -1,17 +1,17 @@
 import Foundation
 import TidemarkSystem
 
-/// The place where an export is written before it is whole: a name beside its own, marked as in use while
-/// the process lives.
+/// The place of an unfinished export: a name next to the final name, which is locked while the
+/// process lives.
 struct ExportDraft: Sendable {
     let path: String
-    /// Of the file or folder; marks it until it is closed.
+    /// The descriptor of the file or folder. It holds the lock until it is closed.
     let descriptor: Int32
 
     private static let mark = ".unfinished-"
 
-    /// Makes a folder beside `place`, and removes those that exports before it have left there: a process
-    /// that was killed leaves all that it had written.
+    /// Makes a folder next to `place`. Also removes the unfinished exports there that killed
+    /// processes have left.
     static func folder(beside place: String) throws(ExportError) -> ExportDraft {
         let path = newPath(beside: place)
         let error = PrivateFiles.makeFolder(path)
@@ -19,7 +19,7 @@ struct ExportDraft: Sendable {
         return try marked(path, open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
     }
 
-    /// Makes a file beside `place`, open for writing, in the same way.
+    /// Makes a file next to `place` in the same way, open for writing.
     static func file(beside place: String) throws(ExportError) -> ExportDraft {
         let path = newPath(beside: place)
         return try marked(path, PrivateFiles.create(path))
@@ -31,7 +31,7 @@ struct ExportDraft: Sendable {
         guard descriptor >= 0 else {
             throw .file(path: path, reason: String(cString: strerror(errno)))
         }
-        // Not every file system has marks; there leftovers stay.
+        // Some file systems have no locks. There, unfinished exports of killed processes remain.
         _ = PrivateFiles.take(descriptor)
         return ExportDraft(path: path, descriptor: descriptor)
     }
@@ -52,12 +52,12 @@ struct ExportDraft: Sendable {
         }
     }
 
-    /// True if nobody writes any more what lies at a path.
+    /// Returns true if no process writes to the path any longer.
     private static func isAbandoned(_ path: String) -> Bool {
         let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         if file < 0 { return false }
         defer { close(file) }
-        // What was made a moment ago may not be marked yet.
+        // A file that is less than a minute old may not be locked yet.
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         guard let changed = attributes?[.modificationDate] as? Date,
             changed.timeIntervalSinceNow < -60
@@ -65,13 +65,13 @@ struct ExportDraft: Sendable {
         return PrivateFiles.take(file)
     }
 
-    /// Lets go of the mark. Nothing is written any more.
+    /// Releases the lock. No more data are written.
     func letGo() { close(descriptor) }
 }
 
-/// Folders and files of an export, which nobody else on the machine may read.
+/// Makes folders and files that no other user of the machine can read.
 enum ExportFiles {
-    /// Makes a folder, and those above it that are missing.
+    /// Makes a folder and its missing parents.
     static func makeFolder(_ path: String) throws(ExportError) {
         let error = PrivateFiles.makeFolder(path)
         if error != 0 { throw .file(path: path, reason: String(cString: strerror(error))) }

@@ -1,16 +1,18 @@
 import Foundation
 import TidemarkSystem
 
-/// An export's folder while it is written: beside its place under a name of its own, and in its place
-/// only when it is whole.
+/// The folder of an export while it is written. It has its own name next to the final place, and
+/// moves to that place when it is complete.
 package struct ExportFolder {
     private let place: String
     private let mark: ExportDraft
-    /// Where to write until ``commit()``. Nobody else may read it, nor what becomes of it.
+    /// The folder to write into until ``commit()``. No other user can read it, before and after
+    /// ``commit()``.
     package var draft: String { mark.path }
 
-    /// - Parameter place: Where the export is to be. It may be missing, empty, or an export.
-    /// - Throws: ``ExportError`` when something else is there, or the folder cannot be made.
+    /// - Parameter place: The final place of the export. It can be missing, an empty folder, or an
+    ///   export.
+    /// - Throws: ``ExportError`` if other files are there, or if the folder cannot be made.
     package init(at place: String) throws(ExportError) {
         let url = URL(fileURLWithPath: place).standardizedFileURL
         self.place = url.path
@@ -30,10 +32,11 @@ package struct ExportFolder {
         if !isExport { throw .holdsSomethingElse(folder: place) }
     }
 
-    /// Puts what was written in its place. An export that was there is there until then, and is removed
-    /// after: at no moment is there none.
+    /// Moves the new export to its final place, and then removes an export that was there. The two
+    /// are exchanged in one step if the file system can do that; otherwise, the place is empty for
+    /// a moment.
     ///
-    /// - Throws: Where that cannot be done; what was written is removed then.
+    /// - Throws: ``ExportError`` if the move fails. The new export is then removed.
     package func commit() throws(ExportError) {
         defer { mark.letGo() }
         do throws(ExportError) { try replace() } catch {
@@ -50,23 +53,23 @@ package struct ExportFolder {
                 return
             }
             try Self.exchange(draft, place)
-            // What was there has the draft's name now.
+            // After the exchange, the old export has the draft's name.
             try files.removeItem(atPath: draft)
         } catch let error as ExportError { throw error } catch {
             throw .file(path: place, reason: error.localizedDescription)
         }
     }
 
-    /// Removes what was written. What was in its place stays.
+    /// Removes the new export. An export at the final place remains.
     package func abandon() {
         try? FileManager.default.removeItem(atPath: draft)
         mark.letGo()
     }
 
-    /// The two names change their folders, in one step where the file system can.
+    /// Exchanges two folders, in one step if the file system can do that.
     private static func exchange(_ one: String, _ other: String) throws(ExportError) {
         if SystemCalls.exchange(one, other) { return }
-        // Two steps. A kill between them leaves the old export under this name.
+        // If the process is killed between these steps, the old export remains under this name.
         let old = other + ".before"
         guard rename(other, old) == 0, rename(one, other) == 0, rename(old, one) == 0 else {
             throw .file(path: other, reason: String(cString: strerror(errno)))

@@ -2,7 +2,7 @@ import Foundation
 import TidemarkModel
 import TidemarkREST
 
-/// Reads documents from JSON lines, one after the other.
+/// Reads documents one by one from JSON lines.
 struct LinesReader: DocumentReader {
     private let path: String
     private let database: DatabaseID
@@ -45,7 +45,7 @@ struct LinesReader: DocumentReader {
     }
 }
 
-/// The documents of a file, without its first line and its last.
+/// The documents of a file, without its first and its last line.
 private struct Documents {
     var lines: Lines
     let database: DatabaseID
@@ -74,7 +74,7 @@ private struct Documents {
     }
 }
 
-/// A file's lines, each a JSON object. An empty line is passed over.
+/// The lines of a file, each a JSON object. Empty lines are skipped.
 private struct Lines {
     private let path: String
     private let file: FileHandle
@@ -124,7 +124,7 @@ private struct Lines {
                 throw .file(path: path, reason: error.localizedDescription)
             }
             isAtEnd = part.isEmpty
-            // What was taken is let go of.
+            // The copy releases the memory of lines that were read.
             waiting = Data(waiting) + part
             searched = waiting.startIndex + max(0, waiting.count - part.count)
         }

@@ -2,7 +2,8 @@ import Foundation
 import TidemarkModel
 import TidemarkREST
 
-/// Writes one database's documents as JSON lines. Memory does not grow with their number.
+/// Writes the documents of one database as JSON lines. The memory does not depend on the number of
+/// documents.
 struct LinesWriter {
     private let place: String
     private let draft: String
@@ -11,7 +12,7 @@ struct LinesWriter {
     private var waiting = Data()
     private var documents = 0
 
-    /// Bytes that are written at once.
+    /// The bytes that are collected before a write.
     private static let part = 1 << 16
 
     init(_ database: DatabaseID, to place: String) throws(ExportError) {
@@ -34,11 +35,11 @@ struct LinesWriter {
     private static func line(_ fields: [String: some Encodable]) -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
-        // A text or a number: there is nothing in it that JSON cannot say.
+        // JSON can represent all texts and numbers.
         return ((try? encoder.encode(fields)) ?? Data()) + Data("\n".utf8)
     }
 
-    /// - Parameter document: Behind the one before it in the order of names.
+    /// - Parameter document: The next document in the order of names.
     mutating func add(_ document: Document) throws(ExportError) {
         waiting += DocumentLine.data(document)
         waiting.append(UInt8(ascii: "\n"))
@@ -53,9 +54,9 @@ struct LinesWriter {
         waiting.removeAll(keepingCapacity: true)
     }
 
-    /// Puts the file in its place.
+    /// Moves the file to its final place.
     ///
-    /// - Returns: How many documents it has.
+    /// - Returns: The number of documents in the file.
     mutating func finish() throws(ExportError) -> Int {
         waiting += Self.line(["documents": documents])
         try flush()
@@ -68,6 +69,6 @@ struct LinesWriter {
         return documents
     }
 
-    /// Removes what was written. What was in its place stays.
+    /// Removes the new file. A file at the final place remains.
     func abandon() { try? FileManager.default.removeItem(atPath: draft) }
 }

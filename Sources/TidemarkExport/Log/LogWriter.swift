@@ -2,17 +2,17 @@ import Foundation
 import TidemarkModel
 import TidemarkSystem
 
-/// Writes a LevelDB log. What is not finished is no log.
+/// Writes a LevelDB log. Without ``finish()``, the log is invalid.
 struct LogWriter {
-    /// What is gathered before it is written, in bytes.
+    /// The bytes that are collected before a write.
     private static let bufferSize = 1 << 18
 
     private let file: FileHandle
     private let path: String
     private var buffer: [UInt8] = []
-    /// Bytes of the present block.
+    /// The used bytes of the current block.
     private var used = 0
-    /// Bytes of the whole log.
+    /// The bytes of the whole log.
     private(set) var size: Int64 = 0
 
     init(_ path: String) throws(ExportError) {
@@ -65,7 +65,7 @@ struct LogWriter {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// Writes the rest, and waits until all of it is on the disk.
+    /// Writes the rest, and waits until all data are on the disk.
     mutating func finish() throws(ExportError) {
         try flush()
         do {

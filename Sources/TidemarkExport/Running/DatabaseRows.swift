@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// All documents of a database in the order of their names, as of a single time.
+/// The documents of a database in the order of their names, as of a single time.
 ///
 /// The documents are read in pages. So a connection receives at most a page ahead of its reader,
 /// and the memory of a call is free after its end. Each page after the first is read at the read

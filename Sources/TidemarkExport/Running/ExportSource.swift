@@ -1,17 +1,17 @@
 package import Foundation
 
-/// An export as it lies there: which databases it has, and where the accounts are.
+/// The contents of an export in a folder: its databases and its accounts.
 package struct ExportSource: Sendable {
     package struct Database: Sendable, Equatable {
-        /// As the listing says it; nil where only the documents know.
+        /// The project in the listing; nil if only the documents contain it.
         package var project: String?
         package var database: String?
-        /// The file that says what the database's documents are.
+        /// The file that describes the files of documents.
         package var metadataFile: String
     }
 
     package struct Accounts: Sendable, Equatable {
-        /// As the listing says it; nil where it does not.
+        /// The project in the listing; nil if the listing does not contain it.
         package var project: String?
         /// The folder of `accounts.json` and `config.json`.
         package var folder: String
@@ -21,11 +21,12 @@ package struct ExportSource: Sendable {
     package let accounts: [Accounts]
     private let root: String
 
-    /// The largest file of accounts that is read, in bytes: some 500,000 accounts.
+    /// The maximum size of a file of accounts, in bytes: about 500,000 accounts.
     package static let maxAccountsBytes = 256 << 20
 
-    /// - Parameter place: A folder that `firebase emulators:export` or `tidemark export` made, one with
-    ///   one file that ends with `.overall_export_metadata`, or such a file; or a file of JSON lines.
+    /// - Parameter place: A folder from `firebase emulators:export` or `tidemark export`, a folder
+    ///   with a single file that ends with `.overall_export_metadata`, such a file, or a file of
+    ///   JSON lines.
     package init(_ place: String) throws(ExportError) {
         root = place
         var isFolder: ObjCBool = false
@@ -43,7 +44,7 @@ package struct ExportSource: Sendable {
         let root = URL(fileURLWithPath: place)
         let listing = place + "/" + ExportListing.fileName
         if FileManager.default.fileExists(atPath: listing) {
-            // It may be a link, and then lead out of the folder.
+            // The file can be a link to a file outside of the folder.
             let file = try Self.regular(root, ExportListing.fileName, namedBy: listing)
             (databases, accounts) = try Self.parts(of: file.path, in: place)
         } else {
@@ -94,7 +95,7 @@ package struct ExportSource: Sendable {
         return (databases, accounts)
     }
 
-    /// Those of the files that are there, with their contents.
+    /// Returns the existing files of these names, with their contents.
     package func files(
         _ names: [String], of accounts: Accounts
     ) throws(ExportError) -> [String: Data] {
@@ -116,7 +117,8 @@ package struct ExportSource: Sendable {
         return files
     }
 
-    /// The same, of a file: a device or a pipe has no end.
+    /// Returns a file like ``inside(_:_:root:namedBy:)``, and checks that it is a regular file,
+    /// because a device or a pipe has no end.
     private static func regular(
         _ folder: URL, _ name: String, namedBy file: String
     ) throws(ExportError) -> URL {
@@ -128,10 +130,11 @@ package struct ExportSource: Sendable {
         return url
     }
 
-    /// The largest listing that is read, in bytes: of some 100,000 databases.
+    /// The maximum size of a listing, in bytes: about 100,000 databases.
     private static let maxListingBytes = 16 << 20
 
-    /// The file of that name, with links followed, which has to lie below the folder.
+    /// Returns the file with that name, after links are followed. The file must be below the
+    /// folder.
     static func inside(
         _ folder: URL, _ name: String, root: URL? = nil, namedBy file: String
     ) throws(ExportError) -> URL {
@@ -148,8 +151,8 @@ package struct ExportSource: Sendable {
         return found
     }
 
-    /// Returns the name with this system's separators: an export that was made on Windows has
-    /// backslashes, which are letters of a name here. Nil for a name that begins with a drive.
+    /// Returns the name with this system's separators. An export from Windows contains backslashes,
+    /// which are letters of a name on this system. Returns nil if the name begins with a drive.
     private static func localName(_ name: String, in folder: URL) -> String? {
         let backslash = UInt8(ascii: "\\")
         guard name.utf8.contains(backslash),

@@ -1,10 +1,10 @@
 import Foundation
 package import TidemarkModel
 
-/// Writes one database's documents in the official form, one after the other. Memory does not grow
-/// with their number.
+/// Writes the documents of one database one by one in the official form. The memory does not depend
+/// on the number of documents.
 ///
-/// The same documents make the same bytes.
+/// Equal documents produce equal bytes.
 package struct ExportWriter {
     private let folder: String
     private let name: String
@@ -18,8 +18,8 @@ package struct ExportWriter {
     private static let output = "output-0"
 
     /// - Parameters:
-    ///   - folder: The export's own folder, which is made.
-    ///   - name: What its files are named after.
+    ///   - folder: The folder of the export. It is made.
+    ///   - name: The prefix of the files' names.
     package init(
         _ database: DatabaseID, at folder: String, name: String
     ) throws(ExportError) {
@@ -29,11 +29,11 @@ package struct ExportWriter {
         try ExportFiles.makeFolder(folder)
     }
 
-    /// The file that says what the export holds, from the folder it was made in.
+    /// The file that describes the export, relative to the parent of the export's folder.
     package var metadataFile: String { "\(name)/\(name)\(ExportListing.overallSuffix)" }
 
-    /// - Parameter document: Behind the one before it in the order of names, so that the bytes are the
-    ///   same each time.
+    /// - Parameter document: The next document in the order of names. The order keeps the bytes
+    ///   equal.
     package mutating func add(_ document: Document) throws(ExportError) {
         if log == nil {
             let kindFolder = folder + "/" + Self.kindFolder
@@ -45,9 +45,9 @@ package struct ExportWriter {
         newest = max(newest, document.updateTime.microseconds)
     }
 
-    /// Writes what the files hold. The export is whole only then.
+    /// Writes the metadata. The export is complete only after this call.
     ///
-    /// - Returns: How many documents it has.
+    /// - Returns: The number of documents in the export.
     package mutating func finish() throws(ExportError) -> Int {
         var overall: ExportMetadata.Overall?
         if var log {

@@ -1,26 +1,27 @@
 package import Foundation
 package import TidemarkModel
 
-/// Writes what a server holds into a folder of the official form.
+/// Writes a server's data into a folder in the official form.
 package struct Exporter: Sendable {
     private let transport: any Transport
     private let context: CallContext
     private let pageSize: Int
 
     /// - Parameters:
-    ///   - context: What every call carries, its database aside.
-    ///   - pageSize: Documents that one call reads. The server looks at all names for each page, because
-    ///     documents of many collections do not lie in one order: pages that are small take long.
+    ///   - context: The context of every call, apart from its database.
+    ///   - pageSize: The number of documents that a call reads. For each page, the server checks
+    ///     the names of all documents, because the documents of several collections have no common
+    ///     order. Small pages are therefore slow.
     package init(_ transport: any Transport, _ context: CallContext, pageSize: Int = 20_000) {
         self.transport = transport
         self.context = context
         self.pageSize = pageSize
     }
 
-    /// A project's accounts, as files.
+    /// The accounts of a project, as files.
     package struct Accounts: Sendable {
         package var project: String
-        /// Files of the accounts' folder with their contents.
+        /// The files of the accounts' folder, with their contents.
         package var files: [(name: String, data: Data)]
 
         package init(project: String, files: [(name: String, data: Data)]) {
@@ -29,19 +30,20 @@ package struct Exporter: Sendable {
         }
     }
 
-    /// What an export holds.
+    /// The result of the export of a database.
     package struct Result: Equatable, Sendable {
         package var database: DatabaseID
         package var documents: Int
     }
 
-    /// Writes each database as of one time of its own, while writes go on. The folder that was there is
-    /// there until the new one is whole.
+    /// Exports each database as of a single time, while writes continue. An existing export stays
+    /// in place until the new export is complete.
     ///
     /// - Parameters:
-    ///   - databases: The first is the one that the official tools see.
-    ///   - accounts: The first are the ones that the official tools see.
-    /// - Throws: ``ExportError``; what was in the folder's place stays. Cancelling the task ends it so.
+    ///   - databases: The databases. The official tools see only the first.
+    ///   - accounts: The accounts of projects. The official tools see only the first.
+    /// - Throws: ``ExportError``, also if the task is cancelled. An existing export then remains in
+    ///   place.
     package func run(
         _ databases: [DatabaseID], to place: String, accounts: [Accounts] = []
     ) async throws(ExportError) -> [Result] {
@@ -108,12 +110,13 @@ package struct Exporter: Sendable {
         try ExportFiles.write(data, to: folder + "/" + name)
     }
 
-    /// Writes one database's own folder, without a listing around it, as the official emulator does
-    /// when it is asked itself.
+    /// Writes the folder of one database without a listing, like an export of the official emulator
+    /// itself.
     ///
     /// - Parameters:
-    ///   - place: The folder that is made. One that was there is there until the new one is whole.
-    ///   - name: What its files are named after.
+    ///   - place: The folder. It is made. An existing export stays in place until the new export is
+    ///     complete.
+    ///   - name: The prefix of the files' names.
     package func run(
         _ database: DatabaseID, to place: String, name: String
     ) async throws(ExportError) -> Result {
@@ -133,8 +136,8 @@ package struct Exporter: Sendable {
 
     /// Writes one database as JSON lines: see ``LinesForm``.
     ///
-    /// - Parameter file: Its name ends with `.jsonl`. One that was there is there until the new one is
-    ///   whole.
+    /// - Parameter file: A path that ends with `.jsonl`. An existing file stays in place until the
+    ///   new file is complete.
     package func run(
         _ database: DatabaseID, toLines file: String
     ) async throws(ExportError) -> Result {
