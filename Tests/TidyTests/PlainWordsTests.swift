@@ -10,7 +10,7 @@ import Testing
         "TidemarkExport", "TidemarkGoogleAuth", "TidemarkHTTP", "TidemarkHealthSync",
         "TidemarkLintCLI", "TidemarkModel", "TidemarkPhones", "TidemarkREST", "TidemarkResilience",
         "TidemarkRules", "TidemarkServer", "TidemarkShow", "TidemarkSimulation", "TidemarkStore",
-        "TidemarkSync", "TidemarkSystem", "TidemarkWire", "TidemarkWords",
+        "TidemarkSync", "TidemarkSystem", "TidemarkTesting", "TidemarkWire", "TidemarkWords",
     ]
 
     /// The maximum share of comments that open with a fragment.

@@ -4,8 +4,8 @@
     public import TidemarkServer
     import TidemarkStore
 
-    /// Accounts in the process of a test, on a port of this machine: what a client of Firebase
-    /// Authentication is pointed at.
+    /// A server of accounts in the process of a test, on a port of this machine. Clients of
+    /// Firebase Authentication can use it.
     ///
     /// ```swift
     /// let local = try LocalFirestore.start()
@@ -14,21 +14,21 @@
     /// await accounts.stop()
     /// ```
     ///
-    /// It answers as `tidemark serve` does. Beside a ``LocalFirestore`` it lives in that one's time,
-    /// so that a test can let tokens run out. It answers on a thread of its own, also while tests keep
-    /// every thread of Swift's tasks busy. Thread-safe.
+    /// The server behaves like `tidemark serve`. If it starts beside a ``LocalFirestore``, it uses
+    /// the same virtual time, with which a test can make tokens expire. It runs on a separate
+    /// thread, even while tests use all threads of Swift's tasks. Thread-safe.
     ///
-    /// In a package that depends on Tidemark it needs the trait `Server`:
+    /// A package that depends on Tidemark needs the trait `Server` for this class:
     /// `.package(url: "…", from: "…", traits: ["Server"])`.
     public final class LocalAccounts: Sendable {
-        /// The project of callers that name none.
+        /// The project of callers that name no project.
         public var projectID: String { server.settings.project }
-        /// The server itself, for what has no name here.
+        /// The server, for functions that this class does not offer.
         public let server: AccountsServer
         public let port: Int
-        /// As `FIREBASE_AUTH_EMULATOR_HOST` takes it.
+        /// The address in the form of `FIREBASE_AUTH_EMULATOR_HOST`.
         public var host: String { "127.0.0.1:\(port)" }
-        /// For ``LocalFirestore/serve(port:callers:)``: only those whose token is good may call.
+        /// Admits only callers with a valid token, for ``LocalFirestore/serve(port:callers:)``.
         public var callers: any CallerGate { AccountsGate(server) }
         private let serving: Task<Void, Never>
 
@@ -38,18 +38,18 @@
             self.serving = serving
         }
 
-        /// Starts a server, in memory unless a folder is named.
+        /// Starts a server, in memory unless a folder is given.
         ///
         /// - Parameters:
-        ///   - local: Whose project and time it has; nil for the machine's time and the project
-        ///     `local`.
-        ///   - mode: `secure` signs its tokens, which then run out.
-        ///   - projectID: The project; nil for that of `local`.
-        ///   - dataDirectory: The folder of its file; nil for memory.
-        ///   - administrator: What an administrator shows; an emulator takes `owner` too.
-        ///   - providers: Whose tokens are believed where ours are signed.
-        ///   - port: 0 for a free one.
-        /// - Throws: `RPCStatus` when the port cannot be had or the data not be opened.
+        ///   - local: The server whose project and time are used; nil for the machine's time and
+        ///     the project `local`.
+        ///   - mode: With `secure`, tokens are signed and expire.
+        ///   - projectID: The project; nil for the project of `local`.
+        ///   - dataDirectory: The folder of the accounts' file; nil keeps the accounts in memory.
+        ///   - administrator: The token of administrators. An emulator also accepts `owner`.
+        ///   - providers: The providers whose tokens are trusted if tokens are signed.
+        ///   - port: The port; 0 for a free port.
+        /// - Throws: `RPCStatus` if the port is in use, or the data cannot be opened.
         public static func start(
             beside local: LocalFirestore? = nil, mode: AccountsSettings.Mode = .emulator,
             projectID: String? = nil, dataDirectory: String? = nil,
@@ -58,7 +58,7 @@
         ) async throws(RPCStatus) -> LocalAccounts {
             var settings = AccountsSettings(
                 mode, project: projectID ?? local?.projectID ?? "local")
-            // Tests sign in often, and what a password costs is not what most of them are about.
+            // A quick hash is enough, because tests sign in often and rarely test the hash.
             settings.passwords = .quick
             return try await start(
                 settings, beside: local, dataDirectory: dataDirectory, administrator: administrator,
@@ -106,7 +106,7 @@
             throw RPCStatus(.cancelled, "Cancelled before it was open.")
         }
 
-        /// Ends its connections, gives the port back and lets go of the data.
+        /// Closes the connections, the port and the data.
         public func stop() async {
             serving.cancel()
             await serving.value

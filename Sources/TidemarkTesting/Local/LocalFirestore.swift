@@ -53,7 +53,7 @@ public final class LocalFirestore: Sendable {
         configuration: FirestoreServer.Configuration = FirestoreServer.Configuration()
     ) throws(RPCStatus) -> LocalFirestore {
         let clock = LocalClock(now: now)
-        // Documents' and transactions' ids are the same in every run as well.
+        // The ids of documents and transactions are also the same in every run.
         let chance = Mutex(SeededRandom(seed: 1))
         let environment = ServerEnvironment(
             now: { clock.now }, randomBits: { chance.withLock { $0.next() } },
@@ -172,7 +172,7 @@ extension LocalFirestore {
 
     /// Returns a copy of the server's data, for ``restore(_:)``. The copy is in memory.
     ///
-    /// - Throws: `RPCStatus` when there is no room for that.
+    /// - Throws: `RPCStatus` if there is no memory for the copy.
     public func snapshot() throws(RPCStatus) -> Snapshot {
         do throws(StoreError) { return Snapshot(server: try server.snapshot(), now: now) } catch {
             throw RPCStatus(.resourceExhausted, error.message)
@@ -198,7 +198,7 @@ extension LocalFirestore {
 // MARK: - Sockets
 
 extension LocalFirestore {
-    /// Serves on a port of this machine too, for clients in other processes.
+    /// Also serves on a port of this machine, for clients in other processes.
     ///
     /// ```swift
     /// let socket = try await local.serve()
@@ -206,10 +206,10 @@ extension LocalFirestore {
     /// ```
     ///
     /// - Parameters:
-    ///   - port: 0 for a free one.
+    ///   - port: The port; 0 for a free port.
     ///   - callers: Decides who may call, like ``LocalAccounts/callers``; nil to accept all
     ///     callers.
-    /// - Throws: `RPCStatus` when the port cannot be had.
+    /// - Throws: `RPCStatus` if the port is in use.
     public func serve(
         port: Int = 0, callers: (any CallerGate)? = nil
     ) async throws(RPCStatus) -> LocalSocket {

@@ -4,10 +4,10 @@ import TidemarkWire
 
 /// A ``LocalFirestore`` on a port of this machine, until ``close()``.
 ///
-/// It answers on a thread of its own, also while tests keep every thread of Swift's tasks busy.
+/// The socket runs on a separate thread, even while tests use all threads of Swift's tasks.
 public final class LocalSocket: Sendable {
     public let port: Int
-    /// As `FIRESTORE_EMULATOR_HOST` and `FirestoreSettings.host` take it.
+    /// The address in the form of `FIRESTORE_EMULATOR_HOST` and `FirestoreSettings.host`.
     public var host: String { "127.0.0.1:\(port)" }
     private let serving: Task<RPCStatus?, Never>
 
@@ -37,7 +37,7 @@ public final class LocalSocket: Sendable {
         self.port = try first.get()
     }
 
-    /// Ends its streams with `unavailable` and gives the port back. Calls under way have 2 s to end.
+    /// Ends the streams with `unavailable` and closes the port. Running calls have 2 s to end.
     public func close() async {
         serving.cancel()
         _ = await serving.value

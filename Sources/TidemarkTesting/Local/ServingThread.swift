@@ -1,15 +1,15 @@
 import Dispatch
 
-/// Runs tasks one after the other on a thread of its own.
+/// Runs tasks one after the other on a separate thread.
 ///
-/// A server in the process of tests runs on one: Swift's default executor has as many threads as the
-/// machine has cores, and synchronous tests hold them until they are done. What a task on this thread
-/// awaits of the default executor waits for those tests too.
+/// A server in the process of tests needs such a thread. Swift's default executor has only as many
+/// threads as the machine has cores, and synchronous tests block them until they are done. If a
+/// task on this thread awaits work on the default executor, it waits for those tests too.
 package final class ServingThread: TaskExecutor {
-    // A serial queue always gets a thread, however many of the default executor's are busy.
+    // A serial queue always gets a thread, even if all threads of the default executor are busy.
     private let queue: DispatchQueue
 
-    /// - Parameter label: Names the thread for a debugger.
+    /// - Parameter label: The name of the thread in a debugger.
     package init(_ label: String) { queue = DispatchQueue(label: label) }
 
     package func enqueue(_ job: consuming ExecutorJob) {

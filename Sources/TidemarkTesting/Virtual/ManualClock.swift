@@ -1,10 +1,10 @@
 import Synchronization
 
-/// A clock that stands still until a test moves it, and says who sleeps on it: for what takes a
-/// `Clock`, such as a ticker, a search or a retry. Thread-safe.
+/// A clock whose time passes only when a test advances it. A test can also wait until tasks sleep
+/// on it. Use it for code that takes a `Clock`, such as a ticker, a search or a retry. Thread-safe.
 public final class ManualClock: Clock {
     public struct Instant: InstantProtocol {
-        /// Since the clock was made.
+        /// The time since the clock was created.
         public var time = Duration.zero
 
         public init() {}
@@ -25,7 +25,7 @@ public final class ManualClock: Clock {
         var sleepers: [Int: (until: Instant, wake: CheckedContinuation<Void, any Error>)] = [:]
         var watchers: [Watcher] = []
 
-        /// Taken out.
+        /// Removes and returns the watchers whose condition is true.
         mutating func satisfiedWatchers() -> [Watcher] {
             var satisfied: [Watcher] = []
             var others: [Watcher] = []
@@ -59,7 +59,7 @@ public final class ManualClock: Clock {
     public var now: Instant { state.withLock { $0.now } }
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// - Throws: `CancellationError` when the task is cancelled.
+    /// - Throws: `CancellationError` if the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         let id = state.withLock { state in
             state.lastID += 1
@@ -85,15 +85,15 @@ public final class ManualClock: Clock {
         }
     }
 
-    /// How many tasks sleep.
+    /// The number of sleeping tasks.
     public var count: Int { state.withLock { $0.sleepers.count } }
 
-    /// Returns once so many tasks sleep, whatever for; or at once when its task is cancelled, as a test's
-    /// time limit does.
+    /// Returns when `count` tasks sleep, for any time. Returns immediately if the calling task is
+    /// cancelled, for example by the time limit of a test.
     public func sleepers(_ count: Int = 1) async { await sleepers(count) { _ in true } }
 
-    /// Returns once a task sleeps that is not due in exactly `duration`: the pause between attempts, where
-    /// each attempt has a timeout of that length.
+    /// Returns when a task sleeps that is not due in exactly `duration`. Use it to wait for the
+    /// pause between attempts if each attempt has a timeout of that length.
     public func sleeper(notDueIn duration: Duration) async {
         let due = now.advanced(by: duration)
         await sleepers(1) { $0 != due }
@@ -101,8 +101,9 @@ public final class ManualClock: Clock {
 
     /// Waits until a task sleeps that is due in exactly `duration`, and lets that much time pass.
     ///
-    /// For where others may sleep too: of an attempt and its timeout, either may be the first to be
-    /// there, and time that passes for the wrong one is missing for the other.
+    /// Use it if other tasks can sleep too. For example, an attempt and its timeout can start to
+    /// sleep in any order. If time passed before the right task sleeps, that task would sleep for
+    /// too long.
     public func pass(_ duration: Duration) async {
         let due = now.advanced(by: duration)
         await sleepers(1) { $0 == due }
@@ -135,9 +136,9 @@ public final class ManualClock: Clock {
         }
     }
 
-    /// Lets time pass until the earliest of those who sleep is due.
+    /// Lets time pass until the earliest sleeping task is due.
     ///
-    /// - Returns: Whether anybody sleeps.
+    /// - Returns: False if no task sleeps.
     public func advanceToNext() -> Bool {
         let next = state.withLock { state in
             state.sleepers.values.map(\.until).min().map { state.now.duration(to: $0) }
@@ -147,7 +148,7 @@ public final class ManualClock: Clock {
         return true
     }
 
-    /// Lets time pass, and wakes whom it is for, in the order of their times.
+    /// Lets time pass, and wakes the tasks that are due, in the order of their times.
     public func advance(by duration: Duration) {
         let due = state.withLock { state in
             state.now = state.now.advanced(by: duration)

@@ -1,6 +1,6 @@
 package import TidemarkModel
 
-/// A stream, or a call, on which nothing is ever heard.
+/// A stream or a call that never receives anything.
 package final class QuietStream<Message: Sendable>: RequestStream {
     package init() {}
 
@@ -9,7 +9,7 @@ package final class QuietStream<Message: Sendable>: RequestStream {
     package func cancel() {}
 }
 
-/// A transport for tests of single calls: its streams open, and receive nothing.
+/// A transport for tests of single calls. Its streams open and receive nothing.
 package protocol CallsOnlyTransport: Transport {}
 
 extension CallsOnlyTransport {

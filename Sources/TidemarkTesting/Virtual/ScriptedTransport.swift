@@ -1,10 +1,10 @@
 import Synchronization
 public import TidemarkModel
 
-/// A server that says what a test tells it to, and remembers what it was asked.
+/// A transport whose server is the test. It records the client's requests.
 ///
-/// The test plays the server: it looks at ``calls``, ``listens`` and ``writes``, the newest last,
-/// and answers with `reply`, `push` and `end`. Nothing happens by itself and nothing waits.
+/// The test reads ``calls``, ``listens`` and ``writes``, in which the newest is last, and answers
+/// with `reply`, `push` and `end`. The transport does nothing else, and no call waits.
 ///
 /// ```swift
 /// let stream = transport.listens.last!
@@ -35,11 +35,11 @@ public final class ScriptedTransport: Transport {
         state.withLock { $0.writes }
     }
 
-    /// How often the client said that the network changed.
+    /// The number of times that the client reported a change of the network.
     public var networkChanges: Int { state.withLock { $0.networkChanges } }
     public func networkChanged() { state.withLock { $0.networkChanges += 1 } }
 
-    /// How often a call was about to be made that waited for its token.
+    /// The number of times that the client announced a call that first had to wait for its token.
     public var preparations: Int { state.withLock { $0.preparations } }
     public func prepare() { state.withLock { $0.preparations += 1 } }
 
@@ -87,10 +87,10 @@ public final class ScriptedCall: CancellableCall {
         self.receive = receive
     }
 
-    /// Whether it was answered to the end, or cancelled.
+    /// True if the call was answered completely, or cancelled.
     public var isEnded: Bool { ended.withLock { $0 } }
 
-    /// Sends replies and, unless told otherwise, a good end.
+    /// Sends replies, followed by an end with the status `ok` unless `ends` is false.
     public func reply(_ replies: Reply..., ends: Bool = true) {
         guard !isEnded else { return }
         for reply in replies { receive(.message(reply)) }
@@ -108,7 +108,7 @@ public final class ScriptedCall: CancellableCall {
     public func cancel() { end(RPCStatus(.cancelled, "cancelled")) }
 }
 
-/// A stream whose other end is the test.
+/// A stream whose server is the test.
 public final class ScriptedStream<Sent: Sendable, Received: Sendable>: RequestStream {
     public typealias Message = Sent
 
@@ -127,11 +127,11 @@ public final class ScriptedStream<Sent: Sendable, Received: Sendable>: RequestSt
         self.receive = receive
     }
 
-    /// What the client has sent, in order.
+    /// The messages of the client, in order.
     public var sent: [Sent] { state.withLock { $0.sent } }
-    /// Whether the client said that it will send nothing more.
+    /// True if the client has finished its messages.
     public var isFinished: Bool { state.withLock { $0.isFinished } }
-    /// Whether either side has ended it.
+    /// True if the client or the test has ended the stream.
     public var isEnded: Bool { state.withLock { $0.isEnded } }
 
     public func send(_ message: Sent) {
@@ -142,7 +142,7 @@ public final class ScriptedStream<Sent: Sendable, Received: Sendable>: RequestSt
 
     public func finish() { state.withLock { $0.isFinished = true } }
 
-    /// Sends the client messages. After the end they are lost, as on a network.
+    /// Sends messages to the client. After the end, messages are lost, like on a network.
     public func push(_ messages: Received...) {
         for message in messages where !isEnded { receive(.message(message)) }
     }

@@ -2,7 +2,7 @@ import Synchronization
 public import TidemarkModel
 public import TidemarkSync
 
-/// An engine's executor and clock that stand still until a test moves them.
+/// An engine's executor and clock that advance only when a test moves them.
 ///
 /// The scheduler uses a single thread and never waits: ``runUntilIdle()`` runs the queued jobs,
 /// ``advance(by:)`` lets time pass and fires the due timers, ``fire(_:)`` runs a timer early. The
