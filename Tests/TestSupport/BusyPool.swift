@@ -1,11 +1,12 @@
 import Foundation
 import Synchronization
 
-/// Keeps every thread of Swift's default executor busy with work that does not pause, while `body` runs.
+/// Keeps every thread of Swift's default executor busy with work that does not pause, while `body`
+/// runs.
 ///
-/// The caller has to run on a thread of its own (``OwnThread``), or it never comes back.
+/// The caller must run on a separate thread (``OwnThread``). Otherwise, the function never returns.
 ///
-/// - Throws: What `body` throws.
+/// - Throws: The error of `body`.
 public func withBusyPool<T>(
     isolation: isolated (any Actor)? = #isolation,
     _ body: nonisolated(nonsending) () async throws -> T
@@ -14,12 +15,12 @@ public func withBusyPool<T>(
     let threads = ProcessInfo.processInfo.activeProcessorCount
     for _ in 0..<threads { Task.detached { pool.work() } }
     defer { pool.end() }
-    // A sleep would end on one of the threads.
+    // A sleep would need one of the busy threads to continue.
     while pool.busy < threads { await Task.yield() }
     return try await body()
 }
 
-/// Work for as many threads as there are, until it is told to end, or half a minute is over.
+/// Work for all threads, which ends after ``end()`` or after 30 seconds.
 private final class BusyPool: Sendable {
     private let count = Atomic<Int>(0)
     private let isOver = Atomic<Bool>(false)
@@ -27,7 +28,7 @@ private final class BusyPool: Sendable {
 
     var busy: Int { count.load(ordering: .sequentiallyConsistent) }
 
-    /// Computes, and does not sleep: a thread that sleeps gets another one beside it.
+    /// Computes and does not sleep, because the system replaces a sleeping thread with another.
     func work() {
         count.wrappingAdd(1, ordering: .sequentiallyConsistent)
         while !isOver.load(ordering: .relaxed), ContinuousClock.now < latest {}

@@ -1,12 +1,12 @@
 import Dispatch
 public import Testing
 
-/// Runs tasks one after the other on a thread of its own.
+/// Runs tasks one after the other on a separate thread.
 public final class OneThread: TaskExecutor {
-    // A serial queue always gets a thread, however many of the default executor's are busy.
+    // A serial queue always gets a thread, even if all threads of the default executor are busy.
     private let queue: DispatchQueue
 
-    /// - Parameter label: Names the thread for a debugger.
+    /// - Parameter label: The name of the thread in a debugger.
     public init(_ label: String) { queue = DispatchQueue(label: label) }
 
     public func enqueue(_ job: consuming ExecutorJob) {
@@ -15,10 +15,11 @@ public final class OneThread: TaskExecutor {
     }
 }
 
-/// Plays each case of a test on a thread of its own.
+/// Runs each case of a test on a separate thread.
 ///
-/// For tests that compute for more than a second without a pause: on the few threads that Swift's tasks
-/// share, they would keep every other test waiting, among them those that a server has to answer in time.
+/// Use it for tests that compute for more than a second without a pause. On the few threads that
+/// Swift's tasks share, they would delay every other test. Some of those tests use a server that
+/// must answer in time.
 public struct OwnThread: SuiteTrait, TestTrait, TestScoping {
     public var isRecursive: Bool { true }
 
@@ -31,9 +32,10 @@ public struct OwnThread: SuiteTrait, TestTrait, TestScoping {
     }
 }
 
-/// Plays all cases with this trait on one thread that they share, one at a time.
+/// Runs all cases with this trait on one shared thread, one at a time.
 ///
-/// For the histories, which have a process of their own: each takes much memory, and its cases are many.
+/// Use it for the histories, which run in a separate process. There are many cases, and each needs
+/// much memory.
 public struct OneCore: SuiteTrait, TestTrait, TestScoping {
     private static let thread = OneThread("tidemark.tests.one-core")
 

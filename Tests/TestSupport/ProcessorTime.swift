@@ -1,6 +1,7 @@
 import Foundation
 
-/// Returns how much processor time this thread takes for `body`, whatever else the machine does meanwhile.
+/// Returns the processor time that this thread uses for `body`. Other work of the machine does not
+/// count.
 public func processorTime(of body: () throws -> Void) rethrows -> Duration {
     let begin = now()
     try body()

@@ -1,13 +1,14 @@
 public import Foundation
 
-/// A folder of test data that lies beside the repository, or where a variable says.
+/// A folder of test data next to the repository, or in the folder that a variable names.
 ///
-/// Tests of it run where it is there. Without it they do not, and `make test` says so at its end; where
-/// `TIDEMARK_REQUIRE_SHARED` is 1, as in CI, they run and fail. A test of each corpus compares how many
-/// cases it has played with how many there are, so that half a corpus fails as well.
+/// The tests of a corpus run if its folder exists. Otherwise, they do not run, and `make test`
+/// reports that at its end. If `TIDEMARK_REQUIRE_SHARED` is 1, as in CI, they always run and then
+/// fail without the folder. A test of each corpus compares the number of played cases with the
+/// number of existing cases, so an incomplete corpus also fails.
 public struct SharedCorpus: Sendable {
     public let folder: URL
-    /// True if its tests are to run.
+    /// True if the tests of the corpus run.
     public let isPlayed: Bool
 
     private static let repository = (0..<3).reduce(URL(fileURLWithPath: #filePath)) { url, _ in
@@ -15,9 +16,9 @@ public struct SharedCorpus: Sendable {
     }
 
     /// - Parameters:
-    ///   - name: The folder in `../shared`.
-    ///   - variable: Names the folder instead, where it is set.
-    ///   - tests: Names its tests in the line of those that did not run.
+    ///   - name: The name of the folder in `../shared`.
+    ///   - variable: The environment variable that can name another folder.
+    ///   - tests: The name of the tests in the list of tests that did not run.
     public init(_ name: String, variable: String, tests: String) {
         let environment = ProcessInfo.processInfo.environment
         folder =
@@ -28,7 +29,7 @@ public struct SharedCorpus: Sendable {
         if !isPlayed { Self.note("\(tests) (no ../shared/\(name))") }
     }
 
-    /// The cases that Google's clients share: googleapis/conformance-tests.
+    /// The test cases that Google's clients share: googleapis/conformance-tests.
     public static func conformance(tests: String) -> SharedCorpus {
         SharedCorpus("conformance", variable: "TIDEMARK_CONFORMANCE", tests: tests)
     }
@@ -37,16 +38,17 @@ public struct SharedCorpus: Sendable {
     private static func note(_ text: String) {
         let list = repository.appendingPathComponent(".build/tests-not-run").path
         let line = Data("\(text)\n".utf8)
-        // Suites of several targets append at once: the system appends a short line whole.
+        // Suites of several targets append at the same time. The system appends a short line in one
+        // step.
         let descriptor = open(list, O_WRONLY | O_APPEND | O_CREAT, 0o644)
         guard descriptor >= 0 else { return }
         line.withUnsafeBytes { _ = write(descriptor, $0.baseAddress, $0.count) }
         close(descriptor)
     }
 
-    /// The names of its files of JSON, sorted.
+    /// Returns the sorted names of the JSON files.
     ///
-    /// - Throws: Where the folder is not there.
+    /// - Throws: The error of the file system if the folder does not exist.
     public func files() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
             .filter { $0.hasSuffix(".json") }

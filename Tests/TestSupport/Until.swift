@@ -1,22 +1,23 @@
 import Foundation
 
-/// A fact that did not become true in its time.
+/// The error for a fact that did not become true in time.
 public struct NeverTrue: Error, CustomStringConvertible {
     public let description: String
 }
 
-/// Waits until a fact is true, and looks every millisecond.
+/// Waits until a fact is true, and checks it every millisecond.
 ///
-/// The one way for a test to wait for what an app does in tasks of its own. It is bounded: a fact that never
-/// comes true fails the test after a minute, and the failure names the fact.
+/// A test must use this function to wait for work that an app does in its own tasks. The wait is
+/// bounded: a fact that never becomes true fails the test after a minute, and the error names the
+/// fact.
 ///
 /// - Parameters:
-///   - what: Names the fact; nil names it by the code of the call.
+///   - what: The name of the fact; nil uses the code of the call.
 ///   - limit: The longest wait, in real time.
 ///   - isolation: The caller's actor, on which `fact` runs.
-///   - fact: Returns true once it is so.
-/// - Throws: ``NeverTrue`` after `limit`, and when the test is cancelled meanwhile, as its time limit does.
-///   An error of `fact` is thrown on.
+///   - fact: Returns true when the fact is true.
+/// - Throws: ``NeverTrue`` after `limit`, or if the test is cancelled during the wait, for example
+///   by its time limit. An error of `fact` is also thrown.
 public func until(
     _ what: String? = nil, within limit: Duration = .seconds(60), fileID: String = #fileID,
     filePath: String = #filePath, line: Int = #line,
@@ -36,7 +37,8 @@ public func until(
     }
 }
 
-/// Returns the code of a call that begins at a line, without its indentation; at most six lines of it.
+/// Returns the code of a call that begins at a line, without indentation, and at most six lines of
+/// it.
 private func code(at line: Int, of path: String) -> String {
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
         return "what is in this line"
