@@ -1,4 +1,4 @@
-"""Google's own Python client against `tidemark serve`, as a developer would point it there."""
+"""Runs Google's own Python client against `tidemark serve`, in a developer's configuration."""
 
 import asyncio
 import inspect
@@ -19,15 +19,15 @@ from wire import Wire
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(os.environ.get("TIDEMARK", ROOT / ".build/debug/tidemark"))
-# Whether times are judged: by `make bench`, of a release build, on a machine that does nothing else. A test
-# judges what is said and done; what takes longer on a busy machine is no fault.
+# True if tests judge times: with `make bench`, a release build, and a machine that does nothing
+# else. Without it, tests judge only results, because a busy machine is slow without a fault.
 JUDGES_TIMES = os.environ.get("TIDEMARK_TIMES") == "1"
-# Why a test is skipped that asks what all others have used.
+# The reason to skip a test that checks what all other tests have used.
 PART = "only a part of the tests was asked for"
 
 
 class Server:
-    """A server process. It is told a free port and says when it is ready."""
+    """A server process. It chooses free ports and reports when it is ready."""
 
     def __init__(self, data, port=0, *flags, stderr=subprocess.DEVNULL, environment=None,
                  preexec=None):
@@ -61,7 +61,7 @@ class Server:
         return kind(project=project, database=database, credentials=AnonymousCredentials())
 
     def async_client(self, project="interop", database=None):
-        """Its connection belongs to the event loop that first uses it."""
+        """The client's connection belongs to the event loop that first uses it."""
         return self.client(project, database, firestore.AsyncClient)
 
     def run(self, *arguments, **options):
@@ -92,7 +92,7 @@ def async_client(server):
 
 @pytest.fixture(scope="session")
 def wire(server):
-    """The protocol itself, for what the client never sends."""
+    """The protocol itself, for messages that the client never sends."""
     wire = Wire(server.host)
     yield wire
     wire.close()
@@ -110,7 +110,7 @@ def group():
     return "g-" + uuid.uuid4().hex[:12]
 
 
-# Seconds that a test may take, whatever the client's own retries would wait for.
+# The default limit of a test in seconds. The client's own retries could wait for longer.
 BOUND = 60
 
 
@@ -133,7 +133,7 @@ def pytest_runtest_call(item):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem):
-    """Runs a test that is a coroutine, in an event loop of its own."""
+    """Runs a coroutine test in its own event loop."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     names = inspect.signature(pyfuncitem.obj).parameters
@@ -156,7 +156,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """The tests that ask what the others have used run last."""
+    """Moves the tests that check what the others have used to the end."""
     last = ("test_operations.py", "test_every_function.py")
     items.sort(key=lambda item: item.path.name in last)
     here = pathlib.Path(__file__).parent
@@ -172,7 +172,8 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Notes what was skipped for want of something that is not here: `make test` names it at its end."""
+    """Records the tests that were skipped because something is not installed. `make test` lists
+    them at its end."""
     notes = set()
     for report in terminalreporter.stats.get("skipped", []):
         name, reason = report.nodeid.split("[")[0], report.longrepr[2].removeprefix("Skipped: ")

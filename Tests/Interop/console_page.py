@@ -1,4 +1,4 @@
-"""What tests of the console share: a browser, and a page as a screen reader has it."""
+"""Helpers for the console's tests: a browser, and a page as a screen reader presents it."""
 
 import os
 import shutil
@@ -12,7 +12,8 @@ from selenium.webdriver.common.by import By
 
 CHROMIUM = shutil.which("chromium")
 DRIVER = shutil.which("chromedriver")
-# Scripts/interop fails where they cannot be installed, unless this says otherwise.
+# Scripts/interop fails if the browser and its driver cannot be installed, unless this variable
+# permits it.
 needs_browser = pytest.mark.skipif(
     os.environ.get("TIDEMARK_WITHOUT_BROWSER") == "1", reason="TIDEMARK_WITHOUT_BROWSER=1")
 
@@ -29,7 +30,7 @@ def browser():
     driver.quit()
 
 
-# Elements that can have a role: asking each of a page for its own takes long.
+# The elements that can have a role. A query for the role of every element would be slow.
 TAGS = {"button": "button", "link": "a", "textbox": "input, textarea", "searchbox": "input",
         "spinbutton": "input", "slider": "input", "combobox": "select, input", "table": "table",
         "note": "[role=note]", "alert": "[role=alert]", "dialog": "dialog", "region": "[role=region], section",
@@ -38,7 +39,8 @@ TAGS = {"button": "button", "link": "a", "textbox": "input, textarea", "searchbo
 
 
 def until(check, seconds=20):
-    """What a check finds. Parts of a page are drawn anew at any time: it may fail, and looks again."""
+    """Returns the first true result of a check. Parts of a page are replaced at any time, so a
+    check that fails is repeated."""
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -53,7 +55,7 @@ def until(check, seconds=20):
 
 
 class Page:
-    """What a reader of the page finds, and does."""
+    """The elements and actions of a page for a user."""
 
     def __init__(self, browser, server):
         self.browser = browser
@@ -63,7 +65,8 @@ class Page:
         self.browser.get(self.base + path)
 
     def find(self, role, name):
-        """The first element of that role whose accessible name has the text; none where there is none."""
+        """Returns the first element with that role whose accessible name contains the text; None if
+        there is none."""
         tags = TAGS.get(role, "body *")
         return next((e for e in self.browser.find_elements(By.CSS_SELECTOR, tags)
                      if e.is_displayed() and e.aria_role == role and name in e.accessible_name), None)
@@ -99,11 +102,11 @@ def page(browser, server):
 
 
 def errors(browser):
-    """What the page's script or the content security policy complained of."""
+    """Returns the errors of the page's script and of the content security policy."""
     return [e["message"] for e in browser.get_log("browser") if e["level"] == "SEVERE"]
 
 
-# Texts whose contrast with what lies behind them is under 4.5.
+# Returns the texts whose contrast with their background is below 4.5.
 CONTRAST = """
 function parts(color) { return color.match(/[\\d.]+/g).map(Number); }
 function light([r, g, b]) {

@@ -1,6 +1,7 @@
 """A strict reader of the official form, written from its description: frames, checksums, entities.
 
-Beside other people's reader, which passes over what it does not look for.
+It checks everything. The reader of another project, which is also used, ignores parts that it does
+not need.
 """
 
 import struct
@@ -11,7 +12,7 @@ BLOCK = 32_768
 
 
 def records(path):
-    """The records of a LevelDB log; every checksum and every length is looked at."""
+    """Returns the records of a LevelDB log. Checks every checksum and every length."""
     data = path.read_bytes()
     position, waiting = 0, None
     while position < len(data):
@@ -38,7 +39,8 @@ def records(path):
 
 
 def fields(data):
-    """The fields of a message: number and an integer, bytes, or a group's fields."""
+    """Returns the fields of a message: a number, with an integer, bytes, or the fields of a
+    group."""
     found, end = _fields(data, 0, None)
     assert end == len(data)
     return found
@@ -84,7 +86,7 @@ def one(message, number, default=None):
 
 
 def path(entity):
-    """The document's name and the app it is of."""
+    """Returns the document's name and its app."""
     key = fields(one(entity, 13))
     elements = []
     for number, element in fields(one(key, 14)):
@@ -96,7 +98,8 @@ def path(entity):
 
 
 def properties(entity):
-    """Names with what is said of their values: (meaning, the kinds of the value, whether multiple)."""
+    """Returns the names with their values' properties: (meaning, the kinds of the value, whether
+    multiple)."""
     rows = []
     for number, content in entity:
         if number not in (14, 15):

@@ -1,4 +1,4 @@
-"""Which operations of Google's client the tests have used."""
+"""Records which operations of Google's client the tests have used."""
 
 import pathlib
 import sys
@@ -19,7 +19,7 @@ from google.cloud.firestore_v1.stream_generator import StreamGenerator
 from google.cloud.firestore_v1.vector_query import VectorQuery
 from google.cloud.firestore_v1.watch import Watch
 
-# The tests, and not what is installed below them.
+# The path of the tests, without installed packages below the folder.
 HERE = str(pathlib.Path(__file__).resolve().parent / "test_")
 
 CLASSES = [
@@ -33,19 +33,19 @@ CLASSES = [
     QueryResultsList, ExplainMetrics,
 ]
 
-# What a test has taken of an object of which class, by the names of both.
+# The used operations, as pairs of a class name and an operation name.
 used = set()
 
 
 def operations(kind):
-    """The names of what a class offers, its constants and what is Python's own aside."""
+    """Returns the names of a class's operations, without constants and Python's own attributes."""
     inherited = set(dir(list)) if issubclass(kind, list) else {"send", "throw", "asend", "athrow"}
     return {name for name in dir(kind)
             if not name.startswith("_") and not name.isupper() and name not in inherited}
 
 
 def note_operations():
-    """Makes every object of the classes note what the files in this folder ask of it."""
+    """Makes every object of the classes record the attributes that the files in this folder use."""
     for kind in CLASSES:
         kind.__getattribute__ = look_up
 

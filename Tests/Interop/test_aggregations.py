@@ -1,4 +1,4 @@
-"""Aggregations: what they count and sum, their kinds of numbers, their bounds, their names."""
+"""Aggregations: counts and sums, the types of numbers, their bounds, and their names."""
 
 import pytest
 from google.cloud.firestore_v1 import types
@@ -14,7 +14,7 @@ from wire import DOCUMENTS, query, update, value
 
 @pytest.fixture(scope="module")
 def rows(client):
-    """Six documents: four numbers, one text, one without the field."""
+    """Six documents: four numbers, one text, and one document without the field."""
     collection = client.collection("aggregated")
     for name, fields in {
             "a": {"n": 1}, "b": {"n": 2}, "c": {"n": 3.5}, "d": {"n": 4}, "e": {"n": "text"},
@@ -39,7 +39,7 @@ def test_unnamed_ones_are_numbered_by_themselves(rows):
 
 
 def test_beside_a_sum_a_count_leaves_out_what_lacks_the_field(rows):
-    """A document whose field is no number still counts."""
+    """A document whose field is not a number still counts."""
     assert values(rows.count(alias="all").sum("n", alias="sum"))["all"] == 5
     assert values(rows.count(alias="all").sum("n", alias="s").sum("other", alias="o"))["all"] == 0
 
@@ -121,7 +121,7 @@ def test_a_count_stops_at_its_bound(wire, group):
 
 
 def test_a_count_of_at_most_0_reads_nothing(wire, group):
-    """Nor does it look at the time: it answers as of a microsecond before 1970."""
+    """Such a count also reads no clock: its read time is a microsecond before 1970."""
     nothing, number = count(wire, group, 0)
     assert number == 0
     time = types.RunAggregationQueryResponse.pb(nothing).read_time

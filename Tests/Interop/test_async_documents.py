@@ -1,4 +1,4 @@
-"""The asynchronous client: documents, batches, lists, several calls at once."""
+"""The asynchronous client: documents, batches, lists, and concurrent calls."""
 
 import asyncio
 

@@ -136,7 +136,8 @@ async def test_a_transaction(async_client, rows):
         assert transaction.in_progress and transaction.id
         snapshot = await rows.document("1").get(transaction=transaction)
         found = [s.id async for s in await transaction.get(rows.limit(2))]
-        # The client's own get_all of a transaction, and its get of a document, await a generator.
+        # The client's own get_all in a transaction awaits a generator. So does its get of a
+        # document.
         many = [s.id async for s in async_client.get_all(
             [rows.document("2")], transaction=transaction)]
         transaction.update(rows.document("1"), {"n": snapshot.get("n") + 10})

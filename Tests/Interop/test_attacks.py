@@ -1,4 +1,4 @@
-"""What an attacker on each port gets: a refusal, or nothing that others notice.
+"""Attacks on each port must be refused, or must have no effect on other clients.
 
 Each test is an attack that once worked. The long forms run with TIDEMARK_ATTACK_HANDSHAKES=10500.
 """
@@ -40,7 +40,7 @@ def serving(folder, *flags, **options):
 
 
 def team(folder, *flags):
-    """A server that others reach: its token is asked for, and accounts are signed."""
+    """A server for other machines: it requires a token, and accounts are signed."""
     return serving(folder, "--accounts", "secure", *flags, environment={"TIDEMARK_TOKEN": TOKEN})
 
 
@@ -54,7 +54,7 @@ def admin(**headers):
 
 
 def memory(server, name="VmRSS"):
-    """Bytes that the process holds now, or has held at most (VmHWM)."""
+    """Returns the bytes that the process uses now, or the most that it has used (VmHWM)."""
     status = open(f"/proc/{server.process.pid}/status").read()
     return int(re.search(name + r":\s+(\d+)", status).group(1)) * 1024
 
@@ -66,7 +66,8 @@ def write(server, path, fields, **headers):
 
 
 def raw(port, data, patience=10):
-    """All that a port answers to bytes, until it closes or says nothing for so long."""
+    """Returns the answer of a port to bytes, until the port closes or is silent for the given
+    time."""
     with socket.create_connection(("127.0.0.1", port), timeout=patience) as plain:
         plain.sendall(data)
         answer = b""
@@ -98,7 +99,8 @@ def test_a_long_filter_is_refused(tmp_path):
 
 @pytest.mark.bound(600)
 def test_pages_that_are_hammered_keep_no_call_waiting(tmp_path):
-    """The bar is 50 ms, of a release build on a machine that does nothing else: the long form."""
+    """The limit is 50 ms for a release build on a machine that does nothing else, in the long
+    form."""
     seconds, calls = (30, 20_000) if LONG else (3, 1_000)
     with serving(tmp_path) as server:
         write(server, "pub/x", {"n": {"integerValue": "1"}})
@@ -150,11 +152,12 @@ def test_pages_of_other_sites_load_nothing(tmp_path):
             assert status("no-cors", "script") == 403, port
             assert status("navigate", "iframe") == 403, port
             assert status("navigate", "document", **{"sec-purpose": "prefetch"}) == 403, port
-            # A person may follow a link; the server's own pages and a person's own address are let in.
+            # A user may follow a link. The server's own pages and addresses that a user types are
+            # also allowed.
             assert status("navigate", "document") != 403, port
             assert status("no-cors", "image", site="same-origin") != 403, port
             assert status("navigate", "document", site="none") != 403, port
-            # A page of this machine says its origin.
+            # A page of this machine sends its origin.
             assert status("cors", "empty", origin="http://localhost:3000") != 403, port
 
 
@@ -177,7 +180,7 @@ def test_a_server_without_descriptors_goes_on_and_exports(tmp_path):
                         plain.sendall(b"GET / HTTP/1.1\r\nHost: 127")
                     held.append(plain)
             assert server.process.poll() is None, f"{name} ended the server"
-            # The ports beside it have a part of their own.
+            # The other ports have their own share of descriptors.
             for other, place in ports(server).items():
                 if other != name and other != "requests":
                     url = f"http://127.0.0.1:{place}/"
@@ -216,7 +219,7 @@ def test_the_soft_limit_of_descriptors_is_raised(tmp_path):
     "control/_admin/export", "control/import/demo/x",
 ])
 def test_who_calls_is_asked_before_the_body_is_read(tmp_path, path):
-    """The answer comes while all of the body is still to come."""
+    """The answer arrives before any part of the body was sent."""
     with team(tmp_path) as server:
         port = server.port
         if not path.startswith("/"):
@@ -233,7 +236,8 @@ def test_who_calls_is_asked_before_the_body_is_read(tmp_path, path):
 
 @pytest.mark.bound(120)
 def test_bodies_of_all_callers_have_one_bound(tmp_path):
-    """Many bodies, each of which may be: what is held stays below the budget, and a call goes on."""
+    """The bodies together stay below the budget although each body alone is allowed. Other calls
+    continue."""
     size, count = 10_500_000, 80 if LONG else 45
     with serving(tmp_path) as server:
         write(server, "pub/x", {})
@@ -273,13 +277,13 @@ def test_refused_handshakes_keep_nobody_out(tmp_path):
         good = handshake(server, session, **admin())
         assert good.status_code == 200
         sid = re.search(r'"c","(\w+)"', good.text).group(1)
-        # The same as a caller who was refused a moment ago hears it.
+        # A caller whose handshake was refused a moment ago still receives the error.
         refused = re.search(r'"c","(\w+)"', handshake(server, session).text).group(1)
         channel = f"http://{server.host}/google.firestore.v1.Firestore/Listen/channel"
         answer = session.get(channel, timeout=10, params={
             "VER": 8, "RID": "rpc", "SID": refused, "AID": 0, "TYPE": "xmlhttp", "CI": 0})
         assert "UNAUTHENTICATED" in answer.text
-        # What a refused caller sends is not kept.
+        # Data from a refused caller are not kept.
         before = memory(server)
         early = {"count": 1, "ofs": 7, "req0___data__": "x" * 5_000_000}
         for _ in range(20):
@@ -344,7 +348,7 @@ def test_tokens_are_not_guessed_by_the_hundred(tmp_path):
         answers = [login(f"wrong-{number}").status_code for number in range(100)]
         assert answers[0] == 303 and answers.count(429) > 70
         assert login(TOKEN).status_code == 429, "the answer would tell a right guess"
-        # Nobody who shows the token as its bearer on this machine notices.
+        # Callers of this machine who send the token as a bearer token are not affected.
         alive = requests.get(f"http://127.0.0.1:{server.control_port}/", headers=admin(), timeout=10)
         assert alive.status_code == 200
 
@@ -492,7 +496,7 @@ def test_pages_are_held_to_the_same_on_each_port(tmp_path):
 @pytest.mark.bound(300)
 @pytest.mark.skipif(not LONG, reason="waits for the bounds themselves: TIDEMARK_ATTACK_HANDSHAKES=10500")
 def test_every_port_closes_what_says_nothing(tmp_path):
-    """Bytes that drip do not help: a head has 30 s, a body 60 s, a connection that asks nothing 120 s."""
+    """Slow single bytes do not help: a head has 30 s, a body 60 s, and an idle connection 120 s."""
     with serving(tmp_path) as server:
         held = []
         for name, port in ports(server).items():

@@ -1,4 +1,5 @@
-"""Many of Google's Python clients at once, each with a connection of its own, on the same accounts."""
+"""Many of Google's Python clients at the same time, each with its own connection, on the same
+accounts."""
 
 import concurrent.futures
 import random
@@ -17,7 +18,7 @@ TRANSFERS = 5
 
 @pytest.fixture(scope="module")
 def impatient(tmp_path_factory):
-    """A server on which nobody waits long for a lock."""
+    """A server on which no call waits long for a lock."""
     server = Server(tmp_path_factory.mktemp("impatient"), 0, "--lock-timeout", "0.5")
     yield server
     server.stop()
@@ -72,7 +73,8 @@ def test_a_bank_under_32_clients_keeps_its_sum(server, collection):
 
 
 def test_the_oldest_always_wins_so_that_as_many_attempts_as_clients_are_enough(server, collection):
-    """A retry keeps the age of its first attempt: each that beats it began before, and is done."""
+    """A retry keeps the age of its first attempt. Each transaction that wins against it began
+    earlier and completes."""
     counter = collection.document("counter")
     counter.set({"n": 0})
 
@@ -98,7 +100,7 @@ def test_whoever_meets_a_lock_that_stays_is_aborted_in_time(impatient):
     document.get(transaction=holder)
 
     start = time.monotonic()
-    # A plain write is not retried by this call.
+    # This call does not retry a plain write.
     with pytest.raises(exceptions.Aborted, match="Too much contention on these documents"):
         document.set({"n": 2}, retry=None)
     waited = time.monotonic() - start

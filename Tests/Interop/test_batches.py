@@ -1,4 +1,4 @@
-"""Many writes at once: a batch that is one commit, and a writer of many independent ones."""
+"""Many writes together: a batch that is one commit, and a writer of many independent writes."""
 
 import threading
 
@@ -62,7 +62,7 @@ def test_the_same_document_often_in_a_batch(client, collection):
 
 
 class Told:
-    """What a bulk writer has told its callbacks, which run in its threads."""
+    """Records the results that a bulk writer reports to its callbacks, which run in its threads."""
 
     def __init__(self, writer, retries=0):
         self.lock = threading.Lock()
@@ -156,7 +156,7 @@ def test_a_failure_is_mended_and_tried_again(writer, collection):
 
 
 def test_a_document_twice_goes_into_two_batches(writer, collection):
-    """Side by side the second may come first: then it is tried again."""
+    """If the batches run in parallel, the second can arrive first. The writer then retries."""
     told = Told(writer, retries=50)
     writer.create(collection.document("a"), {"n": 1})
     writer.update(collection.document("a"), {"n": 2})

@@ -1,4 +1,4 @@
-"""Written by Google's client and read by ours, written by ours and read by Google's."""
+"""Documents that Google's client writes and Tidemark's client reads, and the reverse."""
 
 import base64
 import datetime
@@ -9,7 +9,7 @@ from google.cloud.firestore_v1.vector import Vector
 
 UTC = datetime.timezone.utc
 
-# Every kind, as our command line writes it (Firestore's REST form).
+# Values of every type, in the form of the command line (Firestore's REST form).
 IN_JSON = {
     "null": {"nullValue": None},
     "true": {"booleanValue": True},

@@ -1,7 +1,9 @@
-"""What a web page in a developer's browser can do to the ports of `tidemark serve`: nothing.
+"""A web page in a developer's browser can do nothing to the ports of `tidemark serve`.
 
-The requests are those that a browser sends for a page of another origin. Each is also sent as it has
-to be, and then has its effect: a check that finds nothing shows nothing."""
+The requests are those that a browser sends for a page of another origin. Each request is also sent
+in its correct form, and then has an effect. Otherwise, a check that finds no effect would prove
+nothing.
+"""
 
 import http.client
 import json
@@ -17,7 +19,7 @@ from conftest import BINARY, Server
 
 EVIL = "https://evil.example"
 JSON = {"content-type": "application/json"}
-# What a page can send to another origin without asking first.
+# Requests that a page can send to another origin without a preflight request.
 SIMPLE = [
     {"content-type": "text/plain;charset=UTF-8"},
     {"content-type": "application/x-www-form-urlencoded"},
@@ -27,7 +29,7 @@ SIMPLE = [
 
 
 def send(port, method, path, body=None, headers=None, host=None):
-    """Status, headers and text. `host` is what the browser calls the server."""
+    """Returns the status, the headers and the text. `host` is the browser's name for the server."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
     if host != "":
@@ -55,7 +57,7 @@ def served(tmp_path_factory):
 
 @pytest.fixture
 def document(served):
-    """A document that must still be there, and the path that would clear it."""
+    """A document that must still exist, and the path that would clear it."""
     project = "p" + uuid.uuid4().hex[:8]
     document = served.client(project).document("c/d")
     document.set({"n": 1})
@@ -64,14 +66,15 @@ def document(served):
 
 
 def time_is(served, document):
-    """The year that the server has."""
+    """Returns the year of the server's clock."""
     return document.set({"n": 1}).update_time.year
 
 
 @pytest.mark.parametrize("host", [
     "evil.example", "evil.example:{port}", "localhost.evil.example", "127.0.0.1.evil.example", ""])
 def test_a_name_that_points_here_is_refused(served, document, host):
-    """Rebinding: the page's own name leads to 127.0.0.1, so that to the browser it is one origin."""
+    """DNS rebinding: the page's own name resolves to 127.0.0.1, so the browser treats both as one
+    origin."""
     host = host.format(port=served.control_port)
     document, path = document
     origin = {"origin": f"http://{host}"} if host else {}
@@ -79,7 +82,7 @@ def test_a_name_that_points_here_is_refused(served, document, host):
             ("GET", "/tidemark/v1/meter", None), ("GET", "/", None), ("DELETE", path, None),
             ("PUT", "/tidemark/v1/faults", '{"network": "healthy"}'),
             ("POST", "/tidemark/v1/clock", '{"time": 4000000000000000}')]:
-        # Of one origin, a browser says no Origin with GET.
+        # For GET within one origin, a browser sends no Origin.
         headers = dict(JSON, **({} if method == "GET" else origin))
         status, said, text = send(served.control_port, method, url, body, headers, host)
         assert status in ((403,) if host else (400, 403)), (method, text)
@@ -108,7 +111,7 @@ def test_a_plain_cross_site_post_has_no_effect(served, document, headers, origin
     status, said, text = send(served.accounts_port, "POST", sign_up, body, headers)
     assert status == (403 if origin else 415), text
     assert "access-control-allow-origin" not in said and "idToken" not in text
-    # The same as Google's clients send it.
+    # The same request in the form of Google's clients.
     status, _, text = send(served.accounts_port, "POST", sign_up, body, JSON)
     assert status == 200 and "idToken" in text
 
@@ -142,7 +145,7 @@ def test_a_page_of_this_machine_or_a_given_one_may_call(served, document, origin
 
 
 def test_deletes_and_orders_of_a_foreign_page_have_no_effect(served, document):
-    """A browser would ask first; a page that found a way around that is refused all the same."""
+    """A browser would send a preflight request first. A page that can avoid it is still refused."""
     document, path = document
     for method, url, body in [
             ("DELETE", path, None), ("DELETE", "/tidemark/v1/meter", None),
@@ -184,7 +187,8 @@ def test_a_given_name_is_known(served):
 
 
 def test_tools_need_no_more_than_before(served, document):
-    """`curl -X DELETE`, `curl -X PUT -d …` and a POST without a body but with its type."""
+    """`curl -X DELETE`, `curl -X PUT -d …`, and a POST without a body but with its content type
+    still work."""
     assert send(served.control_port, "PUT", "/tidemark/v1/faults", '{"network": "healthy"}', {
         "content-type": "application/x-www-form-urlencoded"})[0] == 200
     assert send(served.control_port, "DELETE", "/tidemark/v1/meter")[0] == 200
@@ -205,7 +209,7 @@ def test_bad_options_are_refused_with_a_sentence(options, sentence):
     assert done.returncode != 0 and sentence in done.stderr
 
 
-# gRPC, which a browser could only reach by HTTP/1.1 or with a content type of its own.
+# gRPC: a browser can reach it only with HTTP/1.1, or with another content type.
 
 
 def frame(kind, flags, stream, payload):
@@ -213,7 +217,7 @@ def frame(kind, flags, stream, payload):
 
 
 def call_of(port, name, message, content_type, more={}):
-    """The bytes of one gRPC call on a new HTTP/2 connection. No header is compressed."""
+    """Returns the bytes of one gRPC call on a new HTTP/2 connection, without header compression."""
     fields = [(":method", "POST"), (":scheme", "http"), (":path", f"/google.firestore.v1.Firestore/{name}"),
               (":authority", f"127.0.0.1:{port}"), ("content-type", content_type), ("te", "trailers"), *more.items()]
     headers = b"".join(
@@ -226,7 +230,7 @@ def call_of(port, name, message, content_type, more={}):
 
 
 def pour(port, data):
-    """Sends bytes and reads until the server says no more for a second, or ends."""
+    """Sends bytes, and reads until the server is silent for a second or closes."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(data)
         heard = b""
@@ -267,7 +271,7 @@ def test_grpc_needs_a_content_type_that_a_page_must_ask_for(served, kind, has_ef
     "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAA\r\n"
     "Content-Type: application/grpc\r\nContent-Length: {length}\r\n\r\n", "\r\n"])
 def test_grpc_does_not_hear_what_a_browser_s_http_1_carries(served, prefix):
-    """A page can put any bytes into a body, also those of a whole HTTP/2 connection."""
+    """A page can put any bytes into a body, even those of a whole HTTP/2 connection."""
     project = "h" + uuid.uuid4().hex[:8]
     data = call_of(served.port, "Commit", commit(project), "application/grpc")
     pour(served.port, prefix.format(length=len(data)).encode() + data)

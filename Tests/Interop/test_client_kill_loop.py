@@ -1,6 +1,7 @@
-"""kill -9 of the client, again and again on the same cache, checked against what it had said.
+"""Kills the client with kill -9 many times on the same cache, and checks the cache against the
+client's reports.
 
-TIDEMARK_KILL_ROUNDS says how often, 20 times unless told otherwise; TIDEMARK_KILL_SEED begins the dice.
+TIDEMARK_KILL_ROUNDS sets the number of kills (default 20), and TIDEMARK_KILL_SEED the random seed.
 """
 
 import collections
@@ -20,7 +21,7 @@ SEED = int(os.environ.get("TIDEMARK_KILL_SEED", "0")) or random.randrange(1 << 3
 
 
 class Life:
-    """One process of the app, and every line that it has said."""
+    """One process of the app, with every line that it has printed."""
 
     def __init__(self, server, cache, first, count, seed, share=None):
         self.process = subprocess.Popen(
@@ -36,13 +37,13 @@ class Life:
 
     def read(self):
         for line in self.process.stdout:
-            # A kill may cut the last one.
+            # A kill can cut off the last line.
             if line.endswith("\n"):
                 self.lines.append(line.split())
                 self.news.put(self.lines[-1][0])
 
     def wait_for(self, kind, times, seconds=30):
-        """Whether a kind of line came so often."""
+        """Returns true if a kind of line has appeared this many times."""
         end = time.monotonic() + seconds
         while times > 0:
             if self.process.poll() is not None and self.news.empty():
@@ -60,16 +61,16 @@ class Life:
 
 
 class Document:
-    """Which writes a document has seen for sure, and which perhaps."""
+    """The writes that a document certainly contains, and those that it may contain."""
 
     def __init__(self):
         self.sure, self.perhaps = set(), set()
-        # None, "perhaps" or "sure".
+        # The value is None, "perhaps" or "sure".
         self.deleted = None
 
     def check(self, found, name, is_settled):
-        """Until all is acknowledged the count may be too high: of a document that the device knew
-        nothing of, nobody can say whether what the server has counts the write that waits."""
+        """The count can be too high until all writes are acknowledged. If the device did not know
+        the document, it cannot tell if the server's count already includes the waiting write."""
         if found is None:
             assert self.deleted or not self.sure, f"{name} is lost"
             return
@@ -82,7 +83,7 @@ class Document:
 
 
 class Ledger:
-    """What the app has said of all its writes, over all its lives."""
+    """The app's reports about all its writes, over all its processes."""
 
     def __init__(self):
         self.documents = collections.defaultdict(Document)
@@ -123,7 +124,7 @@ class Ledger:
             self.pairs_perhaps += 1
 
     def check(self, found, is_settled):
-        """All that was journalled, once each, and nothing else."""
+        """Checks that each journalled write is present once, and that there are no other writes."""
         for name in self.documents.keys() | found.keys():
             self.documents[name].check(found.get(name), name, is_settled)
 
@@ -142,7 +143,8 @@ def on_server(server):
 
 
 def cached(life):
-    """What the app was shown of its cache, before it wrote anything; None where it never came to that."""
+    """Returns the cached documents that the app was shown before its first write; None if it was
+    killed before."""
     if ["cached", "all"] not in life.lines:
         return None
     lines = [line for line in life.lines if line[0] == "cached" and len(line) == 4]
@@ -154,7 +156,8 @@ def contents(times, by):
 
 
 def check_shown(life):
-    """A listener never sees a document go back behind a write that it has seen."""
+    """Checks that a listener never receives a document in a state before a write that it has
+    already received."""
     seen = {}
     for line in life.lines:
         if line[0] != "shown":
@@ -177,7 +180,7 @@ def test_the_client_is_killed_again_and_again(tmp_path):
         life = Life(server, cache, ledger.last + 1, 2000, dice.randrange(1 << 30))
         kind = dice.choice(["journalled", "journalled", "acknowledged", "shown", "start"])
         if kind == "start":
-            # While it opens its cache, perhaps before it has said anything.
+            # The kill comes while the app opens its cache, possibly before its first line.
             life.reader.join(dice.random() * 0.3)
         else:
             life.wait_for(kind, dice.choice([1, 5, 30, 120]))
@@ -200,7 +203,7 @@ def test_the_client_is_killed_again_and_again(tmp_path):
         except AssertionError as error:
             raise AssertionError(f"round {turn}, TIDEMARK_KILL_SEED={SEED}: {error}") from error
 
-    # The last one writes nothing of its own, and sends what the others left.
+    # The last process writes nothing, and sends the writes of the earlier processes.
     life = Life(server, cache, ledger.last + 1, 0, 0)
     assert life.process.wait(timeout=60) == 0
     life.reader.join(30)

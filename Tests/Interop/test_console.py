@@ -1,4 +1,4 @@
-"""The console in a real browser, by roles and names as a screen reader has them."""
+"""The console in a real browser, by roles and names, as a screen reader presents it."""
 
 import datetime
 import urllib.error
@@ -102,7 +102,7 @@ def test_only_keys(page, browser, client):
     page.wait_for("button", "Review 1 staged edit").send_keys(Keys.ENTER)
     page.wait_for("button", "Write all").send_keys(Keys.ENTER)
     page.until(lambda: client.document("console-keys/a").get().get("n") == 7)
-    # The page shows the new rows once it knows of the answer; only then another one is opened.
+    # The page shows the new rows after it has the answer. Only then can the next edit be opened.
     page.until(lambda: not page.find("button", "Review 1 staged edit"))
     page.open("/query")
     page.until(lambda: page.find("searchbox", "Query"))
@@ -138,7 +138,7 @@ def test_every_control_has_a_name_and_every_text_its_contrast(page, browser, cli
                 "features": [{"name": "prefers-color-scheme", "value": scheme}]})
             page.open(path)
             page.until(lambda: browser.execute_script("return document.readyState") == "complete")
-            # A live part may be put in the place of an old one meanwhile.
+            # A live part can be replaced during the check.
             assert page.until(lambda: nameless(browser) or "none") == "none", path
             assert browser.execute_script(CONTRAST) == [], f"{path} {scheme}"
             assert len(browser.find_elements(By.TAG_NAME, "h1")) == 1, path

@@ -1,4 +1,4 @@
-"""Data in the console: typed fields, batches, large tables, the past."""
+"""Data in the console: typed fields, batches, large tables, and past times."""
 
 import os
 import time
@@ -39,7 +39,7 @@ def test_every_kind_of_value_is_edited_and_read_back(page, client, name):
     page.open(address(client, f"{name}/a"))
     for kind, (text, _) in wanted.items():
         page.press("Add a field")
-        # New fields have one name until they are saved: the last of them is meant.
+        # New fields have the same name until they are saved. This selects the last of them.
         field = page.browser.find_elements(By.CSS_SELECTOR, ".fieldlist > li")[-1]
         field.find_element(By.CSS_SELECTOR, f"option[value='{kind}']").click()
         field.find_element(By.CSS_SELECTOR, ".name").clear()
@@ -103,13 +103,13 @@ def test_documents_are_pasted_copied_renamed_and_deleted(page, browser, client, 
     assert not client.document(f"{name}/c3").get().exists
     page.open(address(client, name))
     page.press("Delete the collection")
-    # Four documents, and one below a document.
+    # The collection has four documents, and one document below a document.
     page.press("Delete 5")
     page.until(lambda: not list(client.collection(name).stream()))
     assert not client.document(f"{name}/c1/below/x").get().exists
 
 
-# What a browser does when a file of that text, or the text itself, is let go over the page.
+# Simulates a drop of a file with that text, or of the text itself, on the page.
 DROP = """
 const dropped = new DataTransfer();
 if (arguments[1]) dropped.items.add(new File([arguments[0]], arguments[1]));
@@ -134,10 +134,10 @@ def test_documents_are_dropped_on_a_collection(page, browser, client, name, text
     assert client.document(f"{name}/d2").get().to_dict() == {"n": {"deep": [1, 2.5]}}
 
 
-# Documents of the large table; the million of the figures takes minutes to write.
+# The number of documents in the large table. A million documents take minutes to write.
 DOCUMENTS = int(os.environ.get("TIDEMARK_CONSOLE_DOCUMENTS", 3_000))
 
-# Scrolls for two seconds, a frame at a time, and tells how long frames took, in ms.
+# Scrolls for two seconds, frame by frame, and returns the durations of the frames in ms.
 SCROLL = """
 const done = arguments[0], view = document.querySelector(".gridview"), times = [];
 let last = performance.now(), left = 120, empty = 0;
@@ -211,7 +211,7 @@ def test_two_tabs_are_live(page, browser, client, name):
 def test_an_old_value_is_put_back(page, browser, client, name):
     document = client.document(f"{name}/a")
     document.set({"price": 555555, "kept": 1.5})
-    # As the pages write a time: with 3, 6 or 9 digits. `rfc3339()` leaves out the last zeros.
+    # The time in the form of the pages: with 3, 6 or 9 digits. `rfc3339()` omits the last zeros.
     old = document.get().update_time.timestamp_pb().ToJsonString()
     document.set({"price": 777777, "kept": 1.5})
     page.open(address(client, f"{name}/a") + f"?at={old}")

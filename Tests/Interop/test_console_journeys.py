@@ -1,4 +1,4 @@
-"""The console over servers that restart, refuse, keep accounts and ask for a token."""
+"""The console with servers that restart, refuse requests, have accounts, and require a token."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""The container's steps where there is no Docker: each path, package, flag and command of them."""
+"""The steps of the container without Docker: each path, package, flag and command."""
 
 import json
 import os
@@ -20,7 +20,7 @@ INSTALLED = "/usr/local/bin/tidemark"
 
 
 def steps():
-    """The instructions, in their order, as names and texts."""
+    """Returns the instructions in order, as names and texts."""
     text = re.sub(r"^\s*#.*\n", "", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)
     return [line.split(None, 1) for line in text.replace("\\\n", " ").splitlines() if line.strip()]
 
@@ -53,7 +53,8 @@ def test_what_is_copied_is_there():
         for source in sources:
             assert (ROOT / source).exists(), source
             assert source not in ignored
-    # Each folder in which the package looks for its targets, and what a build of the program needs.
+    # The folders in which the package has its targets, and the other files that a build of the
+    # program needs.
     copied = " ".join(text for name, text in steps() if name == "COPY")
     manifest = (ROOT / "Package.swift").read_text()
     for folder in {path.split("/")[0] for path in re.findall(r'path: "([^"]+)"', manifest)}:
@@ -74,7 +75,7 @@ def test_the_build_takes_its_flags():
     swift = shutil.which("swift") or pytest.skip("there is no swift here")
     usage = subprocess.run(
         [swift, "build", "--help"], capture_output=True, text=True, timeout=60).stdout
-    # What is the linker's stands behind -Xlinker.
+    # The linker's flags follow -Xlinker.
     own = [word for before, word in zip(run, run[1:]) if before != "-Xlinker"]
     for flag in (word for word in own if word.startswith("--")):
         assert re.search(rf"{flag}\b", usage), flag
@@ -83,7 +84,8 @@ def test_the_build_takes_its_flags():
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory):
-    """All that the image holds: what the steps collect, of the binary that is here."""
+    """Makes the content of the image with the commands of the steps, from the binary of this
+    build."""
     out = tmp_path_factory.mktemp("image")
     binary = out / "binary"
     binary.symlink_to(BINARY)
@@ -107,7 +109,7 @@ def test_the_image_has_what_the_program_is_linked_with(image):
     assert (image / "tmp").stat().st_mode & 0o7777 == 0o1777
 
 
-# As Docker does it: the image is all there is, beside what the system says of processes.
+# Runs the command like Docker: the process sees only the image and /proc.
 ENTER = """
 mount --bind /proc "$0/proc"
 exec chroot --userspec="$1" "$0" "${@:2}"
@@ -115,7 +117,7 @@ exec chroot --userspec="$1" "$0" "${@:2}"
 
 
 def may_enter(image):
-    """Whether a folder can be made the root of a process here."""
+    """Returns true if this process may make a folder the root of another process."""
     (image / "proc").mkdir(exist_ok=True)
     return os.geteuid() == 0 and subprocess.run(
         ["unshare", "--mount", "mount", "--bind", "/proc", str(image / "proc")],
@@ -124,7 +126,8 @@ def may_enter(image):
 
 @pytest.fixture
 def started(tmp_path, image):
-    """The image's own command, with ports of this test: in the image and as its user, where this may."""
+    """Starts the image's own command with free ports. It runs in the image and as the image's user,
+    if the test may do that."""
     environment = compose()["services"]["tidemark"]["environment"]
     assert list(environment) == ["TIDEMARK_TOKEN"]
     ports = dict(zip(("8080", "4000", "9099"), free_ports(3)))
@@ -203,7 +206,7 @@ def test_compose_says_what_the_image_says():
     assert (ROOT / service["build"] / "Dockerfile").is_file()
     exposed = step("EXPOSE").split()
     published = [port.split(":") for port in service["ports"]]
-    # On this machine alone.
+    # The ports are published only on this machine.
     assert published == [["127.0.0.1", port, port] for port in exposed]
     words = command("CMD")
     assert [words[words.index(flag) + 1] for flag in (

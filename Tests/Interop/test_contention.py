@@ -1,7 +1,7 @@
-"""Transactions against each other: who waits, who wins, and that nobody loses a write.
+"""Transactions that compete: which one waits, which one wins, and that no write is lost.
 
-Locks as production was recorded to take them: readers share, a writer waits for all readers, the
-younger of two that wait for each other is aborted at once.
+The locks follow recordings of production: readers share a lock, a writer waits for all readers, and
+if two transactions wait for each other, the younger is aborted immediately.
 """
 
 import concurrent.futures
@@ -23,7 +23,7 @@ def pool():
 
 @pytest.fixture
 def aside(pool, wire, group):
-    """Starts a call that is expected to wait, and gives the server time to have it."""
+    """Starts a call that must wait, and gives the server time to receive it."""
     def start(call, *arguments, **options):
         future = pool.submit(call, *arguments, **options)
         for _ in range(20):
@@ -82,7 +82,8 @@ def test_a_missing_document_is_locked_too(wire, group, aside):
 
 
 def test_what_a_query_would_match_is_locked(wire, group, aside):
-    """A document that comes into the result waits; one outside of it does not."""
+    """A write that makes a document a result of the query waits. A write to another document does
+    not."""
     transaction = wire.begin()
     matching = query(group, where=field_filter("n", "GREATER_THAN", 5))
     assert wire.found(matching, transaction=transaction) == []
@@ -147,7 +148,7 @@ def test_a_read_only_transaction_locks_nothing(wire, group):
 
 
 def two_readers(wire, group):
-    """An older and a younger transaction that have read the same document."""
+    """An older and a younger transaction that have both read the same document."""
     wire.commit_writes(update(f"{group}/a", {"n": 0}))
     older, younger = wire.begin(), wire.begin()
     wire.get(f"{group}/a", transaction=older)
@@ -187,7 +188,8 @@ def test_the_one_that_was_aborted_is_retried_and_sees_the_winner(wire, group, as
 
 
 def test_a_retried_transaction_keeps_its_place_in_line(wire, group, aside):
-    """It is as old as the one it retries: a third that began in between is the younger one."""
+    """The retry has the age of its first attempt. A third transaction that began in between is
+    younger."""
     older, younger = two_readers(wire, group)
     waiting = aside(committed, wire, update(f"{group}/a", {"n": 1}), transaction=older)
     with pytest.raises(exceptions.Aborted):
@@ -214,7 +216,7 @@ def test_a_retried_transaction_keeps_its_place_in_line(wire, group, aside):
 
 
 def test_a_reader_behind_a_waiting_writer_waits(wire, group, aside):
-    """Else a stream of readers would starve the writer."""
+    """Otherwise, a stream of readers would block the writer forever."""
     wire.commit_writes(update(f"{group}/a", {"n": 1}))
     first, second = wire.begin(), wire.begin()
     wire.get(f"{group}/a", transaction=first)
@@ -255,7 +257,8 @@ def test_a_counter_of_four_clients_misses_nothing(server, collection, pool):
 
 
 def test_a_set_that_keeps_an_invariant_over_a_query(server, collection, pool):
-    """At most three members, whoever comes: nobody slips in between the count and the write."""
+    """At most three members may join. No transaction can add one between another's count and
+    write."""
     def join(number):
         client = server.client()
 

@@ -8,7 +8,7 @@ import pytest
 
 
 def ask(server, path, body=None, method=None):
-    """Status and decoded JSON."""
+    """Returns the status and the decoded JSON."""
     data = body.encode() if isinstance(body, str) else body
     request = urllib.request.Request(
         f"http://127.0.0.1:{server.control_port}{path}", data=data, method=method,
@@ -48,7 +48,7 @@ def test_the_clock_is_set_and_followed_again(tmp_path):
         assert ask(server, "/tidemark/v1/clock", body)[0] == 200
         result = server.client().document("a/b").set({"n": 1})
         assert result.update_time.year == 2001
-        # Commit times never go back.
+        # Commit times never decrease.
         status, answer = ask(server, "/tidemark/v1/clock", '{"time": 0}')
         assert status == 409 and answer["error"]
         assert ask(server, "/tidemark/v1/clock", '{"time": null}')[0] == 200

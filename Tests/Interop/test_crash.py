@@ -1,4 +1,4 @@
-"""kill -9 in the middle of writes: nothing acknowledged is lost, nothing is applied twice."""
+"""kill -9 during writes: no acknowledged write is lost, and no write is applied twice."""
 
 import os
 import re
@@ -66,7 +66,7 @@ def test_the_client_is_killed(tmp_path, kill_after):
             journalled = int(match[1])
     process.wait()
 
-    # The next launch sends what was left, and writes nothing of its own.
+    # The next process sends the remaining writes, and writes nothing itself.
     assert pump(server, cache, 0).wait(timeout=60) == 0
     assert expect_each_once(server) >= journalled + 1, "a journalled write is lost"
     server.stop()
@@ -74,7 +74,8 @@ def test_the_client_is_killed(tmp_path, kill_after):
 
 @pytest.mark.bound(300)
 def test_the_server_is_killed_under_a_client(tmp_path):
-    """Often, and while it answers: the client finds it on the same port and goes on."""
+    """The server is killed many times while it answers. The client finds it on the same port and
+    continues."""
     count = 1000
     server = Server(tmp_path / "server")
     process = pump(server, tmp_path / "cache", count)
@@ -107,7 +108,8 @@ def read_until_journalled(process, number):
 
 
 def expect_each_once(server):
-    """Every numbered document was written once, in order, and counted once. Returns how many."""
+    """Checks that every numbered document was written once, in order, and counted once. Returns
+    their number."""
     client = server.client("crash")
     documents = list(client.collection("log").order_by("number").stream())
     numbers = [d.get("number") for d in documents]

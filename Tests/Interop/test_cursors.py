@@ -9,7 +9,7 @@ NAME = FieldPath.document_id()
 
 @pytest.fixture(scope="module")
 def rows(client):
-    """Nine documents of three teams with three scores each; two of them equal."""
+    """Nine documents of three teams with three scores each. Two scores are equal."""
     collection = client.collection("cursor-rows")
     batch = client.batch()
     for number in range(9):
@@ -135,7 +135,7 @@ def test_cursors_of_a_group(client, rows, group):
 
 
 def test_bounds_on_a_collection_itself(rows):
-    """Every bound may begin a query, without an order before it."""
+    """Every bound can be the first part of a query, without an order before it."""
     snapshot = rows.document("d3").get()
     assert ids(rows.limit(2)) == "01"
     assert ids(rows.offset(7)) == "78"

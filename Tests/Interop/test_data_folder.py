@@ -1,4 +1,4 @@
-"""The folder of the data when it is full, damaged, or another server's."""
+"""The data folder if it is full, damaged, or in use by another server."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ FILE = "tidemark-server.sqlite"
 
 
 def refusal(data):
-    """What a server says that cannot start there."""
+    """Returns the error of a server that cannot start with the folder."""
     process = subprocess.run(
         [BINARY, "serve", "--port", "0", "--data", data], capture_output=True, text=True,
         timeout=30)
@@ -57,7 +57,7 @@ def test_a_damaged_file_is_refused_and_left_as_it_is(tmp_path, damage):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A file system of 8 MiB; where it cannot be mounted, the test says so and is skipped."""
+    """A file system of 8 MiB. If it cannot be mounted, the test is skipped with that reason."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = subprocess.run(

@@ -1,4 +1,5 @@
-"""Several projects and databases in one server: each made on its first use, each by itself."""
+"""Several projects and databases in one server: each is created at its first use, and all are
+separate."""
 
 import uuid
 

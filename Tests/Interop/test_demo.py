@@ -1,4 +1,4 @@
-"""What a demo leaves behind."""
+"""The processes and files that remain after a demo."""
 
 import json
 import pathlib
@@ -13,7 +13,7 @@ from conftest import BINARY
 
 
 def status(process):
-    """The state letter and the parent of a process; None when it is gone."""
+    """Returns the state letter and the parent of a process; None if it does not exist."""
     try:
         text = pathlib.Path(f"/proc/{process}/stat").read_text()
     except OSError:
@@ -28,7 +28,7 @@ def is_gone(process):
 
 
 def server_of(parent):
-    """The server of a demo, once clients have called it; None before."""
+    """Returns the server of a demo after clients have called it; None before."""
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         found = status(folder.name)
         if found is None or found[1] != parent:
@@ -65,7 +65,8 @@ def test_a_demo_that_is_killed_leaves_no_server(tmp_path):
 
 @pytest.mark.bound(300)
 def test_a_demo_on_a_busy_machine_ends_well(tmp_path):
-    """Two loops run beside it: its times may be as long as they are, and its facts hold."""
+    """Two busy loops run beside the demo. Its times may be long, but its results must be
+    correct."""
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
     rows = ["open a chat", "back after a week", "send", "launch", "a thumbnail"]
     figures = tmp_path / "figures.json"
@@ -82,7 +83,7 @@ def test_a_demo_on_a_busy_machine_ends_well(tmp_path):
     assert demo.returncode == 0, f"{demo.stdout}\n{demo.stderr}"
     assert "DOES NOT HOLD" not in demo.stdout
     assert demo.stdout.startswith("500 generated events: three clients open the feed 12 times")
-    # In a pipe it says how far it is from the beginning on.
+    # In a pipe, the demo reports its progress from the start.
     assert demo.stderr.startswith("open 1 of 12")
     played = json.loads(figures.read_text())
     assert played["history"] == {"source": "500 generated events", "events": 500}
@@ -91,11 +92,12 @@ def test_a_demo_on_a_busy_machine_ends_well(tmp_path):
     names = " ".join(row["name"] for row in played["scenarios"])
     assert all(row in names for row in rows), names
     chats = [row for row in played["scenarios"] if row["name"].startswith("open a chat")]
-    # The app with a filter is beside the other two, and each says for how long it was away.
+    # The app with a filter is compared with the other two. Each row contains the time of absence.
     assert sorted(row["awaySeconds"] for row in chats) == [1200, 86400]
     assert all(row["filtered"]["reads"] <= row["before"]["reads"] for row in chats)
     again, day = sorted((row["before"] for row in chats), key=lambda before: before["reads"])
-    # Within 30 minutes the app as it was hears what changed; after a day the server sends it all again.
+    # Within 30 minutes, the old app receives only the changes. After a day, the server sends all
+    # documents again.
     assert again["reads"] <= 2 and day["reads"] == 100
     assert day["bytes"] > 5 * again["bytes"]
     week = next(row for row in played["scenarios"] if row["name"].startswith("back after a week"))

@@ -1,4 +1,4 @@
-"""`tidemark doctor` against real servers: what it says is wrong, what it shows for it, how it exits."""
+"""`tidemark doctor` against real servers: its diagnosis, its evidence, and its exit status."""
 
 import contextlib
 import json
@@ -27,14 +27,15 @@ def diagnose(place, *flags, **environment):
     report = json.loads(result.stdout)
     assert result.returncode == (0 if report["isHealthy"] else 1)
     report["details"] = {step["name"]: step["detail"] for step in report["steps"]}
-    # It ends at what fails, this machine's own interfaces aside.
+    # The diagnosis stops at the first failure, apart from this machine's own interfaces.
     assert all(step["ok"] for step in report["steps"][1:-1])
     return report
 
 
 @contextlib.contextmanager
 def saying(answer):
-    """A server that says one thing to whoever speaks to it, and hangs up; None: it says nothing."""
+    """A server that sends one answer to every client and closes the connection. With None, it sends
+    nothing."""
     listener = socket.create_server(("127.0.0.1", 0))
     held = []
 
@@ -70,7 +71,7 @@ def test_all_is_well(server):
         "interface", "names", "connection", "protocol", "read"]
     assert report["details"]["names"] == "127.0.0.1"
     assert report["details"]["connection"] == f"127.0.0.1 port {server.port}"
-    # By the time that the read was answered with.
+    # The difference comes from the time in the answer to the read.
     assert abs(report["clockAheadSeconds"]) < 30
 
 
@@ -113,7 +114,7 @@ def test_no_such_name():
 
 @pytest.mark.parametrize("flags", [(), ("--tls",)])
 def test_silence(flags):
-    """What is left behind when a step's time is over ends without a word."""
+    """A step that is abandoned at its time limit ends without an answer."""
     with saying(None) as place:
         report = diagnose(place, "--step-seconds", "0.3", *flags)
     assert report["verdict"] == "silence"

@@ -1,4 +1,4 @@
-"""Documents: every way to write and read one, and what must be refused."""
+"""Documents: all ways to write and read a document, and the invalid requests."""
 
 import datetime
 

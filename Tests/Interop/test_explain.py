@@ -1,4 +1,4 @@
-"""Explain: what a query used and what it cost, planned only or also run."""
+"""Explain: the indexes and the cost of a query, either only planned or also run."""
 
 import datetime
 
@@ -23,7 +23,7 @@ def rows(client):
 
 
 def check(metrics, results, reads):
-    """The counters that a run has, all of them; what they say is returned."""
+    """Checks that a run has all counters, and returns them."""
     stats = metrics.execution_stats
     assert (stats.results_returned, stats.read_operations) == (results, reads)
     assert stats.execution_duration > datetime.timedelta(0)
@@ -129,7 +129,7 @@ def test_a_vector_query_uses_its_vector_index(rows):
     assert metrics.plan_summary.indexes_used == [{
         "query_scope": "Collection",
         "properties": "(color ASC, __name__ ASC, embedding VECTOR<3>)"}]
-    # One for every 100 entries of the index that were read, and one for each document.
+    # The bill is one read for every 100 index entries, and one for each document.
     check(metrics, 2, 3)
     stream = query.stream(explain_options=PLAN)
     assert list(stream) == [] and stream.get_explain_metrics().plan_summary.indexes_used

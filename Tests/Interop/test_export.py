@@ -1,4 +1,5 @@
-"""The official form of exports: written by the server, read by other people's code, and back."""
+"""The official form of exports: written by the server, read by other projects' code, and imported
+again."""
 
 import datetime
 import json
@@ -20,8 +21,8 @@ PACKAGE = "leveldb-export==0.1.1"
 
 @pytest.fixture(scope="session")
 def reader():
-    """A reader that Google's own classes for entities are part of. It needs an older protobuf than
-    Google's client does, so it has an environment of its own.
+    """Makes a reader that uses Google's own classes for entities. It needs an older version of
+    protobuf than Google's client, so it runs in a separate environment.
 
     - Returns: A function from a file of documents to a dictionary by path.
     """
@@ -82,7 +83,7 @@ def test_other_peoples_reader_reads_what_was_exported(server, reader, tmp_path):
 
 
 def test_every_byte_of_an_export_is_as_the_form_has_it(server, tmp_path):
-    """By a reader of the tests' own, which looks at frames, checksums, keys, meanings and counts."""
+    """The tests' own reader checks frames, checksums, keys, meanings and counts."""
     client = server.client("strict")
     client.document("kinds/all").set(everything(client))
     client.document("long/" + "n" * 200).set({"text": "x" * 100_000})
@@ -215,7 +216,8 @@ def test_a_folder_with_something_else_is_left_alone(server, tmp_path):
 
 
 def test_the_command_serves_the_official_listing(tmp_path):
-    """What `firebase emulators:export` writes is what the listing has, besides what only we read."""
+    """The listing contains the entries that `firebase emulators:export` writes, and entries that
+    only Tidemark reads."""
     (tmp_path / "data").mkdir()
     server = Server(tmp_path / "data", 0, "--export-on-exit", tmp_path / "export")
     server.client("listed").document("a/b").set({})

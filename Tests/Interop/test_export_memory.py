@@ -1,7 +1,7 @@
-"""An export and an import of many documents, in memory that does not grow with them.
+"""An export and an import of many documents, with memory that does not grow with their number.
 
-Some thousand in `make test`; TIDEMARK_EXPORT_DOCUMENTS=1000000 with a release build measures what is
-promised: less than 100 MB for either, whatever the number.
+`make test` uses some thousand documents. TIDEMARK_EXPORT_DOCUMENTS=1000000 with a release build
+measures the promised limit: less than 100 MB for each, for any number of documents.
 """
 
 import os
@@ -25,14 +25,14 @@ def row(number):
 
 
 def measured(server, *arguments):
-    """Runs a command against the server: seconds, and the most memory it had, in kilobytes."""
+    """Runs a command against the server. Returns the seconds and its peak memory in kilobytes."""
     process = subprocess.Popen(
         [BINARY, *map(str, arguments)], env=dict(os.environ, FIRESTORE_EMULATOR_HOST=server.host),
         stdout=subprocess.DEVNULL)
     began = time.monotonic()
     most = 0
     while process.poll() is None:
-        # What wait4 says would be the parent's memory where that had more.
+        # wait4 would report the parent's memory if the parent had used more.
         most = max(most, peak(process))
         try:
             process.wait(timeout=0.02)
@@ -43,7 +43,8 @@ def measured(server, *arguments):
 
 
 def peak(process):
-    """The most memory that a process had so far, in kilobytes; 0 where the system does not say."""
+    """Returns the peak memory of a process so far, in kilobytes; 0 if the system does not report
+    it."""
     try:
         status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
         return int(status.split("VmHWM:")[1].split()[0])
@@ -76,7 +77,7 @@ def test_memory_does_not_grow_with_the_documents(tmp_path):
         step("import of lines", "import", "firestore", seed)
         step("export", "export", tmp_path / "out", "--project", "many")
         step("export as lines", "export", tmp_path / "out.jsonl", "--project", "many")
-        # Equal to the last bit.
+        # The files are equal in all bytes.
         assert subprocess.run(["cmp", seed, tmp_path / "out.jsonl"]).returncode == 0
         step("import", "import", "firestore", tmp_path / "out", "--project", "again")
         step("export of that", "export", tmp_path / "again.jsonl", "--project", "again")

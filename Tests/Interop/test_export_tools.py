@@ -1,4 +1,5 @@
-"""Exports as Firebase's tools ask for them while a server runs, with accounts; and as JSON lines."""
+"""Exports that Firebase's tools request from a running server, with accounts, and exports as JSON
+lines."""
 
 import json
 import pathlib
@@ -13,7 +14,7 @@ OWNER = {"authorization": "Bearer owner"}
 
 
 class Tools:
-    """What `firebase emulators:export` and the official emulator's own callers send."""
+    """The requests of `firebase emulators:export` and of other callers of the official emulator."""
 
     def __init__(self, server):
         self.server = server
@@ -42,7 +43,7 @@ class Tools:
         return self.accounts("POST", f"/v1/projects/{project}/accounts", fields)["localId"]
 
     def sign_in(self, project, email, password):
-        """The status of a sign-in, by a way that names the project."""
+        """Returns the status of a sign-in, by a path that names the project."""
         return self.accounts(
             "POST", "/v1/accounts:signInWithPassword?key=any",
             {"email": email, "password": password, "returnSecureToken": True,
@@ -77,12 +78,12 @@ def test_the_emulators_own_export_and_import(server, tmp_path):
     assert (answer.status_code, answer.text) == (200, "{\n}\n")
     overall = tmp_path / "seed/seed.overall_export_metadata"
     assert overall.is_file()
-    # The folder alone is there: the listing around it is the tools' own.
+    # Only the folder exists. The tools themselves write the listing.
     assert [path.name for path in tmp_path.iterdir()] == ["seed"]
     before = contents(tmp_path)
     assert tools.post("asked:export", body).status_code == 200
     assert contents(tmp_path) == before
-    # A name is made where none is given.
+    # If the request has no name, the server makes one.
     assert tools.post(
         "asked:export", {"export_directory": str(tmp_path)}).status_code == 200
     assert sum(path.name.startswith("firestore_export_") for path in tmp_path.iterdir()) == 1
@@ -95,7 +96,8 @@ def test_the_emulators_own_export_and_import(server, tmp_path):
     rows = {row.id: row.to_dict() for row in other.collection("kinds").stream()}
     assert rows.pop("mine") == {"n": 1}
     assert rows == {"all": values}
-    # A reference stays one into the project that it was into; Google's client refuses to read it.
+    # A reference to another project stays a reference to that project. Google's client refuses to
+    # read it.
     answer = requests.get(
         f"http://{server.host}/v1/projects/asked-elsewhere/databases/(default)/documents/"
         "references/r", timeout=10)
@@ -133,7 +135,7 @@ def test_a_damaged_export_is_refused_by_the_endpoint(server, tmp_path):
         "export_directory": str(tmp_path / "seed/seed.overall_export_metadata")})
     assert answer.status_code == 400 and "damaged" in answer.json()["error"]["message"]
     assert list(server.client("broken-2").collection("a").stream()) == []
-    # Another database's export is refused too.
+    # The export of another database is also refused.
     server.client("broken", "eu").document("a/b").set({})
     body = {"database": "projects/broken/databases/eu", "export_directory": str(tmp_path),
             "export_name": "eu"}
@@ -198,7 +200,7 @@ def test_accounts_go_with_the_documents(served, tmp_path):
     assert "secret-ann" not in (seed / "auth_export/accounts.json").read_text()
     config = json.loads((seed / "auth_export/config.json").read_text())
     assert config["signIn"] == {"allowDuplicateEmails": False}
-    # The same again is the same bytes.
+    # A second export has the same bytes.
     before = contents(seed)
     assert tools.hub({"path": str(seed)}).status_code == 200
     assert contents(seed) == before
@@ -221,7 +223,7 @@ def test_accounts_go_with_the_documents(served, tmp_path):
 
 
 def official_folder(place: pathlib.Path, users):
-    """As the official emulators write it, with accounts alone."""
+    """A folder in the form of the official emulators, with only accounts."""
     (place / "auth_export").mkdir(parents=True)
     (place / "firebase-export-metadata.json").write_text(json.dumps({
         "version": "13.0.0", "auth": {"version": "13.0.0", "path": "auth_export"}}))
@@ -298,7 +300,7 @@ def test_json_lines_both_ways(server, served, tmp_path):
     assert lines[2] == {"path": "rows/r00", "fields": {"n": {"integerValue": "0"}}}
     assert lines[1]["fields"]["minus"] == {"doubleValue": "-0"}
     assert lines[1]["fields"]["least"] == {"integerValue": str(-2**63)}
-    # A change of one field is a change of one line.
+    # A change of one field changes one line.
     first = file.read_text().splitlines()
     client.document("rows/r07").update({"n": 70})
     assert server.run("export", file, "--project", "lined").returncode == 0
@@ -308,7 +310,7 @@ def test_json_lines_both_ways(server, served, tmp_path):
     again = tmp_path / "again.jsonl"
     process = other.run("export", again, "--project", "lined")
     assert process.returncode == 0 and again.read_bytes() == file.read_bytes()
-    # What is in the official form is equal to what is in this one.
+    # The content of the official form equals the content of this form.
     for host, name in ((server, "a"), (other, "b")):
         assert host.run("export", tmp_path / name, "--project", "lined").returncode == 0
     output = "firestore_export/all_namespaces/all_kinds/output-0"

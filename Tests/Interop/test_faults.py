@@ -1,4 +1,4 @@
-"""Faults on order, networks, tokens, clearing and the meter, on a real server over real sockets."""
+"""Ordered faults, networks, tokens, clear and the meter, on a real server over real sockets."""
 
 import json
 import os
@@ -24,7 +24,7 @@ SECRET = "planted-secret-4711"
 
 
 class Served:
-    """A server with options of its own; everything it prints is kept."""
+    """A server with its own options. All its output is kept."""
 
     def __init__(self, folder, *options, token=None):
         ports = folder / "ports.json"
@@ -148,14 +148,15 @@ def test_faults_by_flag_and_at_run_time(tmp_path):
 def test_a_response_is_lost_after_the_commit(tmp_path):
     with Served(tmp_path, "--fault", "rpc=Commit,nth=1,lose-response") as server:
         document = server.client().document("c/d")
-        # The client's own retry finds the document of its first try.
+        # The client's own retry finds the document that its first attempt created.
         with pytest.raises(exceptions.AlreadyExists):
             document.create({"n": 1})
         assert document.get().to_dict() == {"n": 1}
 
 
 def test_a_false_filter_is_told_before_the_first_snapshot(tmp_path):
-    """On the wire: Google's Python watch forgets its callback when a filter shows a mismatch."""
+    """On the wire, because Google's Python watch loses its callback when a filter shows a
+    mismatch."""
     with Served(tmp_path, "--fault", "rpc=Listen,false-filter=3") as server:
         wire = Wire(server.host)
         wire.commit_writes(update("watched/a", {}))
@@ -187,7 +188,7 @@ def test_a_watch_converges_through_resets_and_duplicates(tmp_path):
 # MARK: networks
 
 def connects(port, data=b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", wait=1.0):
-    """What a new connection hears first: bytes, "refused", "reset", or "silence"."""
+    """Returns the first event of a new connection: bytes, "refused", "reset", or "silence"."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=5) as peer:
             peer.settimeout(wait)
@@ -215,7 +216,7 @@ def test_networks_at_the_gate_change_under_open_connections(tmp_path):
 
         assert isinstance(connects(server.port), bytes)
 
-        # A round trip of 400 ms, on the connection that is open already.
+        # A round trip takes 400 ms on the connection that is already open.
         play("3g")
         begin = time.monotonic()
         assert get(10) == {"n": 1}
@@ -225,7 +226,7 @@ def test_networks_at_the_gate_change_under_open_connections(tmp_path):
         assert connects(server.port, wait=0.5) == "silence"
         with pytest.raises(exceptions.DeadlineExceeded):
             get(0.5)
-        # What was held comes through, on the same connection.
+        # The held data arrive on the same connection.
         play("healthy")
         assert get(10) == {"n": 1}
 
@@ -253,7 +254,7 @@ def test_a_narrow_network_is_narrow(tmp_path):
         server.ask("PUT", "/tidemark/v1/faults", {"network": "3g"})
         begin = time.monotonic()
         assert len(document.get(timeout=30).to_dict()["t"]) == 400_000
-        # 400,000 bytes at 200,000 a second, and the round trip.
+        # The time for 400,000 bytes at 200,000 per second, and for the round trip.
         assert time.monotonic() - begin > 2.3
 
 
@@ -263,7 +264,7 @@ def test_a_server_may_start_on_a_bad_network(tmp_path, network):
         heard = connects(server.port, wait=0.3)
         assert {"refuse": heard == "refused", "blackhole": heard == "silence",
                 "captive": b"302" in heard if isinstance(heard, bytes) else False}[network]
-        # The control port is not on that network.
+        # The control port is not part of the simulated network.
         assert server.ask("GET", "/")[0] == 200
 
 
@@ -287,7 +288,7 @@ def test_backend_18s_and_flaky_need_no_gate(tmp_path):
 # MARK: tokens
 
 def call(server, method, request, metadata=()):
-    """A call on a channel of its own: (trailers, status code, details)."""
+    """Makes a call on its own channel: (trailers, status code, details)."""
     with grpc.insecure_channel(server.host) as channel:
         stub = channel.unary_unary(
             f"/google.firestore.v1.Firestore/{method}",

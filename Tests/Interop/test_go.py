@@ -1,4 +1,4 @@
-"""Google's Go client, where Go and the client are installed: `go/main.go` says what it checks.
+"""Google's Go client, if Go and the client are installed. `go/main.go` lists its checks.
 
 Debian has both: `apt-get install golang-go golang-google-cloud-dev`. With TIDEMARK_GO=1, as in CI,
 `Scripts/interop` installs them, and the test fails without them.
@@ -13,7 +13,7 @@ import subprocess
 import pytest
 
 HERE = pathlib.Path(__file__).parent / "go"
-# Where Debian installs the sources of Go's packages.
+# The folder in which Debian installs the sources of Go's packages.
 PACKAGES = pathlib.Path("/usr/share/gocode")
 CHECKS = 16
 

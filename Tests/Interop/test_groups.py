@@ -10,7 +10,7 @@ from wire import DOCUMENTS, field_filter, name, query, update
 
 @pytest.fixture
 def tree(client, collection):
-    """Documents on four levels, one of them below a document that does not exist."""
+    """Documents on four levels. One of them is below a document that does not exist."""
     paths = ["a", "a/x/1", "a/x/1/x/2", "a/y/3", "b", "ghost/x/4"]
     batch = client.batch()
     for place, path in enumerate(paths):
@@ -56,7 +56,7 @@ def test_recursive_delete_leaves_neighbours_alone(client, group):
 
 @pytest.fixture
 def shelf(client, group):
-    """A group in three places, and a collection of a longer name."""
+    """A group in three places, and a collection with a longer name."""
     for path, number in {f"{group}/1": 3, f"{group}-p/a/{group}/2": 2,
                          f"{group}-p/b/c/d/{group}/3": 1, f"{group}-p/a/{group}x/4": 9}.items():
         client.document(path).set({"n": number, "even": number % 2 == 0})

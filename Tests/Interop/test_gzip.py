@@ -1,4 +1,4 @@
-"""Requests in gzip, as Google's client sends them when it is told to, and bombs."""
+"""Requests in gzip, as Google's client sends them on request, and compression bombs."""
 
 import concurrent.futures
 import gzip
@@ -11,7 +11,7 @@ from google.cloud.firestore_v1 import types
 from conftest import Server
 
 MIB = 1 << 20
-# The server's bound of what is unpacked at once is 64 MiB, and of one request 11.
+# The server unpacks at most 64 MiB at the same time, and 11 MiB for one request.
 GROWTH = 160 * MIB
 
 
@@ -24,7 +24,7 @@ def served(tmp_path_factory):
 
 @pytest.fixture
 def packed(served):
-    """A channel whose requests are packed."""
+    """A channel whose requests are compressed."""
     with grpc.insecure_channel(served.host, compression=grpc.Compression.Gzip) as channel:
         yield channel
 
@@ -36,12 +36,12 @@ def method(channel, name, kind="unary_unary"):
 
 
 def commit(project, padding=0):
-    """A commit of one document; `padding` bytes more are a field that nobody knows."""
+    """Returns a commit of one document, with `padding` bytes in an unknown field."""
     database = f"projects/{project}/databases/(default)"
     write = types.Write(update=types.Document(
         name=f"{database}/documents/c/d", fields={"text": types.Value(string_value="x" * 5_000)}))
     raw = types.CommitRequest.serialize(types.CommitRequest(database=database, writes=[write]))
-    # Field 2000, of bytes.
+    # The unknown field has the number 2000 and contains bytes.
     return raw + (b"\x82\x7d" + varint(padding) + bytes(padding) if padding else b"")
 
 
@@ -54,7 +54,7 @@ def varint(number):
 
 
 def peak(server):
-    """The most memory that the process has had since `forget`, in bytes."""
+    """Returns the peak memory of the process since `forget`, in bytes."""
     with open(f"/proc/{server.process.pid}/status") as status:
         line, = [line for line in status if line.startswith("VmHWM")]
     return int(line.split()[1]) << 10
@@ -76,7 +76,7 @@ def test_a_call_in_gzip_is_done(served, packed):
 
 
 def test_short_and_long_messages_in_gzip(served, packed):
-    """The client sends as it is what packing would not make smaller."""
+    """The client does not compress messages that compression would not make smaller."""
     name = project()
     for padding in (0, 1, 100_000, 10 * MIB):
         method(packed, "Commit")(commit(name, padding))
@@ -112,7 +112,7 @@ def test_a_bomb_is_refused_and_takes_no_memory(served, packed):
 
 
 def test_bombs_below_the_limit_are_bounded_together(served, packed):
-    """40 calls of 10 MiB at once, and one stream with 100 such messages in a row."""
+    """40 concurrent calls of 10 MiB each, and one stream with 100 such messages in a row."""
     name = project()
     before = peak(served)
     forget(served)
@@ -138,7 +138,8 @@ def code(call, message):
 
 
 def test_what_is_no_gzip_has_no_effect(served):
-    """A client that says gzip, and sends what is cut off, damaged, whole, or not packed at all."""
+    """A client declares gzip, and sends data that are cut off, damaged, correct, or not
+    compressed."""
     from test_browsers import call_of, pour
 
     def exists(body, name):

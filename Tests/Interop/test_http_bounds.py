@@ -1,4 +1,4 @@
-"""What a port does with requests that are cut, doubled, endless or slow: other clients see nothing of it."""
+"""Invalid, doubled, endless and slow requests to a port have no effect on other clients."""
 
 import json
 import re
@@ -11,7 +11,8 @@ from conftest import Server
 
 
 def talk(server, data, answers=None):
-    """What is answered: to bytes that end there, or so many answers and nothing in the second after."""
+    """Sends bytes and returns the answers: all of them if the bytes end there, otherwise `answers`
+    of them and those of the next second."""
     host, port = server.host.split(":")
     with socket.create_connection((host, int(port)), timeout=10) as plain:
         answer = b""
@@ -54,7 +55,7 @@ def test_bytes_that_are_no_request(server, data):
 
 
 def test_a_body_that_is_two_requests_is_one(server):
-    """What a length counts is a body, and nothing in it is a request of its own."""
+    """The length defines the body. The body's content is never a separate request."""
     inner = b"DELETE /emulator/v1/projects/smuggled/databases/d/documents HTTP/1.1\r\nHost: a\r\n\r\n"
     data = (b"POST /v1/projects/smuggled/databases/d/documents:commit HTTP/1.1\r\n"
             b"Host: 127.0.0.1\r\nContent-Length: %d\r\n\r\n" % len(inner)) + inner
@@ -90,7 +91,8 @@ def test_many_connections_that_say_nothing_stop_nobody(server):
     silent = [socket.create_connection((host, int(port))) for _ in range(300)]
     for plain in silent[::2]:
         plain.sendall(b"GE")
-    # The server closes the silent ones after 30 s: they are still open when the answer comes.
+    # The server closes silent connections after 30 s, so they are still open when the answer
+    # arrives.
     assert requests.get(f"http://{server.host}/", timeout=20).text == "Ok\n"
     for plain in silent:
         plain.close()

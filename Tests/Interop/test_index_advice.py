@@ -1,4 +1,5 @@
-"""`tidemark indexes`: from what an app's queries need to a file that the server holds them to."""
+"""`tidemark indexes`: from the requirements of an app's queries to a file that the server
+enforces."""
 
 import json
 import subprocess

@@ -1,4 +1,5 @@
-"""What `--indexes` holds queries to: what is automatic, what is declared, the words for it."""
+"""The index rules that `--indexes` enforces: automatic indexes, declared indexes, and the text of
+errors."""
 
 import base64
 import json
@@ -140,7 +141,7 @@ def decoded(text):
 
 
 def test_each_side_of_an_or_needs_its_index(rows):
-    """The range on one side orders both."""
+    """The range on one side orders both sides."""
     either = Or([FieldFilter("n", ">", 0), FieldFilter("size", "==", "s")])
     assert "create_composite=" in refusal(rows.where(filter=either)).message
     served = Or([FieldFilter("color", "==", "red"), FieldFilter("size", "==", "x")])
@@ -176,7 +177,7 @@ def test_an_exempt_field_is_not_indexed(rows):
     text = refusal(where(rows, ("exempt", ">", 0))).message
     assert text.startswith(
         "The query requires a COLLECTION_ASC index for collection c and field exempt.")
-    # Another collection's field of that name is.
+    # A field with that name in another collection is indexed.
     assert ids(where(rows._client.collection("other"), ("exempt", ">", 0))) == []
 
 

@@ -1,4 +1,5 @@
-"""Production's index rules: `--indexes` with its three policies, seen by Google's own client."""
+"""Production's index rules: `--indexes` with its three policies, as Google's own client receives
+them."""
 
 import base64
 import json
@@ -45,7 +46,7 @@ def test_strict_refuses_with_a_link_that_google_understands(tmp_path):
         with pytest.raises(FailedPrecondition) as refusal:
             by_population(cities).get()
         text = refusal.value.message
-        # What Google's JavaScript client looks for.
+        # The text that Google's JavaScript client searches for.
         assert re.search(r"index.*https://console\.firebase\.google\.com", text)
         start = (
             "The query requires an index. You can create it here: "
@@ -60,7 +61,7 @@ def test_strict_refuses_with_a_link_that_google_understands(tmp_path):
         assert [(field.field_path, field.order) for field in index.fields] == [
             ("state", order.ASCENDING), ("population", order.DESCENDING),
             ("__name__", order.DESCENDING)]
-        # One field needs nothing more, and several equalities are merged.
+        # A single field needs no further index, and several equalities are merged.
         assert len(cities.order_by("population").get()) == 2
         both = cities.where(filter=FieldFilter("state", "==", "secret")).where(
             filter=FieldFilter("population", "==", 1))
@@ -111,7 +112,7 @@ def test_warn_says_what_is_missing_and_prints_it_at_the_end(tmp_path):
     assert "secret" not in said, "a log line must not hold contents"
     to_add = json.loads(said[said.index("{"):])
     assert json.loads(path.read_text()) == EMPTY
-    # What it printed is what a strict server wants.
+    # The printed indexes are those that a strict server requires.
     path.write_text(json.dumps(to_add))
     strict = Server(tmp_path, 0, "--indexes", path)
     try:
@@ -123,7 +124,7 @@ def test_warn_says_what_is_missing_and_prints_it_at_the_end(tmp_path):
 def test_auto_makes_the_file_and_adds_to_it(tmp_path):
     server, path, cities = serve(tmp_path, None, "--index-policy", "auto")
     assert [document.id for document in by_population(cities).get()] == ["la", "sf"]
-    # The file was there before the answer.
+    # The file was written before the answer.
     assert [index["collectionGroup"] for index in json.loads(path.read_text())["indexes"]] == [
         "cities"]
     server.stop()

@@ -1,6 +1,8 @@
-"""Streams that must end: rules that refuse what they allowed, and accounts that are no more.
+"""Streams that must end: because rules now refuse what they allowed, or because an account was
+removed.
 
-Over gRPC and over WebChannel, with what the meter has of it."""
+The tests use gRPC and WebChannel, and check the meter.
+"""
 
 import json
 import time
@@ -49,7 +51,7 @@ def served(tmp_path):
 
 
 class Rest:
-    """Firestore by REST as somebody."""
+    """Calls Firestore over REST as a given caller."""
 
     def __init__(self, server, bearer):
         self.root = f"http://{server.host}/v1/{DATABASE}/documents"
@@ -97,7 +99,7 @@ class ByWebChannel:
 
 
 class ByGRPC:
-    """The same in the same JSON."""
+    """Calls the same methods over gRPC, with the same JSON."""
 
     def __init__(self, server, bearer):
         from google.cloud.firestore_v1.types import firestore

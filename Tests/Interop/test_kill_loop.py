@@ -1,6 +1,7 @@
-"""kill -9 under load, again and again on the same data, checked against what clients were told.
+"""Kills the server with kill -9 under load, many times on the same data, and checks the data
+against the answers that clients received.
 
-TIDEMARK_KILL_ROUNDS says how often, 20 times unless told otherwise; TIDEMARK_KILL_SEED begins the dice.
+TIDEMARK_KILL_ROUNDS sets the number of kills (default 20), and TIDEMARK_KILL_SEED the random seed.
 """
 
 import os
@@ -18,12 +19,13 @@ from conftest import BINARY, Server
 
 ROUNDS = int(os.environ.get("TIDEMARK_KILL_ROUNDS", "20"))
 SEED = int(os.environ.get("TIDEMARK_KILL_SEED", "0")) or random.randrange(1 << 30)
-# Versions are thrown away at once, so that kills meet that too.
+# Versions are dropped almost immediately, so kills also happen during that work.
 OPTIONS = ["--history", "1"]
 
 
 class Writer(threading.Thread):
-    """Writes until the server is gone, and remembers what was acknowledged and what was under way."""
+    """Writes until the server is killed, and records the acknowledged writes and the write under
+    way."""
 
     def __init__(self, server, name, dice):
         super().__init__(daemon=True)
@@ -42,7 +44,7 @@ class Writer(threading.Thread):
 
 
 class Versions(Writer):
-    """One document after the other, some of them often, one of them deleted now and then."""
+    """Writes single documents in sequence, some of them often. Deletes one now and then."""
 
     def __init__(self, server, dice):
         self.acknowledged, self.under_way = {}, {}
@@ -75,7 +77,7 @@ class Versions(Writer):
 
 
 class Wide(Writer):
-    """Commits of 500 writes: all of them bear one stamp, or none does."""
+    """Commits 500 writes together: either all of them have the same stamp, or none has it."""
 
     def __init__(self, server, dice):
         self.stamp = self.acknowledged = 0
@@ -94,13 +96,14 @@ class Wide(Writer):
         stamps = {row.get("stamp") for row in rows}
         assert len(stamps) <= 1 and len(rows) in (0, 500), f"half a commit: {len(rows)}, {stamps}"
         assert {row.update_time for row in rows} == {row.update_time for row in rows[:1]}
-        # What an earlier round left stands until this one's first commit.
+        # The state of an earlier round remains until the first commit of this round.
         if self.acknowledged:
             assert stamps <= {self.acknowledged, self.acknowledged + 1}, "a commit is lost"
 
 
 class Counter(Writer):
-    """A new document and an increment in one commit: as many documents as the counter says."""
+    """Creates a document and increments a counter in one commit: the counter equals the number of
+    documents."""
 
     def __init__(self, server, dice, total):
         self.total = total
@@ -121,7 +124,7 @@ class Counter(Writer):
 
 
 class Cleared(Writer):
-    """A database that is cleared at once, and filled again by commits of 100."""
+    """Clears a database in one step, and fills it again with commits of 100 writes."""
 
     def __init__(self, server, dice):
         self.url = (f"http://127.0.0.1:{server.control_port}/emulator/v1/projects/cleared"

@@ -1,4 +1,5 @@
-"""One listener to very many documents: each comes once, and the server holds a part of them at a time."""
+"""One listener with very many documents: each arrives once, and the server holds only a part of
+them."""
 
 import os
 import pathlib
@@ -8,7 +9,7 @@ import pytest
 import wire as w
 
 DOCUMENTS = int(os.environ.get("TIDEMARK_LISTEN_DOCUMENTS", "100000"))
-# What the server may take beside what it took before, however many documents there are.
+# The maximum growth of the server's memory, for any number of documents.
 MOST_GROWTH = 150 << 20
 
 
@@ -28,7 +29,7 @@ def test_a_hundred_thousand_documents_come_once(server, wire):
             for number in range(start, min(start + 500, DOCUMENTS))])
     pid = server.process.pid
     before = memory(pid, "VmRSS")
-    # The peak from now on.
+    # The peak is measured from here.
     pathlib.Path(f"/proc/{pid}/clear_refs").write_text("5")
     names, is_current = [], False
     with wire.listen(seconds=500) as stream:

@@ -1,4 +1,5 @@
-"""`tidemark-lint` as its users start it: the program, its command plugin, and this repository itself."""
+"""`tidemark-lint` as users start it: the program, its command plugin, and its run on this
+repository."""
 
 import json
 import os
@@ -96,7 +97,8 @@ def test_the_page_stands_alone(app):
 
 @pytest.mark.bound(240)
 def test_this_repository_has_no_finding_that_is_not_explained():
-    """120,000 lines and more, with a debug build: 40 s of processor time."""
+    """The repository has over 120,000 lines. With a debug build, the test takes 40 s of processor
+    time."""
     shown = lint(ROOT, "--fail-on", "note", "--format", "json", bound=230)
     report = json.loads(shown.stdout)
     assert shown.returncode == 0, [f"{f['place']} {f['message']}" for f in report["findings"]]
@@ -122,8 +124,8 @@ let package = Package(
 
 @pytest.fixture
 def package(app):
-    """A package with our plugin and the tool that is built, in a folder of its own: one that is built
-    elsewhere meanwhile holds its build folder's lock."""
+    """A package with Tidemark's plugin and the built tool, in its own folder. A build of another
+    package at the same time would lock a shared build folder."""
     (app / "Package.swift").write_text(MANIFEST)
     (app / "Quiet").mkdir()
     (app / "Quiet/Quiet.swift").write_text(MENDED)
@@ -145,7 +147,7 @@ def package(app):
 
 @pytest.mark.bound(240)
 def test_the_command_plugin_runs_it_on_a_target(package):
-    """SwiftPM plans the package, and compiles the plugin, the first time."""
+    """The first time, SwiftPM plans the package and compiles the plugin."""
     def run(target):
         command = [SWIFT, "package", "--disable-sandbox", "tidemark-lint", "--target", target]
         return subprocess.run(

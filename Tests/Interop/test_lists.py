@@ -1,4 +1,4 @@
-"""Lists of documents and of collections, page by page, and many documents at once."""
+"""Lists of documents and of collections, page by page, and gets of many documents together."""
 
 import pytest
 from google.api_core import exceptions
@@ -13,7 +13,8 @@ def ids(references):
 
 @pytest.fixture
 def parent(client, collection):
-    """A document with three documents and a ghost in one collection, and two more collections."""
+    """A document with three documents and a missing document in one collection, and two more
+    collections."""
     parent = collection.document("parent")
     batch = client.batch()
     for each in "cab":

@@ -1,10 +1,10 @@
-"""Every operation that Google's client offers is used by a test. Runs after all the others."""
+"""Every operation of Google's client is used by a test. These tests run after all others."""
 
 import pytest
 from conftest import PART
 from operations import CLASSES, operations, used
 
-# What makes no call to a server, or is not for callers, and so has no test.
+# Operations that make no call to a server, or are not for callers, and therefore have no test.
 ASIDE = {
     "Client": {
         "from_service_account_info": "for real credentials",

@@ -1,5 +1,5 @@
-"""Pings of HTTP/2: Google's clients measure the network by them. What is under way on a connection that is
-ended for its pings is asked for again."""
+"""Pings of HTTP/2, with which Google's clients measure the network. If a connection is closed for
+its pings, its calls are retried."""
 
 import socket
 import time
@@ -12,7 +12,8 @@ DATA, HEADERS, RESET, SETTINGS, PING, GO_AWAY = 0, 1, 3, 4, 6, 7
 ACKNOWLEDGES = END_OF_STREAM = 1
 END_OF_HEADERS = 4
 ENHANCE_YOUR_CALM = 11
-# The server answers so many that come with no answer of a call in between, and its HTTP/2 so many more.
+# The server answers this many pings without an answer of a call in between, and its HTTP/2 library
+# this many more.
 ALLOWANCE, OTHERS = 1_000, 200
 
 
@@ -29,7 +30,7 @@ START = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS, b"")
 
 
 class Connection:
-    """One of HTTP/2, without a library that answers or counts pings itself."""
+    """An HTTP/2 connection without a library that answers or counts pings itself."""
 
     def __init__(self, server):
         host, port = server.host.split(":")
@@ -47,7 +48,7 @@ class Connection:
         self.socket.close()
 
     def read(self):
-        """The next frame: its kind, its flags, its stream, its payload."""
+        """Reads the next frame: its kind, its flags, its stream, its payload."""
         head = self.received.read(9)
         payload = self.received.read(int.from_bytes(head[:3], "big"))
         kind, flags, stream = head[3], head[4], int.from_bytes(head[5:], "big")
@@ -56,7 +57,7 @@ class Connection:
         return kind, flags, stream, payload
 
     def commit(self):
-        """An empty commit, as bytes."""
+        """Returns an empty commit as bytes."""
         self.stream += 2
         headers = b""
         for name, value in [
@@ -71,7 +72,7 @@ class Connection:
                         END_OF_STREAM, self.stream))
 
     def read_commit(self):
-        """Whether the commit was answered with a message."""
+        """Returns true if the commit was answered with a message."""
         has_message = False
         while True:
             kind, flags, stream, payload = self.read()
@@ -95,7 +96,8 @@ def test_pings_beside_no_call_are_answered(server):
 
 
 def test_a_client_that_pings_after_each_answer_is_not_sent_away(server):
-    """Google's Go client does. Three pings each, so that many come in little time."""
+    """Google's Go client sends pings after answers. The test sends three each, for many pings in a
+    short time."""
     calls, each = 400, 3
     began = time.monotonic()
     with Connection(server) as connection:
@@ -124,7 +126,7 @@ def test_pings_in_pieces_between_calls(server):
 
 def test_a_flood_of_pings_ends_its_connection(server):
     with Connection(server) as connection:
-        # The client's settings count as one of them.
+        # The client's settings frame counts as a ping.
         connection.socket.sendall(pings(ALLOWANCE + OTHERS))
         while (read := connection.read())[0] != GO_AWAY:
             pass
@@ -133,13 +135,14 @@ def test_a_flood_of_pings_ends_its_connection(server):
 
 
 def resident(server):
-    """MiB that the process holds."""
+    """Returns the memory of the process in MiB."""
     with open(f"/proc/{server.process.pid}/status") as status:
         return int(status.read().split("VmRSS:")[1].split()[0]) / 1024
 
 
 def flood(server):
-    """As many pings as the server takes from a client that reads nothing. How many bytes it sent."""
+    """Sends as many pings as the server accepts from a client that reads nothing. Returns the
+    number of bytes."""
     with Connection(server) as connection:
         some, sent = pings(2_000), 0
         with pytest.raises((ConnectionResetError, BrokenPipeError)):

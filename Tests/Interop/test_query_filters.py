@@ -1,4 +1,4 @@
-"""Filters at their edges: null, NaN, missing fields, lists in lists, disjunctions."""
+"""Filters in special cases: null, NaN, missing fields, nested lists, disjunctions."""
 
 import pytest
 from google.cloud.firestore_v1 import types
@@ -103,7 +103,7 @@ def test_fields_inside_maps_and_names_with_dots(cars):
 
 
 def test_inequalities_order_by_their_fields_in_the_order_of_their_names(cars, wire):
-    """Without an order of its own: the fields of its inequalities, by name."""
+    """A query without an explicit order is ordered by the fields of its inequalities, by name."""
     where = types.StructuredQuery.Filter(composite_filter={"op": "AND", "filters": [
         field_filter("third", "GREATER_THAN_OR_EQUAL", 1), field_filter("n", "LESS_THAN", 6)]})
     assert wire.found(query("filter-cars", where=where)) == ["01", "02", "04", "05"]
@@ -145,7 +145,8 @@ def test_an_order_without_a_direction_is_ascending(cars, wire):
 
 
 def test_values_of_a_cursor_are_in_the_orders_of_the_query(cars, wire):
-    """A prefix of the orders is enough, and `before` says on which side of its equals it is."""
+    """The values may be a prefix of the orders. `before` decides on which side of equal rows the
+    cursor is."""
     orders = [{"field": {"field_path": "third"}}, {"field": {"field_path": "n"}}]
     at = {"values": [value(1)], "before": True}
     assert wire.found(query("filter-cars", order_by=orders, start_at=at))[:2] == ["01", "04"]

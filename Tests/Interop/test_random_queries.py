@@ -1,6 +1,7 @@
-"""Queries by chance, against a reading of the documentation in Python that knows no server.
+"""Random queries, checked against an implementation of the documentation in Python that uses no
+server.
 
-The oracle filters, orders and cuts a list. It is slow, and short enough to be seen to be right.
+The oracle filters, sorts and cuts a list. It is slow, but short enough to be verified by reading.
 """
 
 import functools
@@ -16,7 +17,7 @@ VALUES = NUMBERS + [None, True, False, "", "x", "y", "é", [1], [1, "x"], [2, No
 
 
 def kind(value):
-    """The place of a value's kind in the order of all values."""
+    """Returns the position of a value's type in the order of all values."""
     if value is None:
         return 0
     if isinstance(value, bool):
@@ -78,7 +79,7 @@ def matches(document, field, operator, operand):
 
 
 def holds(document, filters):
-    """For a nested list: of the form ("and" or "or", ...) or (field, operator, operand)."""
+    """Evaluates a nested list of the form ("and" or "or", ...) or (field, operator, operand)."""
     if filters[0] == "and":
         return all(holds(document, each) for each in filters[1:])
     if filters[0] == "or":
@@ -93,7 +94,7 @@ def inequalities(filters):
 
 
 def answer(documents, filters, orders, limit, offset):
-    """The ids found, in order."""
+    """Returns the ids of the matching documents, in order."""
     orders = list(orders)
     named = {field for field, _ in orders}
     last = orders[-1][1] if orders else 1
@@ -118,7 +119,8 @@ class Chance:
         return {field: self.random.choice(VALUES) for field in FIELDS if self.random.random() < 0.9}
 
     def filter(self, depth=0, single=False):
-        """`single`: none of those that may come once only in a query."""
+        """Makes a random filter. With `single`, it contains no filters that a query may contain
+        only once."""
         chosen = self.random.random()
         if depth < 2 and chosen < 0.45:
             word = "or" if chosen < 0.2 and not single else "and"

@@ -1,4 +1,4 @@
-"""Reads at a past time: every read that takes one, and how far back it may be."""
+"""Reads at a past time: every read that accepts one, and the limit of how old it may be."""
 
 import datetime
 
@@ -16,7 +16,7 @@ MICROSECOND = datetime.timedelta(microseconds=1)
 
 @pytest.fixture
 def past(client, collection):
-    """The time after the first of two states of a collection."""
+    """The time between two states of a collection."""
     client.batch().commit()
     batch = client.batch()
     batch.set(collection.document("a"), {"n": 1})
@@ -61,7 +61,8 @@ def test_many_documents(client, collection, past):
 
 def test_queries(collection, past):
     def query():
-        # A new one each: limit_to_last turns the orders of its query around for good.
+        # Each call makes a new query, because limit_to_last permanently reverses the orders of its
+        # query.
         return collection.where(filter=FieldFilter("n", ">", 0)).order_by("n")
     assert [s.id for s in query().stream(read_time=past)] == ["a", "b"]
     assert [s.id for s in query().get(read_time=past)] == ["a", "b"]

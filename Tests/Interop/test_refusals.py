@@ -1,4 +1,4 @@
-"""What production refuses, in its own words (texts recorded in September 2026)."""
+"""Requests that production refuses, with production's texts (recorded in September 2026)."""
 
 import pytest
 from google.api_core import exceptions
@@ -127,7 +127,7 @@ def test_a_query_of_every_collection_is_in_the_order_of_names(wire):
 
 
 def test_a_sum_after_the_name_has_no_index(wire):
-    """A limit cuts in the order of what is summed, which belongs before the name."""
+    """A limit cuts in the order of the summed field, which must precede the name."""
     query_by_name = query("c", order_by=order("__name__"), limit=5)
     refused = refusal(exceptions.InvalidArgument, lambda: list(wire.run_aggregation_query(
         parent=DOCUMENTS, structured_aggregation_query={
@@ -178,7 +178,7 @@ def aggregation_message(python):
 
 
 def test_a_long_value_is_refused_with_its_field(wire, group):
-    """1,048,487 bytes are the most that a text or bytes may have."""
+    """A text or bytes may have at most 1,048,487 bytes."""
     wire.commit_writes(update(f"{group}/a", {"v": "x" * 1_048_487}))
     for too_long in ("x" * 1_048_488, b"x" * 1_048_488):
         refused = refusal(exceptions.InvalidArgument, wire.commit_writes,
@@ -208,7 +208,7 @@ def error_info(refused):
 
 
 def test_a_refusal_carries_its_reason_as_a_detail(wire):
-    """In grpc-status-details-bin, where Google's clients find it."""
+    """The details are in grpc-status-details-bin, in which Google's clients read them."""
     info = error_info(refused_pipeline(wire))
     assert [(each.reason, each.domain) for each in info] == [
         ("PIPELINE_REQUIRES_ENTERPRISE_EDITION", "firestore.googleapis.com")]

@@ -1,4 +1,4 @@
-"""REST, by `requests` and `curl` alone: every method, its forms and its errors."""
+"""REST with `requests` and `curl` only: every method, its forms and its errors."""
 
 import base64
 import json
@@ -487,7 +487,7 @@ def test_tools_find_the_emulators(server):
 
 
 def test_tools_turn_triggers_off_and_on(server):
-    """Google's rules-testing library does it around what should start no function."""
+    """Google's library for rules tests does this around code that must start no function."""
     hub = f"http://127.0.0.1:{server.control_port}/functions/"
     for name, enabled in (("disable", False), ("enable", True)):
         answer = requests.put(f"{hub}{name}BackgroundTriggers", timeout=30)

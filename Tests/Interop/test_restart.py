@@ -1,4 +1,5 @@
-"""What outlives the server's process: tokens, streams, versions, pages and the time."""
+"""The state that survives a restart of the server: tokens, streams, versions, pages and the
+time."""
 
 import datetime
 
@@ -24,7 +25,7 @@ from wire import (
 
 
 class Restarting:
-    """A server that ends and begins again with what it had stored."""
+    """A server that stops and starts again with its stored data."""
 
     def __init__(self, folder, *flags):
         self.folder, self.flags, self.server, self.wire = folder, flags, None, None

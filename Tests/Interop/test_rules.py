@@ -1,4 +1,4 @@
-"""Google's client under security rules: who may do what, and what becomes of a changed file."""
+"""Google's client under security rules: permissions, and the effect of a changed rules file."""
 
 import base64
 import contextlib
@@ -56,7 +56,7 @@ def guarded(tmp_path):
 
 
 def someone(server, bearer=None):
-    """Google's client with a token, as an app's library sends it."""
+    """Returns Google's client with a token, as an app's library sends it."""
     client = server.client(PROJECT)
     client._rpc_metadata_internal = [
         ("google-cloud-resource-prefix", client._database_string)]
@@ -109,7 +109,7 @@ def test_every_operation_is_allowed_or_denied(guarded):
     refused(ann.document("rooms/blue").update, {"owner": "bob"})
     ann.document("rooms/blue").update({"text": "hi", "at": firestore.SERVER_TIMESTAMP})
     ann.document("rooms/blue").set({"n": firestore.Increment(1)}, merge=True)
-    # A list is proven by what it asks for.
+    # The rules judge a list by its query, not by its documents.
     lacking = refused(ann.collection("rooms").get)
     assert '.whereField("owner", isEqualTo: "ann")' in lacking
     mine = ann.collection("rooms").where(filter=FieldFilter("owner", "==", "ann"))
@@ -121,7 +121,7 @@ def test_every_operation_is_allowed_or_denied(guarded):
     assert [d.id for d in public.get()] == ["1"]
     refused(ann.collection_group("notes").get)
     refused(lambda: list(ann.collections()))
-    # A refused caller does not learn what is there.
+    # A refused caller does not learn if a document exists.
     refused(bob.document("rooms/none").update, {"text": "x"})
     with pytest.raises(NotFound):
         owner.document("rooms/none").update({"text": "x"})
@@ -199,7 +199,7 @@ def test_a_killed_server_comes_back_with_its_rules(tmp_path):
     for round in range(4):
         owner, ann = someone(server, "owner"), someone(server, token("ann"))
         owner.document(f"rooms/r{round}").set({"owner": "ann"})
-        # Reloaded in the moment of the kill: it may be either file that is read.
+        # The file changes shortly before the kill. The new server reads either file.
         file.write_text(CLOSED if round % 2 == 0 else RULES)
         server.kill()
         server = Server(tmp_path, 0, "--rules", file)
@@ -252,13 +252,13 @@ def test_google_s_rules_testing_library_finds_what_it_asks_for(guarded):
 
 
 def connect(server, **options):
-    """A reader of the feed, with the client that Selenium has for its own sockets."""
+    """Returns a reader of the feed, with the WebSocket client that Selenium uses."""
     return websocket.create_connection(
         f"ws://127.0.0.1:{server.requests_port}/requests", timeout=20, **options)
 
 
 def closed(server, **options):
-    """Whether the feed says nothing to a reader but that its policy refuses it."""
+    """Returns true if the feed sends a reader only the close frame of a policy violation."""
     with contextlib.closing(connect(server, **options)) as feed:
         opcode, data = feed.recv_data(control_frame=True)
         return opcode == websocket.ABNF.OPCODE_CLOSE and data[:2] == (1008).to_bytes(2, "big")
@@ -290,7 +290,7 @@ def test_google_s_pages_find_the_feed_of_requests(guarded):
         assert denied["granularAllowOutcomes"] == [{"line": 7, "outcome": "deny"}]
         claims = denied["rulesContext"]["request"]["mapValue"]["fields"]["auth"]["mapValue"]
         assert claims["fields"]["token"]["mapValue"]["fields"]["admin"] == {"boolValue": False}
-        # What an absent document has is an error of its rule.
+        # A rule that reads a missing document's field fails with an error.
         refused(bob.document("rooms/none").get)
         assert json.loads(feed.recv())["outcome"] == "error"
         mine = ann.collection("rooms").where(filter=FieldFilter("owner", "==", "ann"))
@@ -299,7 +299,7 @@ def test_google_s_pages_find_the_feed_of_requests(guarded):
         query = listed["request"]["mapValue"]["fields"]["query"]["mapValue"]["fields"]
         assert listed["method"] == "list" and query["limit"] == {"intValue": 3}
         feed.ping("still there?")
-        # Administrators are judged by nobody.
+        # Calls of administrators are not judged.
         someone(guarded, "owner").document("rooms/red").set({"owner": "bob"})
         feed.settimeout(1)
         with pytest.raises(websocket.WebSocketTimeoutException):

@@ -1,4 +1,4 @@
-"""A denied request explained in the console, and the rule mended."""
+"""A denied request is explained in the console, and the rule is corrected."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def test_a_denied_request_is_explained_and_the_rule_mended(guarded, browser):
     bob = someone(guarded, token("bob"))
     refused(bob.document("rooms/blue").get)
 
-    # The request is in the list, with the reason; it is asked again as it was.
+    # The list shows the request with the reason. A click asks the same question again.
     page.open("/rules")
     row = next(r for r in browser.find_elements(By.CSS_SELECTOR, "tr") if "bob" in r.text)
     assert "denied" in row.text and "False for 'get'" in row.text
@@ -26,21 +26,22 @@ def test_a_denied_request_is_explained_and_the_rule_mended(guarded, browser):
     verdict.find_element(By.TAG_NAME, "summary").click()
     assert "request.auth.uid → 'bob'" in verdict.text
 
-    # Another account, in the same form.
+    # The same form asks for another account.
     field = page.named("textbox", "Account")
     field.clear()
     field.send_keys("ann")
     page.named("button", "Judge").click()
     page.until(lambda: "Allowed" in page.named("region", "Verdict").text)
 
-    # A wrong text is told of, with its place.
+    # The page reports an error in the rules, with its place.
     source = page.named("textbox", "Other rules")
     write = "const e = arguments[0]; e.value = arguments[1];"
     browser.execute_script(write, source, RULES.replace("allow delete: if", "allow delete if"))
     page.named("button", "Try").click()
     page.until(lambda: "L12:20 error: " in page.text)
 
-    # A mended one says which requests it would decide otherwise, and is put in force.
+    # The page lists the requests that the corrected rules would decide differently. Then the rules
+    # are put in force.
     mended = RULES.replace("allow get, list: if mine(resource.data);",
                            "allow get: if signedIn(); allow list: if mine(resource.data);")
     browser.execute_script(write, source, mended)

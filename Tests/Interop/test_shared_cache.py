@@ -1,6 +1,7 @@
-"""Three processes of one app on one cache, killed again and again: no write is lost, none is sent twice.
+"""Three processes of one app share a cache and are killed many times: no write is lost, and none is
+sent twice.
 
-TIDEMARK_KILL_ROUNDS says how often, 20 times unless told otherwise; TIDEMARK_KILL_SEED begins the dice.
+TIDEMARK_KILL_ROUNDS sets the number of kills (default 20), and TIDEMARK_KILL_SEED the random seed.
 """
 
 import random
@@ -12,12 +13,12 @@ from test_client_kill_loop import (
     Ledger, Life, ROUNDS, SEED, cached, check_shown, on_server)
 
 ROLES = ["app", "helper", "helper"]
-# No process writes as many in its life, and each has numbers, and documents, of its own.
+# No process makes this many writes. Each process has its own range of numbers and documents.
 BLOCK = 100_000
 
 
 class Processes:
-    """The processes that live now, and what the dead ones have said."""
+    """The running processes, and the reports of the killed ones."""
 
     def __init__(self, server, cache, dice):
         self.server, self.cache, self.dice = server, cache, dice
@@ -41,7 +42,8 @@ class Processes:
         return life
 
     def check_cached(self, life, known):
-        """What was journalled by processes that were dead before this one began is in what it found."""
+        """Checks that the cache that a new process finds contains all writes of the processes
+        killed before."""
         found = cached(life)
         if found is None:
             return
@@ -69,7 +71,7 @@ def test_processes_of_one_cache_are_killed_again_and_again(tmp_path):
             waiting.wait_for(dice.choice(["journalled", "acknowledged", "shown"]),
                              dice.choice([1, 5, 30]))
         try:
-            # Mostly one, sometimes all at once.
+            # Usually one process is killed, sometimes all together.
             count = dice.choice([1, 1, 1, 2, 3])
             for index in dice.sample(range(len(ROLES)), count):
                 processes.check_cached(processes.kill(index), known[index])
@@ -80,7 +82,7 @@ def test_processes_of_one_cache_are_killed_again_and_again(tmp_path):
         if life is not None:
             processes.kill(index)
 
-    # The last one writes nothing of its own, and sends what the others left.
+    # The last process writes nothing, and sends the writes of the earlier processes.
     life = Life(server, tmp_path / "cache", processes.started * BLOCK, 0, 0, share="app")
     assert life.process.wait(timeout=60) == 0
     life.reader.join(30)

@@ -1,4 +1,4 @@
-"""The show in a real browser, by roles and names as a screen reader has them."""
+"""The show in a real browser, by roles and names, as a screen reader presents it."""
 
 import json
 import os
@@ -19,12 +19,12 @@ from console_page import browser, errors, needs_browser, until  # noqa: F401
 pytestmark = needs_browser
 
 IS_LONG = os.environ.get("TIDEMARK_SHOW_STORIES") == "all"
-# Seconds from the command until the page answers, of a release build.
+# The maximum seconds from the command until the page answers, for a release build.
 START = 2
 
 
 class Show:
-    """A show's process, and its page."""
+    """The process of a show, and its page."""
 
     def __init__(self, *arguments):
         begin = time.monotonic()
@@ -57,7 +57,7 @@ class Show:
     def until(self, check, seconds=30):
         deadline = time.monotonic() + seconds
         while not check(self.state):
-            # pytest shortens what is long: what tells comes first.
+            # pytest shortens long messages, so the message starts with the important part.
             if time.monotonic() >= deadline:
                 state = self.state
                 phones = [(phone["side"], phone["life"], (phone.get("screen") or {}).get("state"),
@@ -73,7 +73,7 @@ class Show:
 
     @staticmethod
     def steps(phone):
-        """Of the days that the health screen lists."""
+        """Returns the steps of the days that the health screen lists."""
         return {r["id"]: int(r["trailing"]) for s in phone["screen"]["sections"]
                 for r in s["rows"] if r["isDocument"]}
 
@@ -87,7 +87,7 @@ def show(request):
 
 
 def named(browser, role, name):
-    """An element of that role whose accessible name has the text."""
+    """Returns an element with that role whose accessible name contains the text."""
     selector = {"button": "button", "heading": "h1, h2, h3"}[role]
     found = [e for e in browser.find_elements(By.CSS_SELECTOR, selector)
              if name in e.accessible_name]
@@ -95,7 +95,7 @@ def named(browser, role, name):
 
 
 def press(browser, name):
-    """Presses a button once it can be pressed."""
+    """Presses a button when it becomes enabled."""
     def pressed():
         button = named(browser, "button", name)
         if button is None or not button.is_enabled():
@@ -125,7 +125,8 @@ def test_a_killed_phone_is_dead_and_opens_again_at_a_tap(browser, show):  # noqa
     press(browser, "Open the app: On Tidemark")
     show.until(lambda s: len(Show.rows(s["phones"][1])) == 50)
     assert "stale" in show.phone("after")["screen"]["state"]
-    # Others write meanwhile; the phone hears of it when the network is back, without a tap.
+    # Other clients write during that time. The phone receives the writes when the network is back,
+    # without a tap.
     show.order(order="others", number=2)
     show.until(lambda s: s["written"] == 2)
     press(browser, "Airplane mode")
@@ -138,7 +139,8 @@ def test_a_killed_phone_is_dead_and_opens_again_at_a_tap(browser, show):  # noqa
 
 @pytest.mark.bound(90)
 def test_a_killed_phone_opens_again_in_the_same_moment(show):
-    """A process that dies holds its files' locks for a moment: the next one begins after it."""
+    """The system frees the file locks of a killed process a moment later. The next process starts
+    after that."""
     show.until(is_ready, 40)
     show.until(lambda s: all(Show.rows(p) for p in s["phones"]))
     for _ in range(30):
@@ -160,14 +162,14 @@ if IS_LONG:
 @pytest.mark.parametrize("show,button", [([app], button) for app, button in STORIES],
                          indirect=["show"], ids=[f"{app}: {button}" for app, button in STORIES])
 def test_a_story_plays_to_its_table(browser, show, button):  # noqa: F811
-    """Each story has a kill -9 in its middle. make long plays all five on three networks."""
+    """Each story contains a kill -9. `make long` plays all five stories on three networks."""
     browser.get(show.base)
     press(browser, button)
     show.until(lambda s: "story" in s, 120)
     begin = time.monotonic()
     show.until(lambda s: s.get("story", {}).get("isOver"), 240)
     seconds = time.monotonic() - begin
-    # A phone that was just opened may still be on its way.
+    # A phone that was just opened may still be loading.
     show.until(lambda s: all("comparison" in p for p in s["phones"])
                and s["phones"][1]["comparison"]["missing"] == 0)
     state = show.state
@@ -180,7 +182,8 @@ def test_a_story_plays_to_its_table(browser, show, button):  # noqa: F811
     assert after["comparison"]["missing"] == after["comparison"]["extra"] == 0
     assert after["comparison"]["count"] > 0
     if state["app"]["name"] == "health":
-        # The old app sends nothing and reads nothing: it counts what watch and phone both counted.
+        # The old app sends and reads nothing. It counts the steps twice that both watch and phone
+        # counted.
         old, new = Show.steps(before), Show.steps(after)
         assert old.keys() == new.keys() and any(old[day] > new[day] for day in new)
         assert all(old[day] >= new[day] for day in new)
@@ -200,7 +203,7 @@ def test_orders_are_checked(show):
     json_type = {"Content-Type": "application/json"}
     refused(400, **json_type)
     refused(400, data=json.dumps({"order": "rate", "number": 1e9}).encode(), **json_type)
-    # What a page of another origin can send without asking.
+    # The request is one that a page of another origin can send without a preflight request.
     refused(415, data=b'{"order": "play"}', **{"Content-Type": "text/plain"})
     refused(403, data=b'{"order": "play"}', Origin="https://evil.example", **json_type)
     refused(403, data=b'{"order": "play"}', Host="evil.example", **json_type)
@@ -225,7 +228,8 @@ def test_a_show_is_kept_and_played_back(browser, tmp_path):  # noqa: F811
 
 @pytest.mark.bound(int(os.environ.get("TIDEMARK_SHOW_SECONDS", 15)) + 90)
 def test_whatever_happens_nothing_wrong_is_shown(show):
-    """Kills, networks, airplane mode and taps at random; at the end both are mended and compared."""
+    """Kills, networks, airplane mode and taps at random. At the end, all faults are removed and the
+    phones are compared."""
     seed = int(os.environ.get("TIDEMARK_SHOW_SEED", time.time()))
     seconds = int(os.environ.get("TIDEMARK_SHOW_SECONDS", 15))
     print(f"TIDEMARK_SHOW_SEED={seed}")
@@ -252,7 +256,7 @@ def test_whatever_happens_nothing_wrong_is_shown(show):
         phone = show.phone("after")
         rows = show.rows(phone)
         assert len(rows) == len(set(rows)), f"seed {seed}: {rows} shows a document twice"
-        # What was on the device is never taken from the screen by a network.
+        # A network never removes documents of the device from the screen.
         known |= set(rows)
         if phone.get("screen") and known and "stale" in phone["screen"]["state"]:
             assert rows, f"seed {seed}: nothing is shown"

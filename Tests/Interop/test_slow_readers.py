@@ -1,4 +1,4 @@
-"""Clients that ask for much and read nothing: what they may hold of the server's memory."""
+"""Clients that request much and read nothing: a limit for the server's memory that they use."""
 
 import re
 import socket
@@ -11,7 +11,7 @@ from conftest import Server
 PROJECT = "interop"
 ROOT = f"projects/{PROJECT}/databases/(default)/documents"
 READERS = 12
-# 400 documents of 100 KB are 40 MB; twelve readers ask for 480 MB.
+# 400 documents of 100 KB are 40 MB; twelve readers request 480 MB.
 DOCUMENTS, SIZE = 400, 100_000
 
 
@@ -31,7 +31,7 @@ def large(tmp_path):
 
 
 def resident(server):
-    """MiB that the process holds."""
+    """Returns the memory of the process in MiB."""
     status = open(f"/proc/{server.process.pid}/status").read()
     return int(re.search(r"VmRSS:\s+(\d+)", status).group(1)) / 1024
 
@@ -47,7 +47,7 @@ def frame(kind, flags, stream, payload):
 
 
 def ask(server, method, message):
-    """Sends one request over a socket of its own, allows an endless answer, and reads nothing."""
+    """Sends one request over a new socket, with an unlimited window, and reads nothing."""
     connection = socket.create_connection(("127.0.0.1", server.port))
     headers = b""
     for name, value in [
@@ -77,7 +77,8 @@ def listen():
 @pytest.mark.parametrize("method, message", [("RunQuery", query()), ("Listen", listen())])
 def test_readers_that_read_nothing_hold_little_and_stop_nobody(large, method, message):
     server, collection = large
-    # One whole answer first, so that what the server itself needs for one is there.
+    # One complete answer is read first, so the server's own memory for one answer is already
+    # included.
     assert sum(1 for _ in collection.stream()) == DOCUMENTS
     before = resident(server)
     readers = [ask(server, method, message) for _ in range(READERS)]
@@ -85,7 +86,7 @@ def test_readers_that_read_nothing_hold_little_and_stop_nobody(large, method, me
     for number in range(200):
         assert collection.document(f"{number % DOCUMENTS:04}").get().exists
         most = max(most, resident(server))
-    # 64 MiB may wait to be sent, and as much be on its way through the sockets' buffers.
+    # 64 MiB may wait to be sent, and the same amount may be in the buffers of the sockets.
     assert most - before < 200
     assert sum(1 for _ in collection.stream()) == DOCUMENTS
     for reader in readers:

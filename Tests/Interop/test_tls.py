@@ -1,4 +1,4 @@
-"""TLS on the server's port: HTTP/2 for browsers and curl, beside everything that goes without."""
+"""TLS on the server's port: HTTP/2 for browsers and curl, beside all unencrypted protocols."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def certificate(server):
 
 
 def curl(server, path, *options, host="localhost", body=None):
-    """Body, and what curl says of the call, with the certificate as the only one that is trusted."""
+    """Returns the body and curl's report of the call. Curl trusts only this certificate."""
     done = subprocess.run(
         ["curl", "-sS", "--cacert", certificate(server), "-w", "\\n%{http_code} %{http_version}",
          *options, f"https://{host}:{server.port}{path}"],
@@ -143,7 +143,7 @@ def test_the_certificate_is_kept_and_its_key_is_the_owner_s(tmp_path):
     assert certificate(server).read_bytes() == first
     server.stop()
     assert "was made" not in server.process.stderr.read()
-    # Another name, or a key that is gone, needs another.
+    # A new name or a missing key requires a new certificate.
     server = Server(tmp_path, 0, "--tls", "--allow-host", "tidemark.test")
     second = certificate(server).read_bytes()
     assert second != first

@@ -1,4 +1,4 @@
-"""Transactions as Google's client runs them, one client at a time and with a rival."""
+"""Transactions as Google's client runs them, with one client and with a competing client."""
 
 import concurrent.futures
 
@@ -43,7 +43,7 @@ def test_reads_of_every_kind(client, collection):
             collection.count(alias="n").get(transaction=transaction)[0][0].value,
             documents[0].get(transaction=transaction).to_dict())
 
-    # Missing documents may come in any place.
+    # Missing documents can be at any position.
     exists, *rest = run(client.transaction())
     assert sorted(exists) == [False, True]
     assert rest == [["1", "2"], ["1", "2"], ["1", "2"], 3, {"n": 0}]
@@ -116,7 +116,7 @@ def test_a_read_only_transaction(client, collection):
 
 
 def test_a_transaction_that_was_not_begun_commits_as_a_batch(client, collection):
-    """The client's own `commit` sends no transaction's id."""
+    """The client's own `commit` then sends no transaction id."""
     transaction = client.transaction()
     transaction.create(collection.document("a"), {"n": 1})
     results = transaction.commit()
@@ -153,7 +153,8 @@ def test_a_transaction_gives_up_after_its_attempts(client, collection):
     @firestore.transactional
     def run(transaction):
         attempts.append(transaction.id)
-        # Over behind its back: the commit is ABORTED, which is what is tried again.
+        # The test rolls the transaction back without the client's knowledge. The commit is ABORTED,
+        # which the client retries.
         client._firestore_api.rollback(request={
             "database": client._database_string, "transaction": transaction.id})
         transaction.set(document, {})

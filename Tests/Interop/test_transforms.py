@@ -12,7 +12,7 @@ MOST, LEAST = 2**63 - 1, -(2**63)
 
 
 def transformed(collection, before, transform):
-    """The field after the transform; `...` for a document without it."""
+    """Returns the field after the transform; `...` for a document without it."""
     document = collection.document("a")
     document.set({} if before is ... else {"f": before})
     document.update({"f": transform})
@@ -31,7 +31,7 @@ def same(one, other):
     (None, 5, 5), (True, 5, 5), (NAN, 1, NAN), (float("inf"), 1, float("inf")), (1, NAN, NAN),
     (1, 0, 1), (2**53, 1.0, float(2**53) + 1.0)], ids=str)
 def test_increment(collection, before, by, after):
-    """Integers stay at the ends of their range; what is no number is replaced."""
+    """Integers stop at the ends of their range. A value that is not a number is replaced."""
     assert same(transformed(collection, before, firestore.Increment(by)), after)
 
 
@@ -40,7 +40,8 @@ def test_increment(collection, before, by, after):
     (-0.0, 0, -0.0), (..., 5, 5), ("text", 5, 5), (None, -5, -5), (NAN, 1, NAN), (1, NAN, NAN),
     (MOST, float("inf"), float("inf"))], ids=str)
 def test_maximum(collection, before, other, after):
-    """Of equal numbers the stored one stays; NaN wins."""
+    """If the numbers are equal, the stored one remains. NaN is always the result if it is one of
+    them."""
     assert same(transformed(collection, before, firestore.Maximum(other)), after)
 
 
@@ -59,7 +60,7 @@ def test_minimum(collection, before, other, after):
     (["e\u0301"], ["é"], ["e\u0301", "é"]),
 ], ids=str)
 def test_array_union(collection, before, added, after):
-    """Adds what is not there yet; 3 and 3.0 are one element."""
+    """Adds the elements that are missing. 3 and 3.0 are equal elements."""
     assert transformed(collection, before, firestore.ArrayUnion(added)) == after
 
 

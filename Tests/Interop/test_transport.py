@@ -1,4 +1,4 @@
-"""What the transport carries: many streams, large results, texts in errors, calls given up."""
+"""The transport: many streams, large results, texts in errors, cancelled calls."""
 
 import contextlib
 
@@ -10,7 +10,8 @@ from wire import DATABASE, Wire, fields, kind_of, name, query, update
 
 
 def test_texts_of_errors_are_carried_whole(wire):
-    """Percent signs, other alphabets and line breaks, which a header cannot hold as they are."""
+    """The texts contain percent signs, other alphabets and line breaks, which a header cannot
+    contain unchanged."""
     path = "c/100% é \U0001f600 ?#"
     with pytest.raises(exceptions.NotFound) as refusal:
         wire.get(path)
@@ -22,7 +23,7 @@ def test_texts_of_errors_are_carried_whole(wire):
 
 
 def test_300_listeners_on_one_connection_hear_of_one_commit(wire, group):
-    """Google's client opens a stream for every watch, all on one connection."""
+    """Google's client opens a stream for every watch, and all streams use one connection."""
     with contextlib.ExitStack() as stack:
         streams = [stack.enter_context(wire.listen()) for _ in range(300)]
         for stream in streams:
@@ -77,7 +78,7 @@ def test_a_result_that_its_client_does_not_read_to_the_end(wire, group):
 
 
 def test_a_call_whose_deadline_passes_is_not_applied_later(wire, group):
-    """It waits for a lock; when its client has given it up, it is gone."""
+    """The call waits for a lock. After its client has given up, the call is not performed."""
     transaction = wire.begin()
     assert wire.found(query(group), transaction=transaction) == []
     with pytest.raises(exceptions.DeadlineExceeded):
@@ -104,7 +105,7 @@ def test_a_connection_that_is_cut_ends_its_streams_alone(server, wire, group):
 
 
 def test_metadata_of_every_client_is_accepted(wire, group):
-    """Of the mobile ones, of emulators' users, and of what nobody knows."""
+    """The metadata are those of mobile clients, of emulators' users, and unknown ones."""
     call = wire.channel.unary_unary("/google.firestore.v1.Firestore/BeginTransaction")
     request = b"\x0a" + bytes([len(DATABASE)]) + DATABASE.encode()
     for metadata in (

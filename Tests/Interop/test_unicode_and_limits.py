@@ -1,4 +1,4 @@
-"""Names and values at their bounds: what is accepted at the bound and refused beyond it."""
+"""Names and values at their limits: accepted at the limit, and refused above it."""
 
 import pytest
 from google.api_core import exceptions
@@ -40,7 +40,7 @@ FIELDS = ["é", "e\u0301", "日本語", "\U0001f600", "with space", "tick`", "ba
 def test_fields_of_any_name(client, collection):
     document = collection.document("a")
     content = {name: number for number, name in enumerate(FIELDS)}
-    # The last name is as long as a path may be, so it can only stand alone.
+    # The last name is as long as a path may be, so no other name can be beside it.
     inside = {name: content[name] for name in FIELDS[:-1]}
     document.set({"top": inside, **content})
     assert document.get().to_dict() == {"top": inside, **content}
@@ -73,7 +73,7 @@ def nested(depth):
 
 
 def test_maps_are_20_deep_at_most(collection):
-    """As the documentation counts: 20 maps and lists inside each other."""
+    """The depth is counted as in the documentation: 20 nested maps and lists."""
     collection.document("a").set(nested(20))
     assert collection.document("a").get().to_dict() == nested(20)
     with pytest.raises(exceptions.InvalidArgument):
@@ -81,7 +81,7 @@ def test_maps_are_20_deep_at_most(collection):
 
 
 def path_of(group, depth):
-    """A document with so many collections in its path."""
+    """Returns the path of a document with this many collections in it."""
     return "/".join([group, "d"] + ["c", "d"] * (depth - 1))
 
 
@@ -93,7 +93,7 @@ def test_collections_are_100_deep_at_most(wire, group):
 
 
 def test_a_document_is_one_mebibyte_at_most(collection):
-    """Two fields of half of it are too much together, and all but two kilobytes are not."""
+    """Two fields of half the limit together are too large. Two kilobytes less are accepted."""
     half = 512 * 1024
     collection.document("a").set({"a": b"x" * half, "b": b"x" * (half - 2_000)})
     with pytest.raises(exceptions.InvalidArgument):
@@ -129,7 +129,7 @@ def test_the_order_of_fields_is_not_part_of_a_document(collection):
 
 
 def test_bad_utf8_is_refused_and_the_server_lives(server, wire, group):
-    """What a correct library never sends: bytes that are no text where a text must be."""
+    """A correct library never sends this: bytes that are not UTF-8 in a text field."""
     import grpc
     write = bytes([0x0A, len(DOCUMENTS) + 4]) + DOCUMENTS.encode() + b"/c/\xff"
     call = wire.channel.unary_unary("/google.firestore.v1.Firestore/GetDocument")

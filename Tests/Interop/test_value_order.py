@@ -1,4 +1,5 @@
-"""The order of all values, and what each comparison reaches: only values of its own kind."""
+"""The order of all values, and the values that each comparison includes: only those of the same
+type."""
 
 import datetime
 
@@ -11,7 +12,7 @@ UTC = datetime.timezone.utc
 
 
 def ordered(client):
-    """Each row is less than the next; values of one row are equal to the order."""
+    """The rows in ascending order. The values in one row are equal in the order."""
     time = datetime.datetime(2020, 1, 1, tzinfo=UTC)
     document = client.document
     return [
@@ -33,7 +34,7 @@ def ordered(client):
 
 @pytest.fixture(scope="module")
 def values(client):
-    """The documents, whose names say the place of their value in the order."""
+    """The documents. Their names contain the position of their value in the order."""
     collection = client.collection("all-values")
     batch = client.batch()
     for place, row in enumerate(ordered(client)):
@@ -58,7 +59,7 @@ def test_the_order_turns_around_with_its_direction(values):
 
 
 def test_a_cursor_cuts_the_order_at_every_value(client, values):
-    """Also between kinds: a cursor is a place in the order of all values."""
+    """Also between types: a cursor is a position in the order of all values."""
     everything = places(values.order_by("v"))
     for place, row in enumerate(ordered(client)):
         if place % 3:
@@ -89,7 +90,7 @@ def test_every_value_is_found_by_equality(client, values):
 
 
 def test_names_are_compared_segment_by_segment(client):
-    """A document's descendants come after it, and before the next of its collection."""
+    """A document's descendants follow it, and precede the next document of its collection."""
     group = client.collection_group("name-order")
     paths = ["name-order/a", "name-order/a/name-order/b", "name-order/a b", "name-order/a!c"]
     for path in reversed(paths):

@@ -1,4 +1,4 @@
-"""find_nearest: distances, thresholds, limits, what is left out and what is refused."""
+"""find_nearest: distances, thresholds, limits, excluded documents, and errors."""
 
 import math
 
@@ -17,7 +17,7 @@ DOT_PRODUCT = DistanceMeasure.DOT_PRODUCT
 
 @pytest.fixture(scope="module")
 def rows(client):
-    """Three points, and documents that have no vector of three numbers there."""
+    """Three points, and documents without a vector of three numbers."""
     collection = client.collection("vectors")
     for name, fields in {
             "near": {"v": Vector([1.0, 2.0, 3.0]), "color": "red", "m": {"v": Vector([1.0])}},
@@ -42,7 +42,7 @@ def ids(query):
     (DOT_PRODUCT, ["far", "middle", "near"]),
 ])
 def test_the_nearest_come_first(rows, measure, expected):
-    """For a dot product the greatest is the nearest."""
+    """For a dot product, the greatest result is the nearest."""
     assert ids(nearest(rows, measure=measure)) == expected
 
 

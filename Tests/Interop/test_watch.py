@@ -1,4 +1,4 @@
-"""Listening with Google's client: what a listener is told, and when."""
+"""Listeners of Google's client: the snapshots they receive, and when."""
 
 import queue
 
@@ -6,7 +6,7 @@ from google.cloud.firestore_v1.base_query import FieldFilter
 
 
 class Listener:
-    """Collects snapshots, and waits for facts instead of for time."""
+    """Collects snapshots, and waits for facts instead of time."""
 
     def __init__(self, target):
         self.events = queue.Queue()
@@ -14,7 +14,7 @@ class Listener:
             lambda documents, changes, time: self.events.put((documents, changes, time)))
 
     def until(self, holds):
-        """The first snapshot of which `holds(ids → fields)` is true."""
+        """Returns the first snapshot for which `holds(ids → fields)` is true."""
         seen = []
         while True:
             documents, changes, time = self.events.get(timeout=15)

@@ -1,4 +1,4 @@
-"""Long-lived listeners: what they are told, who hears what, and what a restart does to them."""
+"""Long-lived listeners: the snapshots that each receives, and the effect of a restart."""
 
 import queue
 import threading
@@ -148,7 +148,8 @@ def test_a_thousand_documents_come_in_one_snapshot(client, collection):
 
 
 def test_the_last_state_is_right_under_many_writers(server, collection):
-    """Three clients write at once; the listener ends with what a query finds."""
+    """Three clients write at the same time. The listener's last state equals the result of a
+    query."""
     def write(number):
         client = server.client()
         for turn in range(20):
@@ -169,7 +170,8 @@ def test_the_last_state_is_right_under_many_writers(server, collection):
 
 @pytest.mark.parametrize("end", ["stop", "kill"])
 def test_a_listener_lives_through_a_restart_of_the_server(tmp_path, end):
-    """It hears, without being asked again, what was written before, while and after."""
+    """The listener receives the writes before, during and after the restart, without a new
+    request."""
     server = Server(tmp_path)
     client = server.client("restart")
     rows = client.collection("rows")

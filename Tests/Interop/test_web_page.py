@@ -1,4 +1,4 @@
-"""The commands of Documentation/WebAndCurl.md and SecurityRules.md, as they stand there."""
+"""Runs the commands of Documentation/WebAndCurl.md and SecurityRules.md, exactly as written."""
 
 import json
 import re
@@ -12,7 +12,7 @@ PAGE = ROOT / "Documentation/WebAndCurl.md"
 
 
 def objects(text):
-    """The JSON documents that stand in a text, one after the other."""
+    """Returns the JSON documents in a text, one after the other."""
     decoder, index = json.JSONDecoder(), 0
     while text[index:].strip():
         index += len(text[index:]) - len(text[index:].lstrip())

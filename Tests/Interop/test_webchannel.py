@@ -1,4 +1,5 @@
-"""WebChannel, by a client that was written from the protocol: what Google's web SDK speaks."""
+"""WebChannel, the protocol of Google's web SDK, with a client that was written from the
+protocol."""
 
 import json
 import os
@@ -44,7 +45,7 @@ def channels(server):
 
 
 def fill(client, place, count, text, size=500):
-    """Documents whose ids are their numbers, `size` in a commit."""
+    """Creates documents whose ids are their numbers, `size` per commit."""
     for start in range(0, count, size):
         batch = client.batch()
         for n in range(start, min(start + size, count)):
@@ -53,7 +54,7 @@ def fill(client, place, count, text, size=500):
 
 
 def kinds(messages):
-    """The messages, by what they say."""
+    """Returns the kinds of the messages."""
     result = []
     for message in messages:
         change = message.get("targetChange")
@@ -107,7 +108,7 @@ def test_the_streaming_answer_says_something_at_once(channels, place):
 
 def test_an_empty_poll_ends_with_a_noop(channels, place):
     channel = channels("Listen", query(place), polls=True)
-    # Without a thread of its own, whose next poll would take the place of the one below.
+    # The test reads without a separate thread, whose next poll would replace the poll below.
     while snapshots(channel.arrays) < 1:
         assert channel.read_back() == 200
     connection, answer = channel.open_back(TO=500)
@@ -181,7 +182,8 @@ def test_a_quiet_write_stream_ends_and_gives_its_connection_back(channels, clien
     channel.is_open = False
     channel.back.join(10)
     assert not channel.back.is_alive(), "the answer has ended"
-    # What comes too late is not taken, so that the browser can send it on another stream.
+    # Messages that arrive too late are not accepted, so the browser can send them on another
+    # stream.
     body = channel.post({"SID": channel.sid, "AID": channel.aid}, [write(place, "b", token, 2)])
     assert body == (400, b"Unknown SID")
     again, token = handshaken(channels)
@@ -279,7 +281,8 @@ DROPS = int(os.environ.get("TIDEMARK_CHANNEL_DROPS", "50"))
 
 @pytest.mark.bound(60 + DROPS)
 def test_nothing_is_lost_or_doubled_whatever_drops(channels, client, place):
-    """Back channels are left after a random number of arrays, while documents are written."""
+    """The client leaves back channels after a random number of arrays while documents are
+    written."""
     seed = int(os.environ.get("TIDEMARK_CHANNEL_SEED", random.randrange(1 << 30)))
     print("seed", seed)
     dice = random.Random(seed)
@@ -302,7 +305,7 @@ LARGE = int(os.environ.get("TIDEMARK_CHANNEL_DOCUMENTS", "12000"))
 
 @pytest.mark.bound(60 + LARGE // 200)
 def test_more_documents_than_the_official_emulator_can_send(channels, client, place):
-    """It ends a channel at its 10,001st message."""
+    """The official emulator ends a channel at its 10,001st message."""
     fill(client, place, LARGE, "x" * 100)
     channel = channels("Listen", query(place)).listen()
     messages = channel.wait(lambda arrays: "SNAPSHOT" in kinds(arrays[-3:]), 60 + LARGE // 200)
@@ -317,7 +320,7 @@ def memory(server):
 
 @pytest.fixture
 def own_server(tmp_path):
-    """A server whose memory nobody else's calls change."""
+    """A server whose memory no other test changes."""
     server = Server(tmp_path)
     yield server
     server.stop()
@@ -347,17 +350,18 @@ def test_a_reader_that_stops_holds_no_memory(own_server, place):
 
 def test_idle_sessions_are_small(own_server, place):
     server = own_server
-    # The first one needs what all share.
+    # The first channel allocates the memory that all channels share.
     Channel(server.host, "Listen", DATABASE, query(place))
     before = memory(server)
     for _ in range(1_000):
-        # They are left as they are: the server drops them by itself.
+        # The channels are abandoned. The server must drop them itself.
         Channel(server.host, "Listen", DATABASE, query(place))
     grown = memory(server) - before
     assert grown < 20_000, f"1,000 sessions hold {grown} kB"
 
 
-# Milliseconds from the handshake's first byte to the first snapshot, of a release build.
+# The maximum milliseconds from the handshake's first byte to the first snapshot, for a release
+# build.
 FIRST_SNAPSHOT = 15
 
 

@@ -25,7 +25,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def site():
-    """Where the page is: another origin of this machine."""
+    """The address of the page, on another origin of this machine."""
     handler = functools.partial(Quiet, directory=PAGE)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -35,14 +35,14 @@ def site():
 
 @pytest.fixture
 def start(tmp_path):
-    """Starts a browser with options of its command line."""
+    """Starts a browser with command-line options."""
     started = []
 
     def start(*flags):
         options = webdriver.ChromeOptions()
         for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", *flags):
             options.add_argument(flag)
-        # Debian's, not one that selenium would fetch.
+        # The driver is Debian's, because Selenium would download another one.
         service = webdriver.ChromeService("/usr/bin/chromedriver")
         driver = webdriver.Chrome(options=options, service=service)
         driver.set_script_timeout(30)
@@ -71,7 +71,7 @@ def wait_for_rows(browser, tab, expected):
 
 
 def write(browser, tab, id, text):
-    """Milliseconds until the write was acknowledged."""
+    """Returns the milliseconds until the write was acknowledged."""
     browser.switch_to.window(tab)
     done = browser.execute_async_script(
         "const [id, text, done] = arguments; const began = performance.now();"
@@ -91,7 +91,7 @@ def open_tabs(browser, site, place, hosts, more=""):
 
 
 def connections(server):
-    """How many are open to the server's port."""
+    """Returns the number of open connections to the server's port."""
     rows = [line.split() for name in ("tcp", "tcp6")
             for line in open(f"/proc/net/{name}").read().splitlines()[1:]]
     open_ones = [row for row in rows if row[3] == "01"]
@@ -99,7 +99,7 @@ def connections(server):
 
 
 def write_in_each(browser, tabs, writes=2):
-    """Each tab writes, all are acknowledged, and each tab shows all of it."""
+    """Each tab writes, all writes are acknowledged, and each tab shows all of them."""
     times = [write(browser, tab, f"{n}-{index}", "x")
              for n in range(writes) for index, tab in enumerate(tabs)]
     expected = [f"{n}-{index}: x" for n in range(writes) for index in range(len(tabs))]
@@ -131,17 +131,17 @@ def test_two_tabs_and_a_restart_between(tmp_path, site, browser):
 
 @pytest.mark.bound(120)
 def test_seven_tabs_by_names_of_their_own(server, site, browser):
-    """A browser keeps six connections to a host; each tab holds two, and has a host of its own."""
+    """A browser opens six connections to a host. Each tab uses two, and has its own host name."""
     hosts = [f"tab{n}.localhost:{server.port}" for n in range(7)]
     write_in_each(browser, open_tabs(browser, site, "t-" + uuid.uuid4().hex[:8], hosts))
 
 
 @pytest.mark.bound(120)
 def test_seven_tabs_on_one_connection(tmp_path, site, start):
-    """Over TLS a browser speaks HTTP/2, and all tabs share a connection."""
+    """Over TLS, a browser uses HTTP/2, and all tabs share a connection."""
     server = Server(tmp_path / "data", 0, "--tls")
     try:
-        # The browser is told of this certificate alone: any other is refused.
+        # The browser accepts only this certificate and refuses any other.
         key = subprocess.run(
             f"openssl x509 -in {server.data}/tidemark-tls.crt -pubkey -noout"
             " | openssl pkey -pubin -outform der", shell=True, capture_output=True).stdout
@@ -159,13 +159,14 @@ def test_seven_tabs_on_one_connection(tmp_path, site, start):
 
 @pytest.mark.bound(120)
 def test_three_tabs_of_one_name(server, site, browser):
-    """They hold six connections between them, all that there are, until a stream of writes is quiet."""
+    """The tabs use all six connections, until the streams of writes become quiet."""
     hosts = [server.host] * 3
     write_in_each(browser, open_tabs(browser, site, "t-" + uuid.uuid4().hex[:8], hosts))
 
 
 def test_a_page_of_another_site_cannot_call(server, site, browser):
-    """One of this machine can, by its other name; one without a site of its own cannot."""
+    """A page of this machine can call, with the machine's other name. A page without an origin of
+    its own cannot."""
     browser.get(site.replace("127.0.0.1", "localhost") + f"?host={server.host}&collection=x")
     WebDriverWait(browser, 30, 0.05).until(
         lambda _: browser.execute_script(

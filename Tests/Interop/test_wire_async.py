@@ -1,4 +1,4 @@
-"""Google's generated asynchronous client: every RPC once, several streams at a time."""
+"""Google's generated asynchronous client: every RPC once, and several streams at the same time."""
 
 import asyncio
 
@@ -65,7 +65,7 @@ async def test_the_rpcs_on_many_documents(server, group):
 
 
 async def test_listeners_and_writers_side_by_side(server, group):
-    """Ten listen streams hear each of what three write streams write."""
+    """Ten listen streams receive each write of three write streams."""
     writers, batches = 3, 4
 
     async def use(client):

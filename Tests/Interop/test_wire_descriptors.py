@@ -1,4 +1,5 @@
-"""Proto/ against the descriptors inside Google's Python package: every message, field, enum and rpc."""
+"""Compares Proto/ with the descriptors in Google's Python package: every message, field, enum and
+rpc."""
 
 import pathlib
 from importlib import resources
@@ -14,8 +15,8 @@ from grpc_tools import protoc
 PROTO = pathlib.Path(__file__).resolve().parents[2] / "Proto"
 PACKAGE = "google.firestore.v1."
 
-# The fields that Proto/ declares as bytes, because the model's codecs read them: the two look alike on
-# the wire. Nothing else may differ.
+# The fields that Proto/ declares as bytes, because the model's codecs decode them. Both types have
+# the same form on the wire. No other field may differ.
 BYTES = {
     "BatchGetDocumentsResponse.found": "Document",
     "CreateDocumentRequest.document": "Document",
@@ -36,7 +37,7 @@ BYTES = {
     "WriteResult.transform_results": "Value",
 }
 
-# What a Firestore sends of google.rpc's error details; it has other kinds too.
+# The error details of google.rpc that Firestore sends. The package contains further types.
 DETAILS = tuple(
     "google.rpc." + name for name in ("ErrorInfo", "Help", "BadRequest", "LocalizedMessage"))
 
@@ -45,7 +46,8 @@ OURS = {"google.firestore.v1.Write": {("verify", 5, "string")}}
 
 
 def field_type(field):
-    """As in `repeated google.firestore.v1.Value`, maps as `map<key, value>`."""
+    """Returns the type in the form `repeated google.firestore.v1.Value`; maps are `map<key,
+    value>`."""
     Type = descriptor_pb2.FieldDescriptorProto
     if field.message_type is not None and field.message_type.GetOptions().map_entry:
         entry = field.message_type.fields_by_name
@@ -64,7 +66,7 @@ def oneof(field):
 
 
 def describe(pool_files):
-    """All messages and enums of the files, by full name, map entries aside."""
+    """Returns all messages and enums of the files by full name, without map entries."""
     messages, enums = {}, {}
 
     def visit(message):
@@ -109,7 +111,7 @@ def ours(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def theirs():
-    """Google's, from the message classes that the package exports."""
+    """Returns Google's descriptors, from the message classes that the package exports."""
     files = {status_pb2.DESCRIPTOR.name: status_pb2.DESCRIPTOR,
              error_details_pb2.DESCRIPTOR.name: error_details_pb2.DESCRIPTOR,
              latlng_pb2.DESCRIPTOR.name: latlng_pb2.DESCRIPTOR}
@@ -118,7 +120,7 @@ def theirs():
         if hasattr(kind, "pb"):
             file = kind.pb().DESCRIPTOR.file
             files[file.name] = file
-    # A file whose messages are not exported is still imported by one that is.
+    # A file without exported messages is still imported by a file with exported messages.
     pending = list(files.values())
     while pending:
         for dependency in pending.pop().dependencies:
@@ -129,7 +131,7 @@ def theirs():
 
 
 def python_name(name):
-    """Without the underscore that the package appends to Python's keywords."""
+    """Returns the name without the underscore that the package appends to Python's keywords."""
     return name.removesuffix("_")
 
 
@@ -185,11 +187,11 @@ def test_every_enum(ours, theirs):
 
 
 def test_every_rpc(ours):
-    """The package's transport names every path and which sides stream."""
+    """The package's transport contains every path, and which sides stream."""
     calls = {}
 
     class Channel:
-        """Notes what is called instead of calling it."""
+        """Records calls instead of making them."""
 
     def note(kind):
         def call(self, path, request_serializer=None, response_deserializer=None, **_):
@@ -212,7 +214,7 @@ def test_every_rpc(ours):
 
 
 def test_bytes_and_messages_look_alike(ours):
-    """What the list above relies on: both are a length and bytes."""
+    """The list above depends on this: both types are a length and bytes."""
     Write = message_factory.GetMessageClass(ours[0][PACKAGE + "Write"])
     Document = types.Document(name="a/b", fields={"n": types.Value(integer_value=7)})
     google = types.Write.pb(types.Write(update=Document)).SerializeToString(deterministic=True)

@@ -1,4 +1,4 @@
-"""The RPCs on one document, which Google's high-level client never sends."""
+"""The RPCs on one document that Google's high-level client never sends."""
 
 import datetime
 import re

@@ -196,7 +196,7 @@ def test_removing_what_was_never_added_harms_nobody(group, listen):
 
 
 def test_many_targets_each_get_their_own(wire, group, listen):
-    """A document each, and each hears of its own only."""
+    """Each target has one document, and receives only changes of that document."""
     count = 40
     wire.commit_writes(*(update(f"{group}/{n}", {"n": 0}) for n in range(count)))
     for number in range(count):
@@ -234,7 +234,7 @@ def test_the_stream_ends_well_when_its_client_has_finished(group, listen):
 
 
 def test_a_projection_is_listened_to_as_it_is_queried(wire, group, listen):
-    """The documents hold what is selected, and a change of anything else is no event."""
+    """The documents contain only the selected fields. A change of another field is no event."""
     wire.commit_writes(update(f"{group}/a", {"n": 1, "other": 1}))
     listen.target(2, query(group, select={"fields": [{"field_path": "n"}]}))
     messages = listen.boundary()

@@ -1,4 +1,4 @@
-"""Listening again from where one has stopped: by token, by time, with and without a count."""
+"""Listening again from an earlier position: by token, by time, with and without a count."""
 
 import datetime
 
@@ -22,7 +22,7 @@ from wire import (
 
 @pytest.fixture
 def seen(wire, group):
-    """Three documents, and the boundary of a listener that knew them."""
+    """Three documents, and the boundary of a listener that has received them."""
     wire.commit_writes(*(update(f"{group}/{each}", {"n": 1}) for each in "abc"))
     return snapshot(wire, group)
 
@@ -48,7 +48,7 @@ def test_only_what_has_changed_is_sent(wire, group, seen):
 
 @pytest.mark.parametrize("change", ["delete", "leave", "both", "recreate"])
 def test_removals_are_told_or_counted(wire, group, change):
-    """A client ends with the right state, or is told by a filter that its own is wrong."""
+    """The client has the correct state at the end, or a filter shows that its state is wrong."""
     target = query(group, where=field_filter("n", "EQUAL", 1))
     wire.commit_writes(*(update(f"{group}/{each}", {"n": 1}) for each in "abc"))
     seen = snapshot(wire, target)
@@ -64,7 +64,7 @@ def test_removals_are_told_or_counted(wire, group, change):
 
 
 def test_a_removal_is_told_by_name_while_the_log_reaches_back(wire, group, seen):
-    """Of production's answers the one that spares a client its second query."""
+    """Of production's possible answers, this is the answer that saves the client a second query."""
     wire.commit_writes(delete(f"{group}/a"))
     messages = resumed(wire, group, resume_token=seen.resume_token)
     assert client_state("abc", messages) == {"b", "c"}
@@ -133,7 +133,8 @@ def test_a_filter_asked_for_by_a_count_has_a_bloom_filter(wire, group, seen, cou
 
 
 def may_contain(bloom, text):
-    """As clients test it: MD5 in two halves, little-endian, the bitmap's lowest bit first."""
+    """Tests a filter as clients do: MD5 in two halves, little-endian, with the bitmap's lowest bit
+    first."""
     import hashlib
     digest = hashlib.md5(text.encode()).digest()
     first, second = (int.from_bytes(digest[at:at + 8], "little") for at in (0, 8))
@@ -162,7 +163,8 @@ def test_a_document_target_resumes_too(wire, group, seen):
 
 
 def test_every_boundary_of_a_stream_can_be_resumed_from(wire, group):
-    """Whatever a client had heard when its stream was cut, it ends with all that was written."""
+    """The client has all writes at the end, regardless of the boundary at which its stream was
+    cut."""
     with wire.listen() as listen:
         listen.target(2, group)
         points = [(set(), listen.boundary()[-1].target_change.resume_token)]
@@ -176,7 +178,7 @@ def test_every_boundary_of_a_stream_can_be_resumed_from(wire, group):
 
 
 def test_a_resume_is_cut_before_it_is_current_and_resumed_again(wire, group, seen):
-    """The boundary that an accepted resume begins with loses nothing."""
+    """A resume from the first boundary of an accepted resume loses no change."""
     wire.commit_writes(update(f"{group}/d", {}))
     with wire.listen() as listen:
         listen.target(2, group, resume_token=seen.resume_token)
@@ -196,7 +198,7 @@ def test_a_deleted_and_a_kept_document_in_one_resume(wire, group, seen):
 
 
 def test_types_of_resume_exclude_each_other(seen):
-    """The protocol has one place for both: the later one set counts."""
+    """The protocol has one field for both types. The one that is set last counts."""
     target = types.Target(resume_token=seen.resume_token)
     target.read_time = seen.read_time
     assert not target.resume_token

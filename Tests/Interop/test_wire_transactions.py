@@ -1,4 +1,4 @@
-"""Transactions as they are on the wire: their options, how they end, what they may not do."""
+"""Transactions on the wire: their options, their ends, and the requests that they may not make."""
 
 import datetime
 
@@ -167,7 +167,7 @@ def test_a_commit_that_fails_its_precondition_ends_the_transaction(wire, group):
 
 
 def test_an_optimistic_client_needs_no_transaction(wire, group):
-    """As mobile clients do it: what was read is a precondition of what is written."""
+    """Mobile clients do this: the version that was read is a precondition of the write."""
     wire.commit_writes(update(f"{group}/a", {"n": 1}))
     read = wire.get(f"{group}/a")
     held = {"update_time": read.update_time}

@@ -1,4 +1,4 @@
-"""The Write stream, which mobile clients send every ordinary write through."""
+"""The Write stream, with which mobile clients send every ordinary write."""
 
 import grpc
 import pytest
@@ -134,7 +134,7 @@ def test_two_streams_have_ids_of_their_own(wire):
 
 
 def test_a_verify_of_an_unchanged_document_is_a_write_with_a_result(wire, group, stream):
-    """Write.verify is field 5, which the public classes do not know."""
+    """Write.verify is field 5, which the public classes do not have."""
     wire.commit_writes(update(f"{group}/a", {"n": 1}))
     verify = verifying(f"{group}/a", exists=True)
     send(stream, stream.opened.stream_token, verify, update(f"{group}/b", {"n": 2}))
@@ -166,7 +166,7 @@ def varint(number):
 
 
 def test_a_stream_is_resumed_where_its_client_has_heard_of_it(wire, group, stream):
-    """The answers after the token that is given come again; nothing is applied again."""
+    """The server sends the answers after the given token again. No batch is applied again."""
     increment = types.DocumentTransform.FieldTransform(field_path="n", increment=value(1))
     write = update(f"{group}/a", {}, update_mask={}, update_transforms=[increment])
     send(stream, stream.opened.stream_token, write)

@@ -1,4 +1,4 @@
-"""Commit and BatchWrite as they are on the wire: results, masks, transforms, what is refused."""
+"""Commit and BatchWrite on the wire: results, masks, transforms, and refused requests."""
 
 import datetime
 
@@ -187,7 +187,7 @@ def test_an_unknown_transaction_commits_nothing(wire, group):
 
 
 def test_a_document_keeps_its_name_exactly(wire, group):
-    """Two names that look alike are two documents: one composed, one decomposed."""
+    """Two names that look equal are two documents: one is composed, one is decomposed."""
     composed, decomposed = f"{group}/\u00e9", f"{group}/e\u0301"
     wire.commit_writes(update(composed, {"n": 1}), update(decomposed, {"n": 2}))
     assert wire.get(composed) == document_as_stored(wire, composed, {"n": 1})

@@ -1,4 +1,5 @@
-"""A client of WebChannel, version 8, written from the protocol: the streams of a browser, by sockets."""
+"""A client of WebChannel, version 8, written from the protocol: a browser's streams, over
+sockets."""
 
 import http.client
 import json
@@ -9,7 +10,8 @@ SERVICE = "/google.firestore.v1.Firestore"
 
 
 class Frames:
-    """Reads frames out of bytes that may be cut anywhere: a length in UTF-16's units, then JSON."""
+    """Reads frames from bytes that can be cut anywhere: a length in UTF-16 code units, then
+    JSON."""
 
     def __init__(self):
         self.buffer = b""
@@ -33,7 +35,7 @@ class Frames:
 
 
 class Channel:
-    """One session. `messages` holds the payloads in their order, noops apart."""
+    """One session. `messages` contains the payloads in order, without noops."""
 
     def __init__(self, host, rpc, database, first, headers=None, origin=None, polls=False):
         self.host, self.rpc, self.database = host, rpc, database
@@ -100,7 +102,8 @@ class Channel:
             **parameters))
 
     def read_back(self, drop_after=None):
-        """Reads one back channel to its end, or until so many arrays have come, then leaves it."""
+        """Reads one back channel to its end or until this many arrays have arrived, and then leaves
+        it."""
         connection, answer = self.open_back()
         try:
             if answer.status != 200:
@@ -132,7 +135,7 @@ class Channel:
             self.changed.notify_all()
 
     def listen(self, drops=lambda: None):
-        """Reads back channels, one after the other, in a thread of its own."""
+        """Reads back channels one after the other, in a separate thread."""
         def run():
             try:
                 while self.is_open and self.read_back(drops()) == 200:
@@ -148,7 +151,7 @@ class Channel:
         return self
 
     def wait(self, condition, seconds=30):
-        """Until the arrays that have come fulfil the condition."""
+        """Waits until the received arrays meet the condition."""
         with self.changed:
             done = self.changed.wait_for(
                 lambda: self.error is not None or condition(self.arrays), seconds)

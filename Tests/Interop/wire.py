@@ -1,4 +1,4 @@
-"""Firestore's protocol as it is on the wire, through Google's generated classes alone."""
+"""Firestore's protocol on the wire, with Google's generated classes only."""
 
 import queue
 
@@ -16,7 +16,8 @@ def name(path, database=DATABASE):
 
 
 def value(python):
-    """A value message of what tests use: integers, texts, and lists and dictionaries of them."""
+    """Returns a value message for the values in tests: integers, texts, and lists and dictionaries
+    of them."""
     if python is None:
         return types.Value(null_value=0)
     if isinstance(python, bool):
@@ -60,7 +61,7 @@ def field_filter(path, operator, operand):
 
 
 class Stream:
-    """Both directions of one call. Every wait ends with the call's deadline."""
+    """Both directions of one call. Every wait ends at the call's deadline."""
 
     def __init__(self, call, request_type, database=DATABASE, seconds=20):
         self.request_type = request_type
@@ -77,11 +78,11 @@ class Stream:
         return next(self.call)
 
     def finish(self):
-        """Says that no more requests come."""
+        """Ends the requests."""
         self.requests.put(None)
 
     def error(self):
-        """The error that ends the stream, and the messages before it."""
+        """Returns the error that ends the stream, and the messages before it."""
         messages = []
         try:
             for message in self.call:
@@ -94,7 +95,8 @@ class Stream:
         return self
 
     def __exit__(self, *_):
-        """Ends in peace: a connection may give up 200 calls in half a minute, and no more."""
+        """Ends the call cleanly, because a connection may cancel at most 200 calls in half a
+        minute."""
         self.finish()
         try:
             for _ in self.call:
@@ -104,10 +106,10 @@ class Stream:
 
 
 class ListenStream(Stream):
-    """A Listen call; `target` adds one."""
+    """A Listen call. `target` adds a target."""
 
     def target(self, target_id, kind, **options):
-        """Listens to a query message, to names of documents, or to a whole collection's id."""
+        """Listens to a query message, to names of documents, or to a whole collection by its id."""
         if isinstance(kind, str):
             kind = query(kind)
         if isinstance(kind, types.StructuredQuery):
@@ -117,7 +119,7 @@ class ListenStream(Stream):
         self.send(add_target=types.Target(target_id=target_id, **options))
 
     def boundary(self):
-        """The messages up to and with the next consistent snapshot."""
+        """Returns the messages up to the next consistent snapshot, including its boundary."""
         messages = []
         while True:
             messages.append(self.next())
@@ -126,7 +128,8 @@ class ListenStream(Stream):
                 return messages
 
     def until(self, holds):
-        """The messages up to and with the first of which `holds` is true."""
+        """Returns the messages up to the first for which `holds` is true, including that
+        message."""
         messages = []
         while not messages or not holds(messages[-1]):
             messages.append(self.next())
@@ -140,7 +143,8 @@ def is_boundary(change):
 
 
 def kind_of(message):
-    """The message in one word, and what it concerns: `("ADD", [1])`, `("change", "a/b")`."""
+    """Returns the message's kind in one word, and its subject: `("ADD", [1])`, `("change",
+    "a/b")`."""
     if "target_change" in message:
         change = message.target_change
         if is_boundary(change):
@@ -166,7 +170,8 @@ def kinds(messages):
 
 
 def client_state(documents, messages):
-    """What a client holds that knew `documents`, and whether a filter proves it wrong."""
+    """Returns the state of a client that knew `documents`; None if a filter shows that it is
+    wrong."""
     state = set(documents)
     for message in messages:
         kind = kind_of(message)
@@ -188,7 +193,7 @@ def snapshot(wire, target):
 
 
 def resumed(wire, target, **options):
-    """All messages up to the boundary after CURRENT."""
+    """Returns all messages up to the boundary after CURRENT."""
     with wire.listen() as listen:
         listen.target(2, target, **options)
         messages = listen.until(lambda message: kind_of(message)[0] in ("CURRENT", "REMOVE"))
@@ -218,12 +223,12 @@ class Wire:
         return self.get_document(name=name(path), **options)
 
     def run(self, structured_query, parent=DOCUMENTS, **options):
-        """Every message of the answer."""
+        """Returns every message of the answer."""
         return list(self.run_query(
             parent=parent, structured_query=structured_query, **options))
 
     def found(self, structured_query, **options):
-        """The ids of the documents found."""
+        """Returns the ids of the found documents."""
         return [last_segment(message.document.name)
                 for message in self.run(structured_query, **options) if "document" in message]
 

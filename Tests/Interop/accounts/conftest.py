@@ -1,4 +1,4 @@
-"""Accounts: Firebase's administration library, and the protocol that apps speak, by hand."""
+"""Accounts: Firebase's administration library, and the protocol of apps, without a library."""
 
 import os
 import uuid
@@ -14,7 +14,7 @@ TOKEN = "administrators-token"
 
 
 class Noted:
-    """A module that remembers what was taken of it."""
+    """A module that records which of its attributes were used."""
 
     def __init__(self, module):
         self.module = module
@@ -29,7 +29,7 @@ NOTED = Noted(firebase_admin.auth)
 
 
 class Client:
-    """An app's side of the protocol."""
+    """The app's side of the protocol."""
 
     def __init__(self, server, project="accounts"):
         self.base = f"http://127.0.0.1:{server.accounts_port}"
@@ -50,7 +50,7 @@ class Client:
         return response.json()
 
     def refusal(self, action, **fields):
-        """The error's code: its first word."""
+        """Returns the code of the error: its first word."""
         response = self.try_call(action, **fields)
         assert response.status_code >= 400, response.text
         return message(response)
@@ -99,7 +99,8 @@ def rest(accounts):
 
 @pytest.fixture(scope="session")
 def secure(tmp_path_factory):
-    """Signed tokens; the administrator's comes by the environment, as it should."""
+    """A server with signed tokens. The administrator's token is in the environment, as it should
+    be."""
     server = Server(
         tmp_path_factory.mktemp("secure"), 0, "--accounts", "secure", "--accounts-project",
         "accounts", "--accounts-password-cost", "11", environment={"TIDEMARK_TOKEN": TOKEN})

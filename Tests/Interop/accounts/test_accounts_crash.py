@@ -1,4 +1,4 @@
-"""kill -9 in the middle: no account that was acknowledged is lost, and none is half made."""
+"""kill -9 during calls: no acknowledged account is lost, and no account is incomplete."""
 
 import os
 import random
@@ -54,7 +54,8 @@ def work(server, name, stop, acknowledged, deleted, refreshed):
             session = rest.call("signUp", email=email, password="secret-1")
             acknowledged[email] = session["localId"]
             if number % 4 == 0:
-                # Given up before it is asked for: no answer says nothing.
+                # The account is removed from the list before the request, because a lost answer
+                # does not tell if it exists.
                 del acknowledged[email]
                 rest.call("delete", idToken=session["idToken"])
                 deleted.add(email)
@@ -66,7 +67,7 @@ def work(server, name, stop, acknowledged, deleted, refreshed):
 
 
 def check(rest, acknowledged, deleted, refreshed, chance, most=40):
-    """Of each kind so many: those of the last kill, and some of before."""
+    """Checks some accounts of each kind: those before the last kill, and random earlier ones."""
     def some(all_of_them):
         ordered = list(all_of_them)
         return ordered[-most:] + chance.sample(ordered, min(most, len(ordered)))

@@ -1,4 +1,4 @@
-"""What an administrator does with accounts, by firebase_admin."""
+"""An administrator's work with accounts, using firebase_admin."""
 
 import base64
 import hashlib
@@ -159,7 +159,7 @@ def test_an_account_is_deleted(app, auth, rest):
         auth.delete_user(session["localId"], app=app)
     assert rest.refusal("lookup", idToken=session["idToken"]) == "USER_NOT_FOUND"
     assert rest.refresh(session["refreshToken"]).status_code == 400
-    # The address is free again.
+    # The address can be used again.
     rest.call("signUp", email=email, password="secret-2")
 
 
@@ -239,7 +239,7 @@ def test_imported_passwords_sign_in(app, auth, rest):
 
 
 def test_firebase_s_own_hashes_sign_in(app, auth, rest):
-    """The example of github.com/firebase/scrypt: user1password gives this hash."""
+    """The example of github.com/firebase/scrypt: user1password has this hash."""
     def decode(text):
         return base64.b64decode(text)
     uid, email = new_id(), new_email()
@@ -273,7 +273,7 @@ def test_tokens_are_verified_and_revoked(app, auth, rest):
         "identities": {"email": [email]}, "sign_in_provider": "password"}
     assert claims["exp"] - claims["iat"] == 3600
     auth.verify_id_token(session["idToken"], check_revoked=True, app=app)
-    # A time in seconds: whatever was issued in the same one is still good.
+    # The time is in seconds: a token that was issued in the same second is still valid.
     while int(time.time()) == claims["iat"]:
         pass
     auth.revoke_refresh_tokens(session["localId"], app=app)
@@ -293,7 +293,7 @@ def test_a_change_of_a_way_to_sign_in_ends_sessions(app, auth, rest, change, end
     claims = auth.verify_id_token(session["idToken"], app=app)
     fresh = {"NEW": f"{uuid.uuid4().hex[:12]}@example.com",
              "PHONE": f"+1555{uuid.uuid4().int % 10**7:07}"}
-    # A time in seconds: whatever was issued in the same one is still good.
+    # The time is in seconds: a token that was issued in the same second is still valid.
     while int(time.time()) == claims["iat"]:
         pass
     auth.update_user(
@@ -335,7 +335,7 @@ def test_a_session_s_cookie(app, auth, rest):
     assert claims["exp"] - claims["iat"] == 600
     with pytest.raises(auth.InvalidIdTokenError):
         auth.create_session_cookie("no.token.atall", expires_in=600, app=app)
-    # A cookie is no token.
+    # A cookie is not an ID token.
     assert rest.refusal("lookup", idToken=cookie) == "INVALID_ID_TOKEN"
     while int(time.time()) == claims["iat"]:
         pass

@@ -1,4 +1,4 @@
-"""What an app asks for, by the protocol itself."""
+"""The requests of an app, with the protocol itself."""
 
 import base64
 import json
@@ -118,7 +118,8 @@ def test_a_phone_signs_in_by_its_code(rest):
     user = rest.call("lookup", idToken=made["idToken"])["users"][0]
     assert user["providerUserInfo"] == [
         {"providerId": "phone", "rawId": number, "phoneNumber": number}]
-    # Another account is told that the number is taken, and gets a proof to sign in there with.
+    # Another account learns that the number is in use, and gets a proof with which it can sign in
+    # there.
     _, other = rest.sign_up()
     sent = rest.call("sendVerificationCode", phoneNumber=number)
     taken = rest.call(
@@ -235,7 +236,7 @@ def test_the_same_address_is_the_same_account_where_it_is_verified(rest):
     assert asked["verifiedProvider"] == ["password"]
     merged = by_apple(rest, apple(uuid.uuid4().hex, email=email, email_verified=True))
     assert merged["localId"] == session["localId"]
-    # Whoever set the password never showed that the address was theirs.
+    # The client that set the password never proved that it owns the address.
     assert rest.refusal("signInWithPassword", email=email, password="secret-1") == \
         "INVALID_PASSWORD"
 
@@ -295,7 +296,7 @@ def test_refresh(rest):
     assert renewed["access_token"] == renewed["id_token"]
     assert renewed["user_id"] == session["localId"]
     assert renewed["token_type"] == "Bearer" and renewed["expires_in"] == "3600"
-    # By JSON too, and as an emulator's the token never changes.
+    # The request also works as JSON. In an emulator, the refresh token never changes.
     again = rest.post("/securetoken.googleapis.com/v1/token?key=any", {
         "grant_type": "refresh_token", "refresh_token": session["refreshToken"]}).json()
     assert again["refresh_token"] == session["refreshToken"]

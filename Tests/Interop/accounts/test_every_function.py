@@ -1,4 +1,4 @@
-"""That the other tests have used everything firebase_admin.auth offers."""
+"""Checks that the other tests have used all functions of firebase_admin.auth."""
 
 import inspect
 

@@ -1,4 +1,5 @@
-"""Many accounts: all pages in constant memory. TIDEMARK_ACCOUNTS=100000 for the whole of it."""
+"""Many accounts: reads all pages in constant memory. TIDEMARK_ACCOUNTS=100000 runs the full
+size."""
 
 import os
 import pathlib
@@ -14,7 +15,7 @@ OWNER = {"Authorization": "Bearer owner"}
 
 
 def resident(server):
-    """In MiB."""
+    """Returns the memory in MiB."""
     status = pathlib.Path(f"/proc/{server.process.pid}/status").read_text()
     line = [line for line in status.splitlines() if line.startswith("VmRSS")][0]
     return int(line.split()[1]) / 1024

@@ -55,7 +55,7 @@ def make_profiles(server, ids):
 def test_both_kinds_are_found_and_reported(server):
     make_accounts(server, ["ann", "bea", "cleo", "dan"])
     client = make_profiles(server, ["bea", "dan", "eve"])
-    # Below a profile: no profile itself.
+    # A document below a profile is not a profile.
     client.document("users/bea/notes/zoe").set({})
     code, found = audit(server)
     assert code == 2
@@ -69,7 +69,7 @@ def test_both_kinds_are_found_and_reported(server):
     assert report["orphans"] == 3 and report["ids"] == ["ann", "cleo", "eve"]
     assert abs(report["detectedAt"].timestamp() - time.time()) < 60
     assert int(report["detectedAt"].timestamp()) == int(detected.timestamp())
-    # Nothing was touched.
+    # The audit has changed nothing.
     assert client.document("users/eve").get().exists
     assert len(Client(server).session.get(
         f"http://127.0.0.1:{server.accounts_port}/identitytoolkit.googleapis.com/v1/projects/"
@@ -122,7 +122,7 @@ def test_without_a_server_it_fails_and_says_so(server):
 
 
 class Hook:
-    """A chat's webhook on a port of this machine, which keeps what is posted."""
+    """A chat's webhook on a port of this machine, which stores the posted messages."""
 
     def __init__(self):
         self.posts = []
@@ -163,7 +163,7 @@ def test_a_webhook_hears_of_findings_alone(server, hook):
     assert body["profilesWithoutAccount"] == 0
     assert body["detectedAt"] == found["detectedAt"]
     assert body["text"] == "1 accounts without a profile, 0 profiles without an account."
-    # A profile without an account is a finding too.
+    # A profile without an account is also a finding.
     make_profiles(server, ["ann", "eve"])
     assert audit(server, "--webhook", hook.address)[0] == 2
     assert [body["count"] for _, _, body in hook.posts] == [1, 0]

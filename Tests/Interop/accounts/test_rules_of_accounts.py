@@ -1,4 +1,4 @@
-"""Security rules and the tokens of accounts: as an emulator gives them, and signed."""
+"""Security rules with the tokens of accounts: an emulator's tokens, and signed tokens."""
 
 import pytest
 from google.api_core.exceptions import PermissionDenied, Unauthenticated

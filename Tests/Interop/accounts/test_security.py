@@ -1,4 +1,4 @@
-"""Signed tokens: what a forger, a thief and a guesser get."""
+"""Signed tokens: forged tokens, stolen tokens and guessed passwords are refused."""
 
 import base64
 import hashlib
@@ -57,7 +57,7 @@ def test_a_token_is_verified_by_the_published_key(secure_rest):
 
 
 def forgeries(rest, token):
-    """The same claims, signed by nobody or by somebody else."""
+    """Tokens with the same claims, unsigned or signed with another key."""
     header, claims, signature = token.split(".")
     key, = keys(rest)
     other = jwt.encode(decode(claims), jwt.algorithms.ECAlgorithm.from_jwk(json.dumps({
@@ -97,7 +97,8 @@ def test_forged_tokens_are_refused_everywhere(secure, secure_rest):
 
 
 def firestore_of(server, token, project="accounts"):
-    """What an app's library does: its token in every call's metadata."""
+    """Returns a Firestore client like an app's library: with the token in the metadata of every
+    call."""
     client = server.client(project=project)
     client._rpc_metadata_internal = [
         ("google-cloud-resource-prefix", client._database_string),
@@ -148,10 +149,10 @@ def test_a_refresh_token_is_good_once(secure_rest):
     first = session["refreshToken"]
     second = secure_rest.refresh(first).json()["refresh_token"]
     assert second != first
-    # The answer may have been lost: asking again with the old one is no theft.
+    # The answer may have been lost, so a request with the previous token is not a theft.
     third = secure_rest.refresh(first).json()["refresh_token"]
     fourth = secure_rest.refresh(third).json()["refresh_token"]
-    # By now the first was used three steps ago: two hold the session.
+    # The first token was replaced three times, so two clients have the session.
     assert message(secure_rest.refresh(first)) == "INVALID_REFRESH_TOKEN"
     assert message(secure_rest.refresh(fourth)) == "INVALID_REFRESH_TOKEN"
 
@@ -177,12 +178,13 @@ def test_nobody_learns_who_has_an_account(secure_rest):
     about = [secure_rest.call("createAuthUri", identifier=each, continueUri="http://localhost")
              for each in (email, unknown)]
     assert set(about[0]) == set(about[1]) == {"kind", "sessionId"}
-    # It takes as long, because the same work is done for both.
+    # Both requests take the same time, because the server does the same work for both.
     def took(each):
         start = time.monotonic()
         secure_rest.try_call("signInWithPassword", email=each, password="wrong-1")
         return time.monotonic() - start
-    # The quickest of seven each, in turns: a machine that is busy meanwhile slows down both.
+    # Compares the shortest of seven requests each, in alternation, because other work on the
+    # machine slows down both.
     turns = [(took(email), took(unknown)) for _ in range(7)]
     known, other = (min(times) for times in zip(*turns))
     assert 0.4 < known / other < 2.5
@@ -195,7 +197,7 @@ def test_guessing_one_account_s_password_is_stopped(tmp_path):
                  for n in range(12)]
         assert codes[:10] == ["INVALID_LOGIN_CREDENTIALS"] * 10
         assert set(codes[10:]) == {"TOO_MANY_ATTEMPTS_TRY_LATER"}
-        # Not even the right one, and the next account is not touched by it.
+        # The correct password is refused too. Other accounts are not affected.
         assert rest.refusal("signInWithPassword", email=email, password="right-password") == \
             "TOO_MANY_ATTEMPTS_TRY_LATER"
         other, _ = rest.sign_up()
@@ -242,7 +244,8 @@ def test_only_an_administrator_administers(secure_rest):
 
 
 def test_a_login_of_long_ago_is_not_enough_to_delete(tmp_path):
-    """The clock of accounts is the machine's, so an old token is made by an old sign-in's refresh."""
+    """The accounts use the machine's clock, so an old token is made with a refresh of an old
+    sign-in."""
     with running(tmp_path) as rest:
         _, session = rest.sign_up()
         claims = decode(session["idToken"].split(".")[1])
@@ -351,7 +354,7 @@ def test_paths_lead_nowhere_else(secure_rest):
 
 
 def test_ids_lead_nowhere_else(secure_rest):
-    """An account's id is a document's too: none may name another place than its own."""
+    """An account's id is also a document's id, so no id may refer to another place."""
     for uid in ("a/b", "../admin/secrets", "users/ann", ".", "..", "__all__", "a\u0000b", "a\nb",
                 "x" * 129, ""):
         made = administer(secure_rest, "batchCreate", users=[{"localId": uid}]).json()
@@ -363,7 +366,7 @@ def test_ids_lead_nowhere_else(secure_rest):
         for action in ("update", "delete"):
             assert administer(secure_rest, action, localId=uid).status_code == 400, uid
         assert not administer(secure_rest, "lookup", localId=[uid]).json().get("users")
-    # What only looks like a path is an id like others.
+    # Ids that only look like paths are ordinary ids.
     for uid in ("%2e%2e", "a%2fb", "..a", "_x_", "a b", "\u00e4", "-"):
         assert "error" not in administer(
             secure_rest, "batchCreate", users=[{"localId": uid}]).json(), uid
@@ -380,14 +383,14 @@ def test_the_doctor_knows_a_bad_token(secure, secure_rest):
             [BINARY, "doctor", "--json", "--project", "accounts", "--host", secure.host],
             env=dict(os.environ, TIDEMARK_TOKEN=token), capture_output=True, text=True, timeout=60)
         report = json.loads(result.stdout)
-        # A busy machine is slow.
+        # On a busy machine, the verdict can be "slow".
         said = report["verdict"].replace("slow", "healthy")
         assert said == verdict and report["steps"][-1]["name"] == "read"
         assert not token or token not in result.stdout + result.stderr
 
 
 def test_damaged_bodies_and_tokens_are_survived(secure_rest):
-    """Each gets an answer, none of them 500, and the server goes on."""
+    """Each request gets an answer, none of them is 500, and the server continues."""
     seed = random.randrange(1 << 32)
     chance = random.Random(seed)
     _, session = secure_rest.sign_up()
@@ -412,7 +415,7 @@ def test_damaged_bodies_and_tokens_are_survived(secure_rest):
         damaged[chance.randrange(len(damaged))] = chance.choice(b"abcXYZ019-_.")
         if damaged.decode() != token:
             response = secure_rest.try_call("lookup", idToken=damaged.decode())
-            # The last character of a signature has bits that say nothing.
+            # The last character of a signature contains bits that are not part of it.
             assert response.status_code == 400 or damaged[:-1] == token.encode()[:-1], (seed, number)
     assert secure_rest.call("lookup", idToken=token)["users"]
 
