@@ -110,7 +110,7 @@ extension Console {
         }
     }
 
-    // MARK: Deleting what lies below
+    // MARK: Deleting with descendants
 
     /// Deletes a document or a collection with everything below it, if the number of documents is
     /// still the shown number.

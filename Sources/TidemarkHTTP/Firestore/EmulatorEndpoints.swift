@@ -2,7 +2,7 @@ import Foundation
 import TidemarkModel
 public import TidemarkServer
 
-/// The requests of Firebase's tools to an emulator, beside Firestore's own calls.
+/// The requests of Firebase's tools to an emulator, in addition to Firestore's own calls.
 ///
 /// `DELETE /emulator/v1/projects/P/databases/D/documents` removes every document of a database.
 /// Source: server-protocol 5.3.

@@ -1,4 +1,4 @@
-/// Pages that the control port serves beside its own routes. Conformer: the console.
+/// Pages that the control port serves in addition to its own routes. Conformer: the console.
 public protocol WebPages: Sendable {
     /// - Returns: The answer; nil if there is no page at this path. The port then answers that the
     ///   page does not exist.

@@ -12,7 +12,8 @@ public import TidemarkServer
 ///   value of each expression. The parameters `project` and `database` select the database; the
 ///   default is `local` and `(default)`.
 /// - `POST /tidemark/v1/rules/try` takes `{"source": TEXT}`. It returns the errors of the rules,
-///   and those of the last requests whose results they change. The rules are not put in force.
+///   and the requests, among the last 500, whose results the rules change. The rules are not put in
+///   force.
 /// - `GET /tidemark/v1/rules/requests` returns the last 500 requests. `DELETE` removes them and the
 ///   coverage.
 /// - `GET /tidemark/v1/rules/coverage` returns the results of each `allow`, and the expressions
@@ -117,7 +118,7 @@ public struct RulesEndpoint: WebPages {
         } catch { return .rules(AttemptJSON(issues: error.issues, flips: [])) }
     }
 
-    // MARK: The emulator's
+    // MARK: The emulator's requests
 
     private func emulator(
         _ request: PageRequest, _ verb: String, of project: String

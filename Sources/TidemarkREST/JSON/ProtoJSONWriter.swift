@@ -144,7 +144,7 @@ enum ProtoJSONWriter {
     }
 }
 
-// MARK: - Messages with a form of their own
+// MARK: - Messages with a special form
 
 extension ProtoJSONWriter {
     private static func seconds(
@@ -195,7 +195,7 @@ extension ProtoJSONWriter {
         return .integer(0)
     }
 
-    /// Returns a message with its type's name beside its fields.
+    /// Returns a message with its type's name and its fields.
     private static func any(_ message: WireReader) throws(CodecError) -> JSONOutput {
         var reader = message
         var url = ""

@@ -98,7 +98,7 @@ final class DatabaseClocks {
         ResumeToken(incarnation: incarnation, position: time.microseconds, readTime: time)
     }
 
-    // MARK: What commits change
+    // MARK: Changes by commits
 
     /// Takes over the databases' states of a transaction, after it is durable.
     func adopt(_ states: [DatabaseID: DatabaseState]) { self.states = states }

@@ -36,8 +36,8 @@ struct DatabaseState {
     }
 }
 
-/// The server's own tables, beside the store's. The list only grows: a released step is never
-/// edited.
+/// The server's own tables, in addition to the store's tables. The list only grows: a released step
+/// is never edited.
 enum ServerSchema {
     static let migrations = [
         StoreMigration("server 1", sql: tables),

@@ -12,7 +12,7 @@ struct ListenReview {
     let listens: Listens
     let rules: RulesChecks
 
-    // MARK: Whom a change concerns
+    // MARK: Targets that a change affects
 
     /// Returns true if the decision for a target can change with documents.
     func depends(_ target: LiveTarget) -> Bool {
@@ -53,7 +53,7 @@ struct ListenReview {
         return try paths.contains { try log.undo(of: $0, after: time) != nil }
     }
 
-    // MARK: Asking
+    // MARK: Checks
 
     /// Checks the rules for a target, and records the documents that they have read. The meter
     /// counts these reads, whatever the decision is.

@@ -97,7 +97,7 @@ final class Listens {
         registry.windowedTargets(touchedBy: changes, in: database)
     }
 
-    // MARK: What streams are told
+    // MARK: Messages to streams
 
     /// Sends a stream the changes of a snapshot, and the boundary of the new state.
     func emit(

@@ -52,8 +52,8 @@ struct TargetOpening {
 
     /// Sends the boundary with which an accepted resume begins. The boundary has only the client's
     /// own token and time, so a stream that is cut here loses no changes. Clients use a boundary's
-    /// token for all their targets, so beside other targets, which are further, the boundary has no
-    /// token.
+    /// token for all their targets. If the stream has other targets, which are further, the
+    /// boundary has no token.
     private func acknowledge(
         token: [UInt8], _ readTime: Timestamp, _ outputs: inout [Output]
     ) {

@@ -23,7 +23,7 @@ final class ReadAccess {
         self.billing = billing
     }
 
-    // MARK: One call after the other
+    // MARK: The current call
 
     /// Takes the locks of a call in its transaction, and begins the transaction if the call
     /// requests a new one. The caller must call ``end()`` afterwards.
@@ -60,7 +60,7 @@ final class ReadAccess {
 
     func end() { begun = nil }
 
-    // MARK: Where to look
+    // MARK: Scopes
 
     /// Returns the scope of a read for its consistency.
     func scope(
@@ -122,7 +122,7 @@ final class ReadAccess {
         return clocks.pastScope(answer.readTime, database, transaction)
     }
 
-    // MARK: What an optimistic transaction remembers
+    // MARK: Reads of optimistic transactions
 
     func record(_ scope: ReadScope, _ path: DocumentPath, _ document: Document?) {
         if let recorder = scope.recorder {

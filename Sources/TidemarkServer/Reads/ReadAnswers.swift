@@ -144,7 +144,7 @@ final class ReadAnswers {
         }
     }
 
-    // MARK: Going on
+    // MARK: Continuing
 
     /// Sends the next part of an answer. The end follows the last part.
     ///

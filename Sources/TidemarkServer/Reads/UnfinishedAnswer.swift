@@ -53,7 +53,7 @@ struct UnfinishedAnswer {
     /// The bill of the call so far.
     var usage = Usage()
 
-    /// The bytes of names that the rest keeps beside those of its request.
+    /// The bytes of the names that the rest keeps, in addition to the names in its request.
     var size: Int {
         switch rest {
         case .query(_, .query): 0

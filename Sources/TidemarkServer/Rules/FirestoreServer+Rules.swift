@@ -113,7 +113,7 @@ extension FirestoreServer {
         }
     }
 
-    /// Returns those of the last 500 requests that other rules decide differently. Requests with
+    /// Returns the requests, among the last 500, that other rules decide differently. Requests with
     /// more than 64 KB of documents are excluded, because their documents are not kept. Requests of
     /// projects with their own rules are excluded too.
     ///

@@ -70,7 +70,7 @@ final class RulesChecks {
         for key in own.keys { own[key]?.clearCoverage() }
     }
 
-    // MARK: Questions of calls
+    // MARK: Checks of calls
 
     /// Checks the rules for a reading request.
     ///
@@ -189,7 +189,7 @@ final class RulesChecks {
     }
 }
 
-// MARK: Those who watch
+// MARK: Readers of judged requests
 
 extension RulesChecks {
     /// - Returns: The number of the reader, for ``removeReader(_:)``.
@@ -202,7 +202,7 @@ extension RulesChecks {
     func removeReader(_ number: Int) { readers[number] = nil }
 }
 
-// MARK: Questions beside the calls
+// MARK: Questions without a call
 
 extension RulesChecks {
     /// Returns the decision of the rules on a question. Nothing is recorded or billed.

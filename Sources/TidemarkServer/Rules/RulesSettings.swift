@@ -11,7 +11,7 @@ public struct RulesSettings: Sendable {
 
     public var rules: Ruleset
     public var errors: Errors
-    /// The tokens of administrators beside `owner`: the rules do not apply to their calls.
+    /// The tokens of administrators, in addition to `owner`. The rules do not apply to their calls.
     public var administrators: Set<String>
     /// True if the server records the decisions of the rules: the last requests, and the coverage
     /// of the file. Recording costs processor time: a read 12 µs instead of 7, a commit of 500

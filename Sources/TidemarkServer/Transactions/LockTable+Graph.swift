@@ -1,7 +1,7 @@
 import TidemarkModel
 
 extension LockTable {
-    // MARK: Whom one has to wait for
+    // MARK: Edges from a waiter
 
     /// Returns the other transactions that have locked anything that a write touches. Reads share
     /// locks.

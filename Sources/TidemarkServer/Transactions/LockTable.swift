@@ -73,7 +73,7 @@ struct LockTable {
     var victims: [Ended] = []
     private var lastTicket: LockTicket = 0
 
-    // MARK: Asking
+    // MARK: Requests
 
     /// Returns true if there are locks or waiters in the database. Otherwise every write is
     /// granted.
@@ -153,7 +153,7 @@ struct LockTable {
         }
     }
 
-    // MARK: Telling
+    // MARK: Ready waiters
 
     /// Returns true if another request of some waiter may succeed.
     func hasReady(writes: Bool) -> Bool {

@@ -175,7 +175,7 @@ final class Transactions {
     /// Keeps a batch write with waiting writes.
     func add(_ batch: ParkedCommands.PartialBatch, of id: CallID) { parked.add(batch, of: id) }
 
-    // MARK: Going on
+    // MARK: Continuing
 
     var isAnyReady: Bool { hasReady(writes: true) || hasReady(writes: false) }
 

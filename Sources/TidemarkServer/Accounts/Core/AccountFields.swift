@@ -92,7 +92,7 @@ package struct AccountFields: Sendable {
     }
 }
 
-// MARK: - What accounts have in them
+// MARK: - Contents of accounts
 
 extension AccountFields {
     /// Returns the address in lower case, in which addresses are compared; nil if there is none.

@@ -35,7 +35,7 @@ enum URLText {
 }
 
 /// Creates a file that no other user of the machine may read. SQLite gives the same mode to the
-/// files beside it.
+/// files that it adds.
 enum PrivateFile {
     static func make(_ path: String) throws(StoreError) {
         let files = FileManager.default

@@ -75,7 +75,7 @@ struct AccountTurn {
         }
     }
 
-    // MARK: Who calls
+    // MARK: The caller
 
     /// Returns the account of the call's token.
     func user() throws -> Account {
