@@ -7,10 +7,10 @@ public import TidemarkServer
 ///
 /// - `GET /tidemark/v1/rules` returns the file, its errors, and whether rules are in force. `PUT`
 ///   with the emulator's body puts rules in force for all projects until the server's file changes.
-/// - `POST /tidemark/v1/rules/explain` takes a case of `tidemark rules test`, such as `{"as":
-///   "ann", "get": "rooms/blue"}`. It returns whether the request is allowed, the reason, and the
-///   value of each expression. The parameters `project` and `database` select the database; the
-///   default is `local` and `(default)`.
+/// - `POST /tidemark/v1/rules/explain` takes a case of `tidemark rules test`, such as
+///   `{"as": "ann", "get": "rooms/blue"}`. It returns whether the request is allowed, the reason,
+///   and the value of each expression. The parameters `project` and `database` select the database;
+///   the default is `local` and `(default)`.
 /// - `POST /tidemark/v1/rules/try` takes `{"source": TEXT}`. It returns the errors of the rules,
 ///   and the requests, among the last 500, whose results the rules change. The rules are not put in
 ///   force.
