@@ -55,7 +55,7 @@ extension RepeatedStep: ExpressibleByArgument {}
     var scale = 1_000_000
 
     @Option(help: "Minutes of mixed load at the end of the bars, to see whether memory stays flat.")
-    var soak = 1.0
+    var soak = 10.0
 
     @Option(
         help: """
