@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The tasks of an app, which end with it. One that has ended is forgotten.
+/// The running tasks of an app. ``cancel()`` cancels all of them; a finished task is removed.
 public final class AppTasks: Sendable {
     private struct State {
         var tasks: [Int: Task<Void, Never>] = [:]
@@ -21,7 +21,7 @@ public final class AppTasks: Sendable {
         }
     }
 
-    /// Begins a task that keeps its owner for as long as it runs.
+    /// Starts a task that retains `owner` while it runs.
     public func begin<Owner: AnyObject & Sendable>(
         _ owner: Owner, _ body: @escaping @Sendable (Owner) async -> Void
     ) {
@@ -31,7 +31,7 @@ public final class AppTasks: Sendable {
         }
     }
 
-    /// Passes on each element, until the sequence ends or fails or the owner is gone.
+    /// Passes each element to `body` until the sequence ends or fails, or `owner` is released.
     public func watch<Owner: AnyObject & Sendable, Elements: AsyncSequence & Sendable>(
         _ elements: Elements, for owner: Owner,
         _ body: @escaping @Sendable (Owner, Elements.Element) -> Void
@@ -61,7 +61,9 @@ public final class AppTasks: Sendable {
 }
 
 extension Optional where Wrapped: Equatable {
-    /// - Returns: Whether it was another one.
+    /// Replaces the value.
+    ///
+    /// - Returns: True if the new value differs from the old one.
     public mutating func exchange(_ new: Wrapped) -> Bool {
         defer { self = new }
         return self != new

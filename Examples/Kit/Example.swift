@@ -1,29 +1,30 @@
 public import Tidemark
 
-/// One of the five apps, and the day that both of its phones live through.
+/// An example app, with the story that both of its phones play.
 public struct Example: Sendable {
-    /// One word, lower case: `stamps`.
+    /// A word in lower case, such as `stamps`.
     public var name: String
     public var title: String
-    /// What went wrong in the app as it was: a sentence or two.
+    /// The problem of the old app, in one or two sentences.
     public var problem: String
-    /// What is different on Tidemark: a sentence or two.
+    /// The improvement on Tidemark, in one or two sentences.
     public var promise: String
     public var before: any PhoneApp.Type
     public var after: any PhoneApp.Type
-    /// Whether the phone's user has an account, and a profile at `users/ID`, before the app's first
-    /// launch. Where not, the app signs up by itself or needs none.
+    /// True if the phone's user has an account, and a profile at `users/ID`, before the first
+    /// launch. If false, the app signs the user up or needs no account.
     public var hasAccount: Bool
-    /// Whether both phones have been used before the day begins: on a good network, until their first
-    /// screen is complete, with a tap on the control `signIn` where there is one.
+    /// True if both phones are used before the story begins: on a good network, until the first
+    /// screen is complete, with a tap on the control `signIn` if there is one.
     public var isUsedBefore = true
-    /// What is on the server before the first launch.
+    /// Writes the server's data before the first launch.
     public var seed: @Sendable (Town) async throws -> Void
-    /// What other people do as their act number `n`, from 0, each one document or a few.
+    /// Makes act number `n` of other users, counted from 0. Each act writes one document or a few.
     public var others: @Sendable (Town, _ n: Int) async throws -> Void
-    /// What the person does on their second device; each is a button.
+    /// The acts that the user can do on a second device. Each is a button.
     public var secondDevice: [Act]
-    /// The ids of the documents that the first screen should show, in its order, by a full read.
+    /// Returns the ids of the documents that the first screen should show, in its order, by a full
+    /// read.
     public var truth: @Sendable (Town) async throws -> [String]
     public var story: [Beat]
 
@@ -50,15 +51,16 @@ public struct Example: Sendable {
     }
 }
 
-/// Everything outside a phone. Each phone has a town of its own (a project of the same server), so that
-/// what one phone writes is not seen by the other; the same things happen in both.
+/// The surroundings of a phone. Each phone has its own town, which is a project of the same server,
+/// so the phones do not see each other's writes. The same things happen in both towns.
 public struct Town: Sendable {
-    /// Past all networks. Its reads are counted apart.
+    /// A client that connects without a simulated network. Its reads are counted separately.
     public var firestore: Firestore
     public var user: PhoneUser
-    /// The server's time when its data was made, before the phones are used for the first time.
+    /// The server's time when the data was made, before the phones are used for the first time.
     public var dayStart: Timestamp
-    /// The phones' time: a night later when their day begins, and as far on as their clock is turned.
+    /// The phones' time. It is one night later when the story begins, and advances when the clock
+    /// is turned.
     public var now: Timestamp
 
     public init(firestore: Firestore, user: PhoneUser, dayStart: Timestamp) {
@@ -69,7 +71,7 @@ public struct Town: Sendable {
     }
 }
 
-/// Something that is done on the person's second device.
+/// An action on the user's second device.
 public struct Act: Sendable, Identifiable {
     public var id: String
     public var title: String
@@ -84,12 +86,12 @@ public struct Act: Sendable, Identifiable {
     }
 }
 
-/// One scene of a story: a caption, what happens, and how long it may take. Both phones get the same.
+/// A scene of a story: a caption, the steps, and the maximum time. Both phones get the same steps.
 public struct Beat: Sendable {
-    /// A sentence or two for a person who watches.
+    /// The text for the audience, one or two sentences.
     public var caption: String
     public var steps: [Step]
-    /// Seconds until the next scene, unless both phones show what `until` asks for earlier.
+    /// The seconds until the next scene. It starts earlier if both phones show `until`.
     public var seconds: Double
     public var until: Sight?
 
@@ -104,29 +106,29 @@ public struct Beat: Sendable {
         case network(Network)
         case airplane(Bool)
         case launch
-        /// As `kill -9`.
+        /// Ends the process as `kill -9` does.
         case kill
-        /// Other people do this many things.
+        /// Makes this number of acts of other users.
         case others(Int)
-        /// By the id of an `Act`.
+        /// Makes the ``Act`` with this id on the second device.
         case secondDevice(String)
-        /// On each phone that shows it.
+        /// Taps a control or row on each phone that shows it.
         case tap(String, text: String = "")
-        /// Turns the server's clock and both phones' forward, in seconds.
+        /// Turns the clocks of the server and both phones forward, in seconds.
         case turnClock(Double)
     }
 
-    /// What both phones are waited for.
+    /// The state that both phones must show.
     public enum Sight: Sendable, Equatable {
         case content
         case fresh
     }
 }
 
-/// The networks that a phone can be on.
+/// The networks that a phone can use.
 public enum Network: String, Codable, CaseIterable, Sendable {
     case healthy
-    /// 400 ms there and back, 1.6 Mbit/s, 2 % of the packets lost.
+    /// A round trip takes 400 ms, the rate is 1.6 Mbit/s, and 2 % of the packets are lost.
     case threeG = "3g"
     /// Every call takes 18 s.
     case slow = "backend-18s"
@@ -135,7 +137,7 @@ public enum Network: String, Codable, CaseIterable, Sendable {
     case blackhole
     /// Three of ten calls fail.
     case flaky = "flaky-30"
-    /// A login page answers in the server's place.
+    /// A login page answers instead of the server.
     case captive
 
     public var title: String {

@@ -1,4 +1,4 @@
-/// The `firestore.rules` of the example apps, as they are deployed.
+/// The `firestore.rules` of an example app, as deployed.
 public enum ExampleRules: String, Sendable {
     case chats, health, homes, messages, stamps
 
@@ -15,7 +15,7 @@ public enum ExampleRules: String, Sendable {
     }
 }
 
-/// The `firestore.indexes.json` of an example app, as it is deployed.
+/// The `firestore.indexes.json` of an example app, as deployed.
 public enum ExampleIndexes: String, Sendable {
     case messages
 

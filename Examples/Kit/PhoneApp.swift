@@ -1,31 +1,32 @@
 public import Foundation
 public import Tidemark
 
-/// An app on a phone: what it shows, and what a person does to it. Two conform for each example, the app
-/// as it was and the app on Tidemark.
+/// An app on a phone: its screens, and the user's actions. Each example has two of these types: the
+/// old app and the app on Tidemark.
 ///
-/// It keeps everything in its environment's folder, and goes on from there when its process was killed.
+/// An app stores all its data in its environment's folder, and continues from there after a kill.
 public protocol PhoneApp: Sendable {
-    /// Launches. Returns at once: whatever waits, waits behind the first screen.
+    /// Launches the app. Returns immediately: everything that waits runs after the first screen.
     ///
-    /// - Throws: When the folder cannot be used.
+    /// - Throws: An error if the folder cannot be used.
     init(_ phone: PhoneEnvironment) throws
 
-    /// The screen now and whenever it changes, for one reader; a slow one skips to the newest.
+    /// The current screen and each later one, for a single reader. A slow reader gets only the
+    /// newest.
     var screens: AsyncStream<Screen> { get }
-    /// A control or a row was tapped. Returns without waiting for the network.
+    /// Handles a tap on a control or a row. Returns without waiting for the network.
     ///
     /// - Parameters:
-    ///   - id: Of the control or the row; one that is not on the screen any more is ignored.
-    ///   - text: What was typed; empty for a button.
+    ///   - id: The id of the control or row. An id that the screen does not show is ignored.
+    ///   - text: The typed text; empty for a button.
     func tap(_ id: String, _ text: String) async
-    /// What its next open will ask, and why, in words: a sentence each. Asks no server.
+    /// Returns the requests of the next launch and their reasons, one sentence each. Sends nothing.
     func readPlan() async -> [String]
-    /// The phone's system says that there is a network again.
+    /// Reacts to the phone's report that a network is available again.
     func networkMayBeBack() async
-    /// The clock was turned: what depends on the time is drawn anew.
+    /// Redraws everything that depends on the time after the clock was turned.
     func clockChanged() async
-    /// Ends it in good order.
+    /// Closes the app normally.
     func close() async
 }
 
@@ -34,9 +35,9 @@ extension PhoneApp {
     public func networkMayBeBack() async {}
 }
 
-/// Who uses a phone. The account exists only where an example says so.
+/// The user of a phone. The user has an account only if the example says so.
 public struct PhoneUser: Codable, Hashable, Sendable {
-    /// The id of their documents, where an app has no accounts of its own.
+    /// The id of the user's documents, in an app without its own accounts.
     public var id: String
     public var name: String
     public var email: String
@@ -50,24 +51,23 @@ public struct PhoneUser: Codable, Hashable, Sendable {
     }
 }
 
-/// Where an app finds what it needs. A process gets it as JSON.
+/// The settings of an app. An app's process receives them as JSON.
 public struct PhoneSettings: Codable, Hashable, Sendable {
-    /// Of the app alone; made if it is missing.
+    /// The folder of this app alone. It is created if missing.
     public var folder: String
     public var project: String
-    /// `HOST:PORT` of the Firestore.
+    /// The Firestore server, as `HOST:PORT`.
     public var firestore: String
-    /// `HOST:PORT` of the accounts.
+    /// The account server, as `HOST:PORT`.
     public var accounts: String
     public var user: PhoneUser
-    /// Under which the server counts its reads.
+    /// The label under which the server counts the app's reads.
     public var label: String
-    /// Of the user, where an app has no accounts of its own: security rules see it.
+    /// The user's token, in an app without its own accounts. Security rules see it.
     public var token: String?
-    /// What stands before the name of a picture in its address; nil where there are no pictures.
+    /// The part of a picture's address before its name; nil if there are no pictures.
     public var pictures: String?
-    /// Whether the app looks what is the matter with its connection. A demo launches it without, to see
-    /// what that costs.
+    /// True if the app diagnoses its connection. A demo launches it without, to measure the cost.
     public var diagnoses = true
 
     public init(
@@ -83,9 +83,9 @@ public struct PhoneSettings: Codable, Hashable, Sendable {
         self.token = token
     }
 
-    /// A client's settings on this phone, with its cache in the folder.
+    /// Returns a client's settings on this phone, with its cache in the folder.
     ///
-    /// - Parameter user: Whose cache is opened; nil before anybody signs in.
+    /// - Parameter user: The user whose cache is opened; nil before a user signs in.
     public func firestoreSettings(user: String? = nil) -> FirestoreSettings {
         FirestoreSettings(
             host: firestore, isSSLEnabled: false, cache: .directory(folder + "/cache"),
@@ -93,16 +93,17 @@ public struct PhoneSettings: Codable, Hashable, Sendable {
     }
 }
 
-/// What an app may not decide for itself: its settings, its clock, its client.
+/// The inputs of an app: its settings, its clock, and its client.
 public struct PhoneEnvironment: Sendable {
     public var settings: PhoneSettings
-    /// The time of day, which a person may have set wrong.
+    /// Returns the time of day. The user may have set it wrong.
     public var now: @Sendable () -> Date
-    /// For what waits.
+    /// Measures all waits.
     public var clock: any Clock<Duration>
-    /// How long a screen waits for a figure that the server counts, before it says that it is not known.
+    /// The maximum time that a screen waits for a figure that the server counts. After it, the
+    /// screen says that the figure is not known.
     public var patience = Duration.seconds(10)
-    /// Makes the app's client. Tests give one of `LocalFirestore`.
+    /// Makes the app's client. Tests return a client of `LocalFirestore`.
     public var firestore: @Sendable (PhoneSettings) throws -> Firestore
 
     public init(

@@ -2,10 +2,10 @@ public import Tidemark
 public import TidemarkApp
 
 extension PhoneSettings {
-    /// The parts of an app with accounts, on this phone. The signals of the system come from the phone's
-    /// buttons.
+    /// Returns the settings of an app with accounts on this phone. The phone's buttons replace the
+    /// system's signals.
     ///
-    /// - Parameter feeds: Those of a user, of whom nil is nobody.
+    /// - Parameter feeds: Returns the feeds of a user; the user is nil before signing in.
     public func stackSettings(
         feeds: @escaping @Sendable (Firestore, UserID?) throws -> [Feed]
     ) -> StackSettings {
@@ -18,9 +18,10 @@ extension PhoneSettings {
 }
 
 extension Launch {
-    /// Starts, and passes on what the launch shows until the task is cancelled or the launch is closed.
+    /// Starts the launch, and reports its states until the task is cancelled or the launch is
+    /// closed.
     ///
-    /// - Parameter changed: Called with the machine now and after each of its steps.
+    /// - Parameter changed: Receives the machine now and after each of its steps.
     public func start(
         _ changed: @escaping @Sendable (LaunchMachine) -> Void
     ) -> Task<Void, Never> {
@@ -32,9 +33,9 @@ extension Launch {
 }
 
 extension Screen.State {
-    /// Of a feed's rows.
+    /// Makes the screen state of a feed's rows.
     ///
-    /// - Parameter hasRows: Whether some are shown while a sync has failed; without any, the screen
+    /// - Parameter hasRows: True if rows are shown although a sync failed. Without rows, the screen
     ///   offers the control `refresh`.
     public init(_ phase: FeedPhase, hasRows: Bool) {
         self =

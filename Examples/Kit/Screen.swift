@@ -1,13 +1,13 @@
-/// What one screen of an app shows, as a value: drawn by SwiftUI on a phone, by HTML in a browser, and
-/// compared in tests.
+/// The content of one screen of an app, as a value. SwiftUI draws it on a phone, HTML in a browser,
+/// and tests compare it.
 ///
-/// It is made from an app's models by a pure function. It holds nothing that a person does not see.
+/// A pure function makes the screen from an app's models. The screen holds only visible content.
 public struct Screen: Codable, Equatable, Sendable {
     public var title: String
-    /// Where its content stands with the server.
+    /// The relation of the content to the server's data.
     public var state: State
     public var sections: [Section]
-    /// Buttons and text fields at its foot.
+    /// The buttons and text fields at the bottom.
     public var controls: [Control]
 
     public init(
@@ -20,20 +20,20 @@ public struct Screen: Codable, Equatable, Sendable {
         self.controls = controls
     }
 
-    /// The state line.
+    /// The state that a screen shows in its state line.
     public enum State: Codable, Equatable, Sendable {
-        /// Nothing is known yet: a skeleton, or the old app's spinner.
+        /// No data is known yet. The screen shows a skeleton, or the old app's spinner.
         case loading
         case fresh
-        /// Content, and not a word about how old it is: as old apps show it.
+        /// Content without its age, as old apps show it.
         case quiet
-        /// What the device holds. The age is in seconds, nil where it is not known; the reason is a
-        /// sentence for a person.
+        /// Content that the device holds. The age is in seconds, or nil if it is unknown. The
+        /// reason is a sentence for the user.
         case stale(age: Double?, reason: String)
-        /// A sentence for a person, and the id of the control or row that leads out of it; nil for none,
-        /// which is a dead end.
+        /// No content. The reason is a sentence for the user. The way out is the id of the control
+        /// or row that helps; nil means a dead end.
         case failed(reason: String, wayOut: String?)
-        /// Complete, and nothing is there.
+        /// The content is complete, and there are no items.
         case empty(String)
     }
 
@@ -47,49 +47,50 @@ public struct Screen: Codable, Equatable, Sendable {
         }
     }
 
-    /// Whether it shows anything that was read: a row that is no skeleton.
+    /// True if the screen shows data: at least one row is not a skeleton.
     public var hasContent: Bool {
         sections.contains { $0.rows.contains { $0.kind != .skeleton } }
     }
 
-    /// The ids of all rows of documents, in their order: what is compared with a full read.
+    /// The ids of all rows that show documents, in their order. Tests compare them with a full
+    /// read.
     public var documents: [String] {
         sections.flatMap { $0.rows.filter(\.isDocument).map(\.id) }
     }
 }
 
-/// One line of a screen.
+/// A line of a screen.
 public struct Row: Codable, Equatable, Sendable, Identifiable {
     public enum Kind: Codable, Equatable, Sendable {
         case plain
-        /// A message; on the right when it is the person's own.
+        /// A message; shown on the right if the user wrote it.
         case bubble(isOwn: Bool)
         /// A figure with its name.
         case figure
         /// A figure with a bar for each value, the oldest first.
         case bars([Double])
-        /// Work that goes on, in 0 ... 1.
+        /// The progress of running work, from 0 to 1.
         case progress(Double)
-        /// What is drawn before anything is known.
+        /// A placeholder while nothing is known.
         case skeleton
     }
 
-    /// Unique on its screen. Of a row that shows a document, the document's id.
+    /// An id that is unique on the screen. A row that shows a document has the document's id.
     public var id: String
     public var kind: Kind
     public var title: String
     public var detail: String?
-    /// A time, a figure: on the right.
+    /// The text on the right, such as a time or a figure.
     public var trailing: String?
-    /// As in "3": a number of unread items, or a short word.
+    /// The number of unread items, such as "3", or a short word.
     public var badge: String?
     public var picture: Picture?
-    /// Written here, and not yet at the server.
+    /// True if the content was written here and the server does not have it yet.
     public var isPending = false
     public var isUnread = false
-    /// Whether it shows one document of the app's list; figures and hints do not.
+    /// True if the row shows one document of the app's list. Figures and hints do not.
     public var isDocument = false
-    /// Whether a tap on it does anything: `PhoneApp.tap` gets its id.
+    /// True if a tap has an effect. `PhoneApp.tap` then gets the id.
     public var isTappable = false
 
     public init(
@@ -105,7 +106,7 @@ public struct Row: Codable, Equatable, Sendable, Identifiable {
         self.picture = picture
     }
 
-    /// The same row with some of its marks set.
+    /// Returns the same row with some of its flags changed.
     public func with(_ change: (inout Row) -> Void) -> Row {
         var row = self
         change(&row)
@@ -115,11 +116,11 @@ public struct Row: Codable, Equatable, Sendable, Identifiable {
 
 /// A small picture: a letter or a sign on a colour.
 public struct Picture: Codable, Equatable, Sendable {
-    /// At most two characters.
+    /// The text, at most two characters.
     public var text: String
-    /// One of twelve colours, from 0.
+    /// The index of one of twelve colours, from 0.
     public var tint: Int
-    /// Whether the photograph is there that this stands for; nil where there is none.
+    /// True if the photograph is loaded; nil if the row has no photograph.
     public var isLoaded: Bool?
 
     public init(_ text: String, tint: Int) {
@@ -128,24 +129,24 @@ public struct Picture: Codable, Equatable, Sendable {
         self.tint = tint
     }
 
-    /// The first letter of a name, in the colour that the name always has.
+    /// Makes a picture with the first letter of a name. A name always has the same colour.
     public init(of name: String) {
         let sum = name.utf8.reduce(7) { ($0 &* 31 &+ Int($1)) % 1_009 }
         self.init(name.prefix(1).uppercased(), tint: sum % 12)
     }
 }
 
-/// Something that a person can use.
+/// A button or a field that the user can use.
 public struct Control: Codable, Equatable, Sendable, Identifiable {
     public enum Kind: Codable, Equatable, Sendable {
         case button(isMain: Bool)
-        /// A field with its button: what is typed comes with the tap.
+        /// A text field with a button. A tap on the button passes the typed text.
         case field(placeholder: String, button: String)
-        /// A field that tells each change of its text, for a search.
+        /// A text field for a search. Each change of its text is passed.
         case search(placeholder: String)
     }
 
-    /// Unique on its screen.
+    /// An id that is unique on the screen.
     public var id: String
     public var title: String
     public var kind: Kind

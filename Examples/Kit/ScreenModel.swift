@@ -1,15 +1,15 @@
 public import Foundation
 import Synchronization
 
-/// The model of an app's screen and the screen that it makes: each change shows it anew.
+/// An app's model and its screen. Each change of the model shows a new screen.
 public final class ScreenModel<Model: Sendable>: Sendable {
     private let model: Mutex<Model>
     private let publisher: ScreenPublisher
     private let draw: @Sendable (Model) -> Screen
 
     /// - Parameters:
-    ///   - now: The time of day, by which ages are shown.
-    ///   - screen: What a model shows at a time.
+    ///   - now: Returns the time of day, from which ages are counted.
+    ///   - screen: Makes the screen of a model at a time.
     public init(
         _ model: Model, now: @escaping @Sendable () -> Date,
         screen: @escaping @Sendable (Model, Date) -> Screen
@@ -24,7 +24,7 @@ public final class ScreenModel<Model: Sendable>: Sendable {
     public var value: Model { model.withLock { $0 } }
 
     public func change(_ body: (inout Model) -> Void) {
-        // Within the lock, so that of two changes the later one is shown last.
+        // The screen is shown inside the lock, because the later of two changes must be shown last.
         model.withLock { model in
             body(&model)
             publisher.show(draw(model))

@@ -1,13 +1,13 @@
 import Observation
 import Synchronization
 
-/// Keeps the newest screen for its reader. A screen that is as the last one is not told again.
+/// Passes the newest screen to its reader. Ignores a screen that equals the previous one.
 public final class ScreenPublisher: Sendable {
     public let screens: AsyncStream<Screen>
     private let input: AsyncStream<Screen>.Continuation
     private let last: Mutex<Screen?>
 
-    /// - Parameter first: Shown at once.
+    /// - Parameter first: The screen to show immediately; nil for none.
     public init(_ first: Screen? = nil) {
         (screens, input) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         last = Mutex(first)
@@ -27,9 +27,9 @@ public final class ScreenPublisher: Sendable {
 
     public func finish() { input.finish() }
 
-    /// Shows a screen, and again whenever something changes that it was made of.
+    /// Shows a screen, and again whenever an object changes from which the screen was made.
     ///
-    /// - Parameter screen: Reads observable objects. Nil ends it.
+    /// - Parameter screen: Makes the screen from observable objects. Nil ends the observation.
     @MainActor public func follow(_ screen: @escaping @MainActor () -> Screen?) {
         let next = withObservationTracking {
             screen()

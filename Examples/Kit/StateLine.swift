@@ -1,7 +1,7 @@
 #if canImport(SwiftUI)
     public import SwiftUI
 
-    /// Where a screen stands with the server, in words.
+    /// Shows the state of a screen in words.
     public struct StateLine: View {
         private let state: Screen.State
 

@@ -2,14 +2,14 @@ public import Observation
 import Tidemark
 public import TidemarkApp
 
-/// Whom the person has blocked. The list is read for its changes; details of people come in batches, and
-/// are kept for a day.
+/// The people whom the user has blocked. Each load reads only the changes of the list. Details of
+/// people are fetched in batches and kept for a day.
 @MainActor @Observable
 public final class BlockedModel {
-    /// The latest first.
+    /// The blocked people, most recently blocked first.
     public private(set) var entries: [BlockedUsers.Entry] = []
     public private(set) var isLoaded = false
-    /// Why it may be out of date, in a sentence.
+    /// The reason why the list may be out of date, as a sentence for the user.
     public private(set) var problem: String?
 
     @ObservationIgnored private let list: BlockedUsers
@@ -20,7 +20,7 @@ public final class BlockedModel {
         list = try BlockedUsers(collection, users: app.firestore.collection("users"))
     }
 
-    /// From the device, then what changed.
+    /// Shows the device's data, then reads the changes.
     public func load() async {
         do throws(FirestoreError) {
             entries = try await list.open().entries
@@ -36,7 +36,7 @@ public final class BlockedModel {
             id, ["blockedAt": FieldValue.serverTimestamp(), "deletedAt": FieldValue.delete()])
     }
 
-    /// Marks the entry: other devices hear of it as of any change.
+    /// Marks the entry as deleted. Other devices receive the mark as an ordinary change.
     public func unblock(_ id: String) async {
         await write(id, ["deletedAt": FieldValue.serverTimestamp()])
     }

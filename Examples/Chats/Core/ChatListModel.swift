@@ -2,13 +2,14 @@ public import Observation
 import Tidemark
 public import TidemarkApp
 
-/// The chat list: one feed for all chats, and one document for what was seen of them.
+/// The chat list: one feed for all chats, and one document with the number of messages seen in
+/// each.
 @MainActor @Observable
 public final class ChatListModel {
     public struct Row: Identifiable, Hashable, Sendable {
         public let chat: Chat
         public let unread: Int
-        /// Whether its last message waits on this device.
+        /// True if a change of the chat waits on this device to be sent.
         public let isWaiting: Bool
         public var id: String { chat.id ?? "" }
     }
@@ -17,14 +18,14 @@ public final class ChatListModel {
     private let seen: SingleDocumentModel<Seen>
     @ObservationIgnored private let document: DocumentReference
 
-    /// Shows what the device holds, and keeps it right while the model is there.
+    /// Shows the device's data, and updates it while the model exists.
     init(_ app: ChatsApp) throws(FirestoreError) {
         document = app.user.collection("state").document("seen")
         feed = FeedModel(try TypedFeed(of: Chat.self, app.chatList))
         seen = SingleDocumentModel(document)
     }
 
-    /// The one with the latest message first.
+    /// The chats, the one with the latest message first.
     public var rows: [Row] {
         let counts = seen.value?.chats ?? [:]
         return feed.items.map { item in
@@ -35,18 +36,18 @@ public final class ChatListModel {
         }
     }
 
-    /// The badge of the app.
+    /// The number of unread messages in all chats, for the app's badge.
     public var unreadTotal: Int { rows.reduce(0) { $0 + $1.unread } }
     public var phase: FeedPhase { feed.phase }
     public var hasMore: Bool { feed.hasMore }
 
     public func loadMore() async { try? await feed.loadMore() }
 
-    /// The way out of a failed phase.
+    /// Tries again after a failed phase.
     public func refresh() async { await feed.refresh() }
 
-    /// All of a chat's messages were seen: its badge goes at once, also offline, and on the person's other
-    /// devices. One write.
+    /// Marks all messages of a chat as seen. Its badge disappears immediately, also offline, and
+    /// later on the user's other devices. Costs one write.
     public func markSeen(_ row: Row) async {
         guard row.unread > 0 else { return }
         _ = try? await document.enqueueSetData(

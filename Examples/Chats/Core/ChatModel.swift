@@ -2,19 +2,19 @@ public import Observation
 import Tidemark
 public import TidemarkApp
 
-/// One chat: the newest messages from disk, then what changed, then live.
+/// A chat. The model shows the newest messages from disk, reads the changes, and then listens.
 @MainActor @Observable
 public final class ChatModel {
     public let messages: FeedModel<ChatMessage>
-    /// Whether older ones are on their way.
+    /// True while older messages are being loaded.
     public private(set) var isLoadingEarlier = false
-    /// Written here and not yet heard of by the feed, oldest first.
+    /// The messages sent here that the feed does not contain yet, oldest first.
     public var outgoing: [ChatMessage] {
         let known = Set(messages.items.compactMap(\.value.id))
         return sent.filter { !known.contains($0.id ?? "") }
     }
     private var sent: [ChatMessage] = []
-    /// Why the last action failed, in a sentence; nil after one that succeeded.
+    /// The reason why the last action failed, as a sentence for the user; nil after a success.
     public private(set) var problem: String?
 
     @ObservationIgnored private let app: ChatsApp
@@ -26,8 +26,8 @@ public final class ChatModel {
         messages = FeedModel(try TypedFeed(of: ChatMessage.self, app.messages(of: id)))
     }
 
-    /// Returns when it is on disk, also without a network. The chat's last message and its count change in
-    /// the same batch.
+    /// Sends a message. Returns when the message is on disk, also without a network. The same batch
+    /// changes the chat's last message and its message count.
     public func send(_ text: String) async {
         let document = chat.collection("messages").document()
         var message = ChatMessage(author: app.me, text: text, sentAt: app.now())
@@ -47,7 +47,7 @@ public final class ChatModel {
         if problem != nil { sent.removeAll { $0.id == message.id } }
     }
 
-    /// What the server refuses is undone, and the person is told.
+    /// Removes the message and shows the reason if the server refuses the write.
     private func follow(_ receipt: WriteReceipt?, of message: ChatMessage) {
         Task { [weak self] in
             do throws(FirestoreError) { try await receipt?.acknowledged() } catch {
@@ -57,10 +57,12 @@ public final class ChatModel {
         }
     }
 
-    /// Hides all that is shown, for good, offline too; the person's other devices hear of it.
+    /// Hides all shown messages permanently; works offline. The user's other devices hide them too
+    /// if `ChatsApp.sharesClears` is true.
     public func clear() async { await act { [messages] in try await messages.clear() } }
 
-    /// Fifty older ones, from the device or the server: each is read once. Never twice at once.
+    /// Loads fifty older messages from the device or the server. Each is read from the server only
+    /// once. A call during another load does nothing.
     public func loadEarlier() async {
         if isLoadingEarlier { return }
         isLoadingEarlier = true

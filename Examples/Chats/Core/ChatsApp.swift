@@ -2,19 +2,20 @@ import Foundation
 public import Tidemark
 public import TidemarkApp
 
-/// The data of the app, for whoever is signed in: what its screens are made of.
+/// The data of the app for the signed-in user. Makes the models of its screens.
 @MainActor
 public struct ChatsApp {
     public let firestore: Firestore
     public let me: String
-    /// By which messages are dated.
+    /// Returns the send time of a new message.
     public var now: @Sendable () -> Timestamp = { Timestamp(date: Date()) }
-    /// Whether a chat that is cleared here is cleared on the person's other devices too. It costs a read at
-    /// each open of a chat; a person of one device needs none.
+    /// True if clearing a chat also clears it on the user's other devices. This costs a read each
+    /// time a chat opens. A user with one device does not need it.
     public var sharesClears = true
-    /// How many messages of a chat a device holds: the newest, and beyond them those that somebody went back to.
+    /// The number of messages of a chat that a device holds: the newest ones. Older messages that
+    /// the user loads are held in addition.
     public nonisolated static let heldMessages = 100
-    /// Measures the pause in typing before a search asks.
+    /// Measures the pause in typing after which a search asks the server.
     public var clock: any Clock<Duration> = ContinuousClock()
 
     public nonisolated init(_ firestore: Firestore, me: String) {
@@ -22,7 +23,8 @@ public struct ChatsApp {
         self.me = me
     }
 
-    /// Files, accounts, Firestore and the feed of the first screen: `try TidemarkStack(ChatsApp.settings(…))`.
+    /// Returns the settings of files, accounts, Firestore and the first screen's feed. Use them as
+    /// in `try TidemarkStack(ChatsApp.settings(…))`.
     public nonisolated static func settings(
         folder: String, projectID: String, accounts: AccountsEndpoint
     ) -> StackSettings {
@@ -33,12 +35,12 @@ public struct ChatsApp {
 
     nonisolated var user: DocumentReference { firestore.collection("users").document(me) }
 
-    /// The chats that the person takes part in, the one with the latest message first.
+    /// The chats of which the user is a member, the one with the latest message first.
     nonisolated var chatList: FeedDefinition {
         .chatList(of: me, in: firestore.collection("chats"))
     }
 
-    /// The messages of a chat, above the clear mark.
+    /// Returns the feed of a chat's messages above the clear mark.
     nonisolated func messages(of chat: String) -> FeedDefinition {
         var messages = FeedDefinition.conversation(firestore.collection("chats").document(chat))
         messages.limit = Self.heldMessages
@@ -50,8 +52,8 @@ public struct ChatsApp {
 
     public func chats() throws(FirestoreError) -> ChatListModel { try ChatListModel(self) }
 
-    /// What the next open of the list asks for chats that changed, and why. Asks no server. What was seen is
-    /// one read beside it.
+    /// Returns the next request of the chat list and its reason, without a request to the server.
+    /// The document of seen counts costs one more read.
     public func nextOpen() async throws(FirestoreError) -> ReadPlan {
         let feed = try Feed(chatList)
         try await feed.open()
@@ -68,7 +70,7 @@ public struct ChatsApp {
 
     public func blocked() throws(FirestoreError) -> BlockedModel { try BlockedModel(self) }
 
-    /// Finds people as their names are typed.
+    /// Returns a model that finds people while the user types a name.
     public func search() throws(FirestoreError) -> UserSearchModel {
         UserSearchModel(try UserSearch(firestore.collection("users")), clock: clock)
     }

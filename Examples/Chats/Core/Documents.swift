@@ -1,13 +1,14 @@
 public import Tidemark
 import TidemarkApp
 
-/// `chats/{id}`: who talks, and what was said last.
+/// A document `chats/{id}`: the members of a chat, and its last message.
 public struct Chat: Codable, Identifiable, Hashable, Sendable {
     @DocumentID public var id: String?
     public var members: [String]
     public var title: String
     public var lastText: String
-    /// Of all messages that were ever sent here: what is unread is what came since one has looked.
+    /// The number of messages ever sent in this chat. The unread count is this number minus the
+    /// count in ``Seen``.
     public var messageCount: Int
     @ServerTimestamp public var lastMessageAt: Timestamp?
     @ServerTimestamp public var updatedAt: Timestamp?
@@ -21,17 +22,18 @@ public struct Chat: Codable, Identifiable, Hashable, Sendable {
     }
 }
 
-/// `users/{id}/state/seen`: for each chat the number of messages that its user has seen, on any device.
+/// The document `users/{id}/state/seen`: for each chat, the number of messages that the user has
+/// seen on any device.
 public struct Seen: Codable, Hashable, Sendable {
     public var chats: [String: Int] = [:]
 }
 
-/// `chats/{id}/messages/{id}`. Every write sets `updatedAt`; a delete sets `deletedAt`.
+/// A document `chats/{id}/messages/{id}`. Every write sets `updatedAt`; a delete sets `deletedAt`.
 public struct ChatMessage: Codable, Identifiable, Hashable, Sendable {
     @DocumentID public var id: String?
     public var author: String
     public var text: String
-    /// By the clock of the device that wrote it.
+    /// The time by the clock of the device that wrote the message.
     public var sentAt: Timestamp
     @ServerTimestamp public var updatedAt: Timestamp?
     public var deletedAt: Timestamp?
@@ -43,7 +45,7 @@ public struct ChatMessage: Codable, Identifiable, Hashable, Sendable {
     }
 }
 
-/// `users/{id}/notifications/{id}`.
+/// A document `users/{id}/notifications/{id}`.
 public struct Notice: Codable, Identifiable, Hashable, Sendable {
     @DocumentID public var id: String?
     public var text: String
@@ -54,9 +56,9 @@ public struct Notice: Codable, Identifiable, Hashable, Sendable {
     public init(text: String) { self.text = text }
 }
 
-/// A line of a list that is opened seldom, which the service writes: `users/{id}/calls/{id}`,
-/// `users/{id}/purchases/{id}`, `chats/{id}/media/{id}`, `activity/all/posts/{id}`. Each list has a field of its
-/// own for the time: `startedAt`, `purchasedAt`, `sharedAt`, `createdAt`.
+/// An item of a rarely opened list that the service writes: `users/{id}/calls/{id}`,
+/// `users/{id}/purchases/{id}`, `chats/{id}/media/{id}` or `activity/all/posts/{id}`. Each list has
+/// its own time field: `startedAt`, `purchasedAt`, `sharedAt` or `createdAt`.
 public struct Entry: Codable, Identifiable, Hashable, Sendable {
     @DocumentID public var id: String?
     public var author: String
@@ -70,14 +72,16 @@ public struct Entry: Codable, Identifiable, Hashable, Sendable {
     }
 }
 
-/// `users/{id}/state/{name}`, for what there is one document of: a report, settings, a subscription, a game, a call.
+/// A document `users/{id}/state/{name}`: a report, settings, a subscription, a game or a call. Each
+/// user has one of each.
 public struct SingleState: Codable, Hashable, Sendable {
     public var state: String
 
     public init(_ state: String) { self.state = state }
 }
 
-/// `users/{id}`: what others see of a person. `searchName` is the normalised name, for the search.
+/// A document `users/{id}`: the public data of a user. `searchName` is the normalised name, for the
+/// search.
 public struct Person: Codable, Identifiable, Hashable, Sendable {
     @DocumentID public var id: String?
     public var name: String

@@ -1,32 +1,32 @@
 public import Tidemark
 public import TidemarkApp
 
-/// The lists that are opened seldom. Each costs what is new in it, and one read for asking.
+/// Lists that are opened rarely. Opening one costs a read per new item, and at least one read.
 extension ChatsApp {
-    /// How many pictures, films and files of a chat a device holds: the newest, and beyond them those that
-    /// somebody went back to.
+    /// The number of pictures, films and files of a chat that a device holds: the newest ones.
+    /// Older ones that the user loads are held in addition.
     public nonisolated static let heldMedia = 200
 
-    /// The person's calls.
+    /// Returns the user's calls.
     public func calls() throws(FirestoreError) -> FeedModel<Entry> { try list(.callLog(of: user)) }
 
-    /// What the person has bought.
+    /// Returns the user's purchases.
     public func purchases() throws(FirestoreError) -> FeedModel<Entry> {
         try list(.purchases(of: user))
     }
 
-    /// What was shared in a chat, beside its messages.
+    /// Returns the media shared in a chat.
     public func media(of chat: String) throws(FirestoreError) -> FeedModel<Entry> {
         let chat = firestore.collection("chats").document(chat)
         return try list(.media(of: chat, limit: Self.heldMedia))
     }
 
-    /// What everybody is told.
+    /// Returns the announcements to all users.
     public func activity() throws(FirestoreError) -> FeedModel<Entry> {
         try list(.activity(firestore.collection("activity/all/posts")))
     }
 
-    /// Those who were there in the last 24 hours, and who of them is online.
+    /// Returns the users of the last 24 hours, and which of them are online.
     public func online() throws(FirestoreError) -> OnlineUsersModel {
         OnlineUsersModel(try OnlineUsers(firestore.collection("presence")), clock: clock)
     }

@@ -3,16 +3,16 @@ import Tidemark
 public import TidemarkApp
 
 extension ChatsApp {
-    /// Of what there is one document for each person.
+    /// The documents that exist once per user.
     public enum Single: String, CaseIterable, Sendable {
         case report, settings, subscription, game, call
     }
 
-    /// The person's report, settings, subscription, game and call.
+    /// Returns the user's report, settings, subscription, game and call.
     public func states() -> StatesModel { StatesModel(self) }
 }
 
-/// Documents that are listened to one by one: each costs a read when it begins, and one for each change.
+/// Listens to single documents. Each listener costs a read at its start, and one for each change.
 @MainActor @Observable
 public final class StatesModel {
     public struct Row: Identifiable, Equatable, Sendable {
@@ -31,19 +31,19 @@ public final class StatesModel {
     }
 
     public var rows: [Row] { ChatsApp.Single.allCases.map { Row(id: $0, state: state(of: $0)) } }
-    /// It changes when the value does, and not with each write.
+    /// Returns the state of a document. It changes when the value does, and not with each write.
     public func state(of single: ChatsApp.Single) -> DocumentState<SingleState> {
         documents[single]?.state ?? .unknown
     }
-    /// Whether all of them are the server's.
+    /// True if all values are confirmed by the server.
     public var isFresh: Bool {
         documents.values.allSatisfy { $0.freshness?.isFresh ?? false }
     }
-    /// Why nothing more comes, in a sentence.
+    /// The reason why no further changes arrive, as a sentence for the user.
     public var problem: String? {
         ChatsApp.Single.allCases.compactMap { documents[$0]?.error?.message }.first
     }
 
-    /// The way out of a problem.
+    /// Listens again after a problem.
     public func retry() { for document in documents.values { document.retry() } }
 }

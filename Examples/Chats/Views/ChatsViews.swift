@@ -5,7 +5,7 @@
     import Tidemark
     import TidemarkApp
 
-    /// The chat list with its badges. A tap opens a chat.
+    /// Shows the chats with their badges. A tap opens a chat.
     struct ChatListView: View {
         let app: ChatsApp
         @State private var list: ChatListModel?
@@ -16,7 +16,7 @@
             List {
                 ForEach(list?.rows ?? []) { row in
                     NavigationLink {
-                        // Also what comes while it is open.
+                        // Messages that arrive while the chat is open are marked too.
                         ChatView(row.chat, in: app)
                             .task(id: row.unread) { await list?.markSeen(row) }
                     } label: {
@@ -53,7 +53,7 @@
         }
     }
 
-    /// One chat, oldest message first.
+    /// Shows one chat, oldest message first.
     struct ChatView: View {
         let chat: Chat
         let app: ChatsApp
@@ -158,7 +158,7 @@
         }
     }
 
-    /// A skeleton, a sentence with its way out, or a word on how old the rows are.
+    /// Shows a spinner, an error with a button to try again, or the age of the rows.
     struct PhaseView: View {
         let phase: FeedPhase
         let isEmpty: Bool
@@ -191,7 +191,7 @@
             }
         }
 
-        /// Below the rows.
+        /// Shows the text below the rows.
         private func note(_ text: String) -> some View {
             VStack {
                 Spacer()

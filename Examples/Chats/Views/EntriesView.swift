@@ -3,7 +3,7 @@
     import SwiftUI
     import TidemarkApp
 
-    /// A list that is opened seldom: activity, calls, purchases, and what was shared in a chat.
+    /// Shows a list that is opened rarely: activity, calls, purchases, or the media of a chat.
     struct EntriesView: View {
         let title: LocalizedStringKey
         let open: () throws -> FeedModel<Entry>

@@ -4,7 +4,7 @@
     import Tidemark
     import TidemarkApp
 
-    /// Those who were there in the last 24 hours, the one seen last first.
+    /// Shows the users of the last 24 hours, the most recently seen first.
     struct OnlineView: View {
         let app: ChatsApp
         @State private var model: OnlineUsersModel?

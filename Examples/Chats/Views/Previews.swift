@@ -4,7 +4,7 @@
     import Tidemark
     import TidemarkTesting
 
-    /// An app on a Firestore in the process, with a chat.
+    /// Shows the app with one chat, on a Firestore inside this process.
     private struct PreviewApp: View {
         @State private var app: ChatsApp?
 

@@ -4,7 +4,7 @@
     import SwiftUI
     import TidemarkApp
 
-    /// What there is one document of: each row changes when its value does.
+    /// Shows the documents that exist once per user. A row changes when its value does.
     struct StatesView: View {
         let app: ChatsApp
         @State private var model: StatesModel?

@@ -4,20 +4,22 @@ public import TidemarkApp
 public import TidemarkHealth
 public import TidemarkHealthSync
 
-/// The parts of the app's data: the person's health store on this device, where samples come from, and
-/// where the days go.
+/// The parts of the app's data: the health store on this device, the source of samples, and the
+/// collection to which days are sent.
 public struct HealthApp: Sendable {
     public let store: HealthStore
-    /// HealthKit, by an adapter of the app's own; in tests a scripted one.
+    /// The source of samples: HealthKit through the app's own adapter, or a scripted source in
+    /// tests.
     public let source: any HealthSampleSource
     public let firestore: Firestore
-    /// `users/ID/days`: one document a day, named by the day, as in `2026-05-10`.
+    /// The collection `users/ID/days` with one document per day, named after it: `2026-05-10`.
     public let days: CollectionReference
     public var now: @Sendable () -> Date = { Date() }
     public var clock: any Clock<Duration> = ContinuousClock()
-    /// Days in one batch, 1 to 100.
+    /// The number of days in one batch, 1 to 100.
     public var daysPerPart = 10
-    /// What reads the days that are sent: the history itself, unless somebody measures it.
+    /// Returns the source that reads the days to send. The default is the history itself; a test
+    /// can wrap it to measure reads.
     public var reading: @Sendable (HealthHistory) -> any BackfillSource<[HealthDayRecord]> = { $0 }
     let picked: PickedExport
 
@@ -26,12 +28,14 @@ public struct HealthApp: Sendable {
         .steps, .heartRate, .sleep, .weight, .height, .mood,
     ]
 
+    /// Opens the store.
+    ///
     /// - Parameters:
-    ///   - folder: Where `health.sqlite` is made.
-    ///   - source: Where samples come from.
-    ///   - firestore: A client of this person.
-    ///   - user: The person's id.
-    /// - Throws: `HealthExportError` when the store cannot be opened.
+    ///   - folder: The folder of `health.sqlite`.
+    ///   - source: The source of samples.
+    ///   - firestore: A client that acts as this user.
+    ///   - user: The user's id.
+    /// - Throws: `HealthExportError` if the store cannot be opened.
     public init(
         folder: String, source: any HealthSampleSource, firestore: Firestore, user: String
     ) throws {
@@ -44,24 +48,27 @@ public struct HealthApp: Sendable {
         days = firestore.collection("users/\(user)/days")
     }
 
-    /// Files, accounts and Firestore in one folder: `try TidemarkStack(HealthApp.settings(…))`.
+    /// Returns the settings of files, accounts and Firestore in one folder. Use them as in
+    /// `try TidemarkStack(HealthApp.settings(…))`.
     public static func settings(
         folder: String, projectID: String, accounts: AccountsEndpoint
     ) -> StackSettings {
         StackSettings(folder: folder, projectID: projectID, accounts: accounts)
     }
 
-    /// Of a stack, once somebody has signed in.
+    /// Makes the app from a stack, after the user has signed in.
     public init(_ stack: TidemarkStack, source: any HealthSampleSource, user: UserID) throws {
         try self.init(
             folder: stack.settings.folder + "/health-\(user.text)", source: source,
             firestore: stack.firestore, user: user.text)
     }
 
-    /// Samples into the store: the newest seven days first, then everything, then what comes.
+    /// Returns a task that stores samples: the newest seven days first, then all others, then new
+    /// ones.
     func intake() -> HealthIntake { HealthIntake(from: source, into: store, kinds: Self.kinds) }
 
-    /// Days from the store to the server, newest first. One write a day, no reads.
+    /// Returns a task that sends days from the store to the server, newest first; nil if there are
+    /// none. Costs one write per day and no reads.
     func sending() throws -> Backfill? {
         let history = try HealthHistory(
             store, to: days, daysPerPart: daysPerPart, now: { [now] in Timestamp(date: now()) })
@@ -70,18 +77,19 @@ public struct HealthApp: Sendable {
         }
     }
 
-    /// The days that other devices have sent, newest first. One read a day, once for each device.
+    /// Returns a task that fetches the days sent by other devices, newest first. Each device runs
+    /// it once, at one read per day.
     ///
     /// - Parameters:
-    ///   - count: How many days back.
-    ///   - last: The newest of them; nil for today.
+    ///   - count: The number of days.
+    ///   - last: The newest day; nil for today.
     public func returning(days count: Int = 90, until last: HealthDay? = nil) throws -> Backfill {
         let download = try HealthDownload(days, into: store)
         let job = download.job(days: count, until: last ?? moment.day)
         return Backfill([.init(job, from: download, to: download)])
     }
 
-    /// The time and place of the person.
+    /// The user's current time and time zone.
     var moment: HealthMoment {
         let date = now()
         return HealthMoment(

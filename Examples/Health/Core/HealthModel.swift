@@ -4,32 +4,34 @@ import Tidemark
 public import TidemarkApp
 public import TidemarkHealth
 
-/// The summary screen: eight values from one snapshot, the last seven days, and how far the work behind
-/// the screen is.
+/// The summary screen: eight values from one snapshot, the last seven days, and the progress of the
+/// background work.
 @MainActor @Observable
 public final class HealthModel {
-    /// What is going on behind what is shown.
+    /// The state of the background work.
     public enum Work: Hashable, Sendable {
         /// The newest seven days are being read.
         case firstDays
-        /// They are there; the older ones come.
+        /// The newest seven days are stored; older ones are being read.
         case older
-        /// All is there, and what is measured comes by itself.
+        /// All days are stored, and new samples are followed.
         case upToDate
-        /// Why it stopped, in a sentence; ``HealthModel/tryAgain()`` is the way out.
+        /// The work stopped. The text is the reason as a sentence for the user; call
+        /// ``HealthModel/tryAgain()`` to continue.
         case failed(String)
     }
 
-    /// An export that the person brings in.
+    /// The state of an export that the user imports.
     public enum Export: Hashable, Sendable {
         case idle
-        /// How far it is; nil before the file is opened.
+        /// The progress of the import; nil before the file is opened.
         case importing(HealthImport.Progress?)
-        /// It is on this device; ``HealthModel/sending`` says how far its days are.
+        /// The export is stored on this device. ``HealthModel/sending`` is the progress of sending
+        /// its days.
         case sending
         case done
-        /// Why it stopped, in a sentence. ``HealthModel/tryAgain()`` goes on with what may still succeed,
-        /// and another file may be picked.
+        /// The import stopped. The text is the reason as a sentence for the user. Call
+        /// ``HealthModel/tryAgain()`` to continue if the cause may be over, or import another file.
         case failed(String)
     }
 
@@ -40,17 +42,17 @@ public final class HealthModel {
     }
 
     public let summary: HealthSummaryModel
-    /// The last seven days, newest first, by the same hours as everything else.
+    /// The last seven days, newest first. They are made from the same hours as the summary.
     public private(set) var week: [Day] = []
     public private(set) var work = Work.firstDays
     public private(set) var export = Export.idle
-    /// How far the days are sent; nil before anything is.
+    /// The progress of sending days; nil before any were sent.
     public private(set) var sending: BackfillProgress?
-    /// How far the days of other devices are fetched; nil where there is nothing to fetch.
+    /// The progress of fetching the days of other devices; nil if there is nothing to fetch.
     public private(set) var returning: BackfillProgress?
 
     @ObservationIgnored private let app: HealthApp
-    /// Draws the week anew.
+    /// Updates the week after each change of the store.
     @ObservationIgnored private var watching: Task<Void, Never>?
     @ObservationIgnored private var intake: Task<Void, Never>?
     @ObservationIgnored private var sender: Task<Void, Never>?
@@ -58,8 +60,8 @@ public final class HealthModel {
     @ObservationIgnored private var backfills: [Backfill] = []
     @ObservationIgnored private var isClosed = false
 
-    /// Shows what the store holds, and begins to bring it up to date; ends with ``close()``. An export that
-    /// was under way when the app was killed goes on first.
+    /// Shows the stored data, and starts the background work; call ``close()`` to end. An import
+    /// that was interrupted when the app was killed continues first.
     public init(_ app: HealthApp) {
         self.app = app
         summary = HealthSummaryModel(app.store, moment: { app.moment }, clock: app.clock)
@@ -73,7 +75,8 @@ public final class HealthModel {
 
     deinit { for task in [watching, intake, sender, importing] { task?.cancel() } }
 
-    /// The way out of ``Work/failed(_:)`` and ``Export/failed(_:)``: goes on behind what was stored.
+    /// Continues the work after ``Work/failed(_:)`` or ``Export/failed(_:)``, from the last stored
+    /// page.
     public func tryAgain() {
         if isImporting { return }
         rest()
@@ -81,7 +84,7 @@ public final class HealthModel {
         if app.picked.file == nil { begin() } else { beginImport() }
     }
 
-    /// Ends it. What was stored and sent stays, and an export goes on with the next model.
+    /// Stops all work. Stored and sent data stays. The next model continues an interrupted import.
     public func close() async {
         isClosed = true
         watching?.cancel()
@@ -91,7 +94,7 @@ public final class HealthModel {
         await importing?.value
     }
 
-    /// To be called when the system says that there is a network, or none.
+    /// Call this when the system reports that a network is available, or that there is none.
     public func setOnline(_ isOnline: Bool) async {
         if isOnline { app.firestore.networkMayBeBack() }
         for backfill in backfills { await backfill.setOnline(isOnline) }
@@ -101,11 +104,11 @@ public final class HealthModel {
         work = .firstDays
         sender = nil
         intake = Task { [weak self, app] in await self?.takeIn(app.intake()) }
-        // Its days do not wait for what is measured.
+        // The days of an export are sent without waiting for new samples.
         if export == .sending { beginSending() }
     }
 
-    /// Nothing is taken in and nothing sent from here on.
+    /// Stops storing samples and sending days.
     private func rest() {
         for task in [intake, sender] { task?.cancel() }
     }
@@ -134,12 +137,12 @@ public final class HealthModel {
         }
     }
 
-    /// What other devices have sent: once, for a device that holds nothing.
+    /// Fetches the days that other devices have sent. Runs once, on a device with an empty store.
     private func fetchDays() async {
         if let backfill = try? app.returning() { await run(backfill) { $0.returning = $1 } }
     }
 
-    /// Sends all days, and later those that have changed.
+    /// Sends all days, and later the changed ones.
     private func sendDays() async {
         let changes = app.store.changes(every: .seconds(10), clock: app.clock)
         await sendDaysOnce()
@@ -159,7 +162,7 @@ public final class HealthModel {
         export = isDone ? .done : .failed("The days of the export could not be sent.")
     }
 
-    /// - Returns: Whether all of it is done.
+    /// - Returns: True if all parts are done.
     @discardableResult
     private func run(
         _ backfill: Backfill, _ show: (HealthModel, BackfillProgress) -> Void
@@ -184,17 +187,17 @@ public final class HealthModel {
         week = (totals ?? []).reversed().map { Day(day: $0.day, steps: $0.sum) }
     }
 
-    // MARK: An export
+    // MARK: Exports
 
     private var isImporting: Bool {
         if case .importing = export { true } else { false }
     }
 
-    /// Brings in an export that was picked: the `export.zip` of the Health app, or the `export.xml` in it.
+    /// Imports an export: the Health app's `export.zip`, or the `export.xml` in it.
     ///
-    /// Returns when the app holds the file; ``export`` says how far it is. Until it is in the store nothing
-    /// else is taken in or sent, so that each day is sent once. Killed, the app goes on with it at its next
-    /// launch.
+    /// Returns when the app holds the file; ``export`` then shows the progress. During the import
+    /// no other samples are stored and no days are sent, because each day should be sent once. If
+    /// the app is killed, its next launch continues the import.
     public func bringIn(_ file: URL) async {
         if isImporting { return }
         rest()
@@ -203,7 +206,7 @@ public final class HealthModel {
         _ = await keeping.result
     }
 
-    /// Stops an import. What was stored stays.
+    /// Stops an import. The stored part stays.
     public func cancelImport() async {
         importing?.cancel()
         await importing?.value
@@ -215,7 +218,7 @@ public final class HealthModel {
     }
 
     private func importPicked(after keeping: Task<Void, any Error>?) async {
-        // They end with the step under way.
+        // The cancelled tasks first finish their current step.
         for task in [intake, sender] { await task?.value }
         do {
             try await keeping?.value
@@ -224,7 +227,8 @@ public final class HealthModel {
             export =
                 isWhole ? .sending : .failed("The export was cut off: what was left of it is here.")
         } catch let error as HealthExportError {
-            // With more space on the disk it goes on; another file would be as bad the next time.
+            // After a lack of disk space the import can continue. Any other failure would repeat
+            // with this file.
             if case .storage = error {} else { app.picked.forget() }
             export = .failed(error.message)
         } catch is CancellationError {
@@ -235,7 +239,7 @@ public final class HealthModel {
         if !isClosed { begin() }
     }
 
-    /// - Returns: Whether the export has an end.
+    /// - Returns: True if the export is complete.
     private func readPicked() async throws -> Bool {
         guard let file = app.picked.file else { throw CancellationError() }
         let (steps, input) = AsyncStream.makeStream(

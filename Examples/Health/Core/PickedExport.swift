@@ -1,25 +1,25 @@
 import Foundation
 import TidemarkHealth
 
-/// The export that a person has picked, in the app's folder until it is in the store: an app that is killed
-/// meanwhile goes on with it at its next launch.
+/// The export that the user has picked. It stays in the app's folder until it is in the store. If
+/// the app is killed before that, the next launch continues with it.
 struct PickedExport: Sendable {
     private let folder: URL
 
     init(folder: String) { self.folder = URL(fileURLWithPath: folder + "/export") }
 
-    /// Nil where there is none.
+    /// The picked file; nil if there is none.
     var file: URL? {
         let files = try? FileManager.default.contentsOfDirectory(
             at: folder, includingPropertiesForKeys: nil)
         return files?.first
     }
 
-    /// Links it, which takes no time and no space, or copies it where that cannot be.
+    /// Links the file, which takes no time and no space, or copies it if linking fails.
     @concurrent
     func keep(_ file: URL) async throws(HealthExportError) {
         let files = FileManager.default
-        // What a kill leaves of a copy is no export.
+        // A kill during the copy leaves only this part, which does not count as an export.
         let part = folder.appendingPathExtension("part")
         let copy = part.appendingPathComponent(file.lastPathComponent)
         forget()

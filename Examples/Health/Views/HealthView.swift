@@ -5,7 +5,7 @@
     import TidemarkApp
     import TidemarkHealth
 
-    /// The summary: the newest values, seven days, and the work behind them.
+    /// Shows the newest values, seven days, and the progress of the background work.
     struct HealthView: View {
         let app: HealthApp
         @State private var model: HealthModel?
@@ -32,7 +32,8 @@
             .onOpenURL { file in Task { await bringIn(file) } }
         }
 
-        /// An export that the Health app has shared with this one: the system's copy of it.
+        /// Imports an export that the Health app has shared. The system passes a copy, which is
+        /// deleted.
         private func bringIn(_ file: URL) async {
             let model = self.model ?? HealthModel(app)
             self.model = model
@@ -41,7 +42,7 @@
         }
     }
 
-    /// How far an export is, until its days are sent like any other.
+    /// Shows the progress of an import. Sending its days is shown like any other sending.
     struct ExportSection: View {
         let model: HealthModel
 
@@ -106,7 +107,7 @@
             }
         }
 
-        /// A skeleton until it is known; grey while it is out of date.
+        /// Shows a placeholder until the value is known; grey if the value is out of date.
         private func value(
             _ title: LocalizedStringKey, _ value: Double?, _ item: HealthSummary.Item
         ) -> some View {

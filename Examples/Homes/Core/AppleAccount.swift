@@ -4,8 +4,9 @@ import Tidemark
 import TidemarkApp
 
 extension PhoneUser {
-    /// What *Sign in with Apple* gives. On a device it comes from Apple's sheet, as
-    /// `AppleSignIn.identity(_:).credential`; here the server takes a token that nobody has signed.
+    /// The credential of *Sign in with Apple*. On a device, it is made by Apple's sheet, as
+    /// `AppleSignIn.identity(_:).credential`. Here it is an unsigned token, which the test server
+    /// accepts.
     var appleCredential: ProviderCredential {
         struct Claims: Encodable {
             let sub, email: String

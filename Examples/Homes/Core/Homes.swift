@@ -43,7 +43,7 @@ extension Example {
     ]
 }
 
-/// What is on the server, and what happens there.
+/// The server's data and the other users of the story.
 enum HomesWorld {
     static let names = [
         "Bo", "Cleo", "Dan", "Edda", "Finn", "Gro", "Hal", "Ines", "Jon", "Kim", "Lea", "Mats",

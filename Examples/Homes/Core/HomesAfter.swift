@@ -4,15 +4,16 @@ import Synchronization
 import Tidemark
 import TidemarkApp
 
-/// The app on Tidemark: the sign-up is a job in a journal, and a launch is a machine without a dead end.
+/// The app on Tidemark. The sign-up is a job in a journal, and the launch is a state machine in
+/// which every state has a way out.
 public final class HomesAfter: PhoneApp {
     private struct State {
         var launch: Launch?
-        /// Whose feed is being watched.
+        /// The user whose feed is watched.
         var user: UserID?
-        /// Whose profile is being listened to.
+        /// The user whose profile is watched.
         var profileOf: UserID?
-        /// Whether the onboarding of an earlier run was taken up again.
+        /// True if the interrupted onboarding of an earlier run was resumed.
         var hasResumed = false
     }
 
@@ -53,7 +54,7 @@ public final class HomesAfter: PhoneApp {
                 window: Paths.window))
     }
 
-    // MARK: What the launch says
+    // MARK: Launch states
 
     private func showContent(of user: UserID?) async {
         if let user { watch(user) }
@@ -66,14 +67,14 @@ public final class HomesAfter: PhoneApp {
         let draft = (try? stack.jobs.draft()) ?? nil
         shown.change { $0.follow(machine, draft: draft) }
         if case .local(let user?) = screen.content { watch(user) }
-        // Before the session is known, calls would go without a token.
+        // A call before the session is loaded would be sent without a token.
         switch machine.state {
         case .signedIn(let user), .profileReady(let user), .live(let user): watchProfile(of: user)
         default: break
         }
     }
 
-    /// The onboarding follows the account by itself, and a sign-up that was interrupted goes on at the
+    /// Starts the onboarding when the account exists, and continues an interrupted sign-up at the
     /// next launch.
     private func goOn(_ machine: LaunchMachine) {
         let launch: Launch? = state.withLock { state in
@@ -116,7 +117,7 @@ public final class HomesAfter: PhoneApp {
         }
     }
 
-    // MARK: What the person does
+    // MARK: User actions
 
     public func tap(_ id: String, _ text: String) async {
         guard let launch = state.withLock({ $0.launch }) else { return }
@@ -138,7 +139,7 @@ public final class HomesAfter: PhoneApp {
         }
     }
 
-    /// On disk before the next step is shown.
+    /// Stores the typed text before the next step is shown.
     private func keep(step: Int, _ profile: MapValue) async {
         do { try await stack.jobs.keep(step: step, profile: profile) } catch {
             shown.change { $0.message = "This phone can't keep what you typed." }

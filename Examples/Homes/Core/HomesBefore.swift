@@ -5,8 +5,8 @@ import Foundation
 import Tidemark
 import TidemarkApp
 
-/// The app as it was: the account first, the profile at the end of the onboarding, and a launch that
-/// waits for the profile of whoever is signed in.
+/// The old app. It creates the account first and the profile at the end of the onboarding. Its
+/// launch waits for the profile of the signed-in user.
 public final class HomesBefore: PhoneApp {
     private let phone: PhoneEnvironment
     private let stack: TidemarkStack
@@ -30,7 +30,7 @@ public final class HomesBefore: PhoneApp {
         await waitForProfile(user)
     }
 
-    /// Signed in: the profile must be there. There is no timer.
+    /// Waits until the profile exists, without a timeout.
     private func waitForProfile(_ user: UserID) async {
         let document = stack.firestore.collection(Paths.users).document(user.text)
         do {
@@ -49,7 +49,7 @@ public final class HomesBefore: PhoneApp {
         tasks.begin(self) { await $0.listen() }
     }
 
-    /// The whole collection, as every screen of the app did.
+    /// Listens to the whole collection, as every screen of the old app did.
     private func listen() async {
         let members = stack.firestore.collection(Paths.members)
             .order(by: Paths.joined, descending: true)
@@ -71,7 +71,7 @@ public final class HomesBefore: PhoneApp {
         }
     }
 
-    // MARK: What the person does
+    // MARK: User actions
 
     public func tap(_ id: String, _ text: String) async {
         switch id {
@@ -104,7 +104,7 @@ public final class HomesBefore: PhoneApp {
         }
     }
 
-    /// A write that the device keeps and sends: its call is not waited for.
+    /// Writes the profile through the durable queue. Does not wait for the server.
     private func writeProfile(home: String) async {
         guard let user = stack.accounts.user else { return }
         let profile = Profile(name: shown.value.name, home: home)

@@ -9,7 +9,7 @@ public struct Member: Codable, Equatable, Sendable {
     public var joinedAt: Timestamp
 }
 
-/// All that the app knows; its screen is a function of it.
+/// The app's whole state. The screen is a pure function of it.
 public struct HomesModel: Equatable, Sendable {
     public struct Line: Equatable, Sendable {
         public var id: String
@@ -20,9 +20,9 @@ public struct HomesModel: Equatable, Sendable {
     public enum Place: Equatable, Sendable {
         case opening
         case signIn
-        /// The steps of the onboarding: 0 asks for a name, 1 for a home.
+        /// A step of the onboarding: 0 asks for the name, 1 for the home.
         case onboarding(step: Int)
-        /// Account and profile are being made or looked for.
+        /// The account and the profile are being created or looked up.
         case settingUp
         case home
     }
@@ -30,16 +30,16 @@ public struct HomesModel: Equatable, Sendable {
     public var place = Place.opening
     public var name = ""
     public var home = ""
-    /// Newest first.
+    /// The members, newest first.
     public var lines: [Line] = []
     public var state = Screen.State.loading
-    /// What is said above the content, and what a person can do about it.
+    /// The message above the content, and the actions that the user can take.
     public var message: String?
     public var actions: [Control] = []
 
     public init() {}
 
-    /// What a launch says, and what was typed before.
+    /// Takes the state of the launch, and the name of an earlier onboarding.
     mutating func follow(_ machine: LaunchMachine, draft: MapValue?) {
         let screen = machine.screen
         message = screen.message
@@ -49,7 +49,7 @@ public struct HomesModel: Equatable, Sendable {
         case .nothing, .local(nil): place = .opening
         case .local(.some):
             switch (machine.state, place) {
-            // Whoever has just signed in may have no profile yet.
+            // A user who has just signed in may have no profile yet.
             case (.signedIn, .signIn), (.signedIn, .settingUp), (.signedIn, .onboarding):
                 place = .settingUp
             default: place = .home
@@ -58,9 +58,9 @@ public struct HomesModel: Equatable, Sendable {
         case .onboarding(let step):
             switch machine.state {
             case .profilePending: place = .settingUp
-            // The onboarding follows at once, and its fields with it.
+            // The onboarding and its fields follow immediately.
             case .profileMissing: (place, message, actions) = (.settingUp, nil, [])
-            // The account comes first.
+            // The user must sign in before the onboarding.
             case .onboarding(nil, _): place = .signIn
             default: place = .onboarding(step: min(step, 1))
             }
@@ -75,7 +75,7 @@ public struct HomesModel: Equatable, Sendable {
         }
     }
 
-    /// - Parameter now: For how long ago somebody joined.
+    /// - Parameter now: The time from which the members' ages are counted.
     public func screen(now: Date) -> Screen {
         switch place {
         case .opening: Screen("Homes", .loading)
@@ -91,7 +91,7 @@ public struct HomesModel: Equatable, Sendable {
         }
     }
 
-    /// The message as a state.
+    /// The message as a screen state; nil if there is none.
     private func told(_ wayOut: String?) -> Screen.State? {
         message.map { .failed(reason: $0, wayOut: wayOut) }
     }
@@ -137,7 +137,7 @@ public struct HomesModel: Equatable, Sendable {
     }
 }
 
-/// Where the app keeps its documents.
+/// The app's collections and fields.
 enum Paths {
     static let users = "users"
     static let members = "homes/elm/members"
@@ -147,7 +147,7 @@ enum Paths {
     static let window = 50
 }
 
-/// A document of `users`: without one, an account is half made.
+/// A document of `users`. An account without one is incomplete.
 struct Profile: Codable, Equatable, Sendable {
     var name: String
     var home: String

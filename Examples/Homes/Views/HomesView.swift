@@ -3,7 +3,8 @@
     import HomesCore
     import SwiftUI
 
-    /// Every place of the app, from the first launch to the home: the core decides which.
+    /// Shows every screen of the app, from the first launch to the home. The core decides which
+    /// one.
     struct HomesView: View {
         let app: HomesAfter
         @State private var screen: Screen?

@@ -3,21 +3,21 @@ public import Tidemark
 import TidemarkApp
 public import TidemarkResilience
 
-/// One conversation: its newest page is live, older pages come from disk where the device holds them, and
-/// what is sent is safe before the call returns.
+/// One conversation. The newest page is live, older pages come from disk if the device holds them,
+/// and a message is stored before `send` returns.
 @MainActor @Observable
 public final class ConversationModel {
     public let messages: PagedList<Message>
-    /// Oldest first, without those that were refused.
+    /// The messages, oldest first, without the refused ones.
     public var shown: [Message] {
         let refused = Set(refused.map(\.message))
         return messages.items.filter { !refused.contains($0.id ?? "") }
     }
-    /// What the server refused, oldest first.
+    /// The messages that the server refused, oldest first.
     public private(set) var refused: [RefusedMessage] = []
-    /// Why the last action failed, in a sentence; nil after one that succeeded.
+    /// The reason why the last action failed, as a sentence for the user; nil after a success.
     public private(set) var problem: String?
-    /// For what the person asks for. Listeners and sends try again by themselves.
+    /// The retries of a refresh. Listeners and sends have their own retries.
     @ObservationIgnored public var retry = RetryPolicy.mobile
 
     @ObservationIgnored private let conversation: DocumentReference
@@ -25,9 +25,9 @@ public final class ConversationModel {
     @ObservationIgnored private let now: @Sendable () -> Timestamp
     @ObservationIgnored private var watching: Task<Void, Never>?
 
-    /// Begins to listen; ends with ``close()``.
+    /// Starts to listen; call ``close()`` to end.
     ///
-    /// - Throws: `invalidArgument` when the reference names no document.
+    /// - Throws: `invalidArgument` if the reference is not a document's.
     public init(
         _ conversation: DocumentReference, me: String, now: @escaping @Sendable () -> Timestamp,
         clock: any Clock<Duration> = ContinuousClock()
@@ -47,15 +47,15 @@ public final class ConversationModel {
 
     deinit { watching?.cancel() }
 
-    /// Returns when the message is on disk, also without a network: it is shown from then on, sent in
-    /// order, and survives a kill.
+    /// Sends a message. Returns when the message is on disk, also without a network. From then on
+    /// it is shown, it is sent in order, and it survives a kill.
     public func send(_ text: String) async {
         let message = Message(
             in: conversation.documentID, author: me, text: text, timestamp: now())
         await act { [conversation] in _ = try await message.enqueue(in: conversation) }
     }
 
-    /// Marks a message as deleted: other devices hear of it as of any change.
+    /// Marks a message as deleted. Other devices receive the mark as an ordinary change.
     public func delete(_ id: String) async {
         await act { [conversation] in
             _ = try await conversation.firestore.messages.document(id).enqueueUpdateData([
@@ -65,7 +65,8 @@ public final class ConversationModel {
         }
     }
 
-    /// Asks what changed in the pages that came from disk. Costs a read for each change, at least one.
+    /// Reads the changes of the pages that came from disk. Costs a read for each change, at least
+    /// one.
     public func refresh() async {
         await act { [pager = messages.pager, retry] in
             try await Retry(retry).run(.read) { try await pager.refresh() }
@@ -79,7 +80,7 @@ public final class ConversationModel {
         }
     }
 
-    /// Forgets a refused message.
+    /// Deletes a refused message from this device.
     public func discard(_ message: RefusedMessage) async {
         await act { [firestore = conversation.firestore] in
             try await firestore.discardRejectedWrite(message.id)
@@ -107,14 +108,14 @@ public final class ConversationModel {
     }
 }
 
-/// A message that the server refused. It is kept until the person decides.
+/// A message that the server refused. It is kept until the user decides.
 public struct RefusedMessage: Identifiable, Hashable, Sendable {
-    /// The number of the write.
+    /// The number of the refused write.
     public let id: Int64
     /// The id of the message.
     public let message: String
     public let text: String
-    /// Why, in a sentence for the person.
+    /// The reason for the refusal, as a sentence for the user.
     public let reason: String
 
     init?(_ write: RejectedWrite, in conversation: DocumentReference) {

@@ -1,11 +1,11 @@
 public import Tidemark
 
-/// `conversations/{id}`: who talks to whom, and what was said last.
+/// A document `conversations/{id}`: the members of a conversation, and its last message.
 public struct Conversation: Codable, Identifiable, Hashable, Sendable {
     @DocumentID public var id: String?
     public var members: [String]
     public var title: String
-    /// Where the picture of the list is; nil for none.
+    /// The address of the picture in the list; nil for none.
     public var picture: String?
     public var lastText: String
     @ServerTimestamp public var lastMessageAt: Timestamp?
@@ -19,11 +19,13 @@ public struct Conversation: Codable, Identifiable, Hashable, Sendable {
     }
 }
 
-/// `messages/{id}`: those of all conversations, of which each names its own.
+/// A document `messages/{id}`. The collection holds the messages of all conversations, and each
+/// message names its own.
 ///
-/// Every write sets `updatedAt` to the server's time, and a delete sets `deletedAt`: so a page that the
-/// device holds is brought up to date at the price of what changed in it. `timestamp` is the time at which it
-/// was written, by the device's clock: that is where it is shown, also before the server has it.
+/// Every write sets `updatedAt` to the server's time, and a delete sets `deletedAt`. Because of
+/// this, updating a page that the device holds costs only reads of its changes. `timestamp` is the
+/// time of writing by the device's clock. It is the message's position, also before the server has
+/// the message.
 public struct Message: Codable, Identifiable, Hashable, Sendable {
     @DocumentID public var id: String?
     public var conversationId: String
@@ -40,6 +42,6 @@ public struct Message: Codable, Identifiable, Hashable, Sendable {
         self.timestamp = timestamp
     }
 
-    /// Whether it waits on this device: its last change has no time of the server's yet.
+    /// True if the message waits on this device: its last change has no server time yet.
     public var isWaiting: Bool { updatedAt == nil }
 }

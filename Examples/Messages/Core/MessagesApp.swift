@@ -2,12 +2,12 @@ import Foundation
 public import Tidemark
 public import TidemarkApp
 
-/// The data of the app, for whoever is signed in: what its screens are made of.
+/// The data of the app for the signed-in user. Makes the models of its screens.
 @MainActor
 public struct MessagesApp {
     public let firestore: Firestore
     public let me: String
-    /// By which messages are dated, in the order in which they are written.
+    /// Returns the send time of a new message. Messages are shown in the order of these times.
     public var now: @Sendable () -> Timestamp = { Timestamp(date: Date()) }
     /// Measures how long a screen waits for the server.
     public var clock: any Clock<Duration> = ContinuousClock()
@@ -17,19 +17,20 @@ public struct MessagesApp {
         self.me = me
     }
 
-    /// Files, accounts and Firestore in one folder: `try TidemarkStack(MessagesApp.settings(…))`.
+    /// Returns the settings of files, accounts and Firestore in one folder. Use them as in
+    /// `try TidemarkStack(MessagesApp.settings(…))`.
     public nonisolated static func settings(
         folder: String, projectID: String, accounts: AccountsEndpoint
     ) -> StackSettings {
         StackSettings(folder: folder, projectID: projectID, accounts: accounts)
     }
 
-    /// Of a stack, once somebody has signed in.
+    /// Makes the app from a stack, after the user has signed in.
     public nonisolated init(_ stack: TidemarkStack, user: UserID) {
         self.init(stack.firestore, me: user.text)
     }
 
-    /// The conversations of the person, in pages, of which the newest is live.
+    /// Returns the user's conversations in pages. The newest page is live.
     public func conversations() throws(FirestoreError) -> PagedList<Conversation> {
         let pager = try Pager.conversations(of: me, in: firestore.collection("conversations"))
         return PagedList(pager, of: firestore, clock: clock)
@@ -41,7 +42,7 @@ public struct MessagesApp {
             clock: clock)
     }
 
-    /// Begins a conversation. Returns its id when it is on disk, also without a network.
+    /// Creates a conversation and returns its id when it is on disk, also without a network.
     public func begin(_ title: String, with others: [String]) async throws -> String {
         let document = firestore.collection("conversations").document()
         _ = try await document.enqueueSetData(

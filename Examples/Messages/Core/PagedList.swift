@@ -2,17 +2,17 @@ public import Observation
 public import Tidemark
 public import TidemarkApp
 
-/// A list in pages for a screen to bind to: its values, and where they stand with the server.
+/// A list in pages to which a screen can bind: its values, and their relation to the server's data.
 @MainActor @Observable
 public final class PagedList<Item: Decodable & Sendable> {
-    /// After this long without an answer the person is told, and may ask again.
+    /// The time without an answer after which the list reports a failure and offers to try again.
     public static var patience: Duration { .seconds(10) }
 
     public let pages: TypedPagerModel<Item>
     private var isOverdue = false
-    /// Whether what was refused has been asked for once more.
+    /// True if a denied read was repeated after all pending writes were sent.
     private var isAskedAgain = false
-    /// When the server last confirmed what is shown.
+    /// The time of the server's last confirmation of the shown items.
     private var confirmed: Timestamp?
 
     @ObservationIgnored let pager: Pager
@@ -22,11 +22,11 @@ public final class PagedList<Item: Decodable & Sendable> {
     @ObservationIgnored private var watching: Task<Void, Never>?
     @ObservationIgnored private var askingAgain: Task<Void, Never>?
 
-    /// Begins to listen; ends with ``close()``.
+    /// Starts to listen; call ``close()`` to end.
     ///
     /// - Parameters:
     ///   - pager: The pages.
-    ///   - firestore: Their client.
+    ///   - firestore: The client of the pages.
     ///   - clock: Measures ``patience``.
     public init(
         _ pager: Pager, of firestore: Firestore, clock: any Clock<Duration> = ContinuousClock()
@@ -53,7 +53,7 @@ public final class PagedList<Item: Decodable & Sendable> {
         askingAgain?.cancel()
     }
 
-    /// Oldest first.
+    /// The items of all loaded pages, oldest first.
     public var items: [Item] { pages.items }
     public var hasMore: Bool { pages.hasMore && !pages.items.isEmpty }
     public var phase: PagePhase {
@@ -68,10 +68,11 @@ public final class PagedList<Item: Decodable & Sendable> {
         return isOverdue ? .failed(FirestoreError(.unavailable, "No answer yet.")) : .loading
     }
 
-    /// As the last row appears: never two loads at once. After an error it asks for the same again.
+    /// Loads the next page; call this when the last row appears. Two loads never run at the same
+    /// time. After an error, the same page is requested again.
     public func loadMore() { pages.loadMore() }
 
-    /// The way out of ``PagePhase/failed(_:)``.
+    /// Tries again after ``PagePhase/failed(_:)``.
     public func tryAgain() {
         firestore.networkMayBeBack()
         if pages.error != nil { pages.loadMore() }
@@ -84,8 +85,8 @@ public final class PagedList<Item: Decodable & Sendable> {
         pager.close()
     }
 
-    /// The rules know nobody of a conversation that this device began, until the server has it. So what is
-    /// refused is asked once more, when the writes of this device have been sent.
+    /// Repeats a denied read once, after all pending writes were sent. The rules deny reads of a
+    /// conversation that this device has created until the server has it.
     private func askAgain() {
         guard askingAgain == nil else { return }
         askingAgain = Task { [weak self, firestore] in
@@ -106,15 +107,15 @@ public final class PagedList<Item: Decodable & Sendable> {
     }
 }
 
-/// Where a list stands with the server.
+/// The relation of a list to the server's data.
 public enum PagePhase: Hashable, Sendable {
-    /// Nothing is known yet: draw a skeleton.
+    /// No data is known yet: draw a skeleton.
     case loading
-    /// What the device holds, and when the server last confirmed it; nil where it has not since the
-    /// app was launched.
+    /// The device's data, with the time of the server's last confirmation; nil if there was none
+    /// since the launch.
     case stale(since: Timestamp?)
-    /// The server's, and kept up to date. An empty list is really empty.
+    /// The server's data, kept up to date. An empty list is really empty.
     case fresh
-    /// Nothing to show, and why. ``PagedList/tryAgain()`` is the way out.
+    /// There is nothing to show, because of this error. Call ``PagedList/tryAgain()`` to try again.
     case failed(FirestoreError)
 }

@@ -1,18 +1,18 @@
 public import Tidemark
 
 extension Firestore {
-    /// Of all conversations.
+    /// The messages of all conversations.
     var messages: CollectionReference { collection("messages") }
 }
 
 extension DocumentReference {
-    /// Of this conversation.
+    /// The messages of this conversation.
     var messages: Query { firestore.messages.whereField("conversationId", isEqualTo: documentID) }
 }
 
 extension Message {
-    /// Puts it, and with it the conversation's last line, into the durable queue. Returns when both are on
-    /// disk.
+    /// Puts the message and the conversation's last line into the durable queue. Returns when both
+    /// are on disk.
     func enqueue(in conversation: DocumentReference) async throws -> WriteReceipt {
         let batch = conversation.firestore.batch()
         try batch.setData(from: self, forDocument: conversation.firestore.messages.document())
@@ -28,11 +28,12 @@ extension Message {
 }
 
 extension MessagesApp {
-    /// Sends without opening the conversation, and so without reading it: from a notification or a share
-    /// sheet. As ``ConversationModel/send(_:)`` it returns when the message is on disk.
+    /// Sends a message without opening the conversation, so it reads nothing. Use it for a
+    /// notification or a share sheet. Returns when the message is on disk, like
+    /// ``ConversationModel/send(_:)``.
     ///
-    /// - Parameter id: Of the conversation.
-    /// - Returns: Tells when the server has it, or why it was refused.
+    /// - Parameter id: The id of the conversation.
+    /// - Returns: A receipt that reports when the server has the message, or why it was refused.
     @discardableResult
     public func reply(_ text: String, in id: String) async throws -> WriteReceipt {
         try await Message(in: id, author: me, text: text, timestamp: now())

@@ -1,17 +1,17 @@
 public import Foundation
 public import TidemarkImages
 
-/// The pictures of a list, decoded at the size of their place and not larger.
+/// The pictures of a list, decoded at the size at which they are shown.
 public struct Thumbnails: Sendable {
-    /// In points.
+    /// The width and height in points.
     public static let side = 56
 
     private let pipeline: ImagePipeline
     private let size: PictureSize
 
     /// - Parameters:
-    ///   - folder: Where they are kept, of this app alone.
-    ///   - scale: Pixels a point.
+    ///   - folder: The folder of the pictures, used by this app alone.
+    ///   - scale: The number of pixels per point.
     /// - Throws: The file system's error.
     public init(folder: URL, scale: Int = 2) throws {
         self.init(try ImagePipeline(folder: folder), scale: scale)
@@ -22,7 +22,7 @@ public struct Thumbnails: Sendable {
         size = PictureSize(width: Self.side * scale, height: Self.side * scale)
     }
 
-    /// The picture of a row; nil for none, or while it cannot be had.
+    /// Returns the picture of a row; nil if it has none, or if the picture cannot be loaded.
     public func picture(of conversation: Conversation) async -> Picture? {
         guard let text = conversation.picture, let url = URL(string: text) else { return nil }
         return try? await pipeline.picture(PictureRequest(url, size: size)).picture

@@ -5,11 +5,11 @@
     import TidemarkImages
 
     extension EnvironmentValues {
-        /// Of the app: one for all rows.
+        /// The app's pictures, shared by all rows.
         @Entry var thumbnails: Thumbnails?
     }
 
-    /// The picture of a conversation, decoded at the size of its place.
+    /// Shows the picture of a conversation, decoded at the size at which it is shown.
     struct AsyncThumbnail: View {
         let conversation: Conversation
         @Environment(\.thumbnails) private var thumbnails
@@ -27,7 +27,7 @@
                 }
             }
             .frame(width: side, height: side).clipShape(.circle)
-            // Another one when the conversation has another picture.
+            // The task runs again when the conversation gets another picture.
             .task(id: conversation.picture) {
                 let picture = await thumbnails?.picture(of: conversation)
                 image = picture?.makeCGImage().map { Image(decorative: $0, scale: 2) }

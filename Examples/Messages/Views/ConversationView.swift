@@ -4,7 +4,7 @@
     import SwiftUI
     import TidemarkApp
 
-    /// One conversation, oldest message first, with what was refused and a field to write in.
+    /// Shows one conversation, oldest message first, with the refused messages and a text field.
     struct ConversationView: View {
         let conversation: Conversation
         let app: MessagesApp

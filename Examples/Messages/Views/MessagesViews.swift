@@ -5,7 +5,7 @@
     import Tidemark
     import TidemarkApp
 
-    /// The list of conversations. A tap opens one.
+    /// Shows the conversations. A tap opens one.
     struct ConversationListView: View {
         let app: MessagesApp
         @State private var list: PagedList<Conversation>?
@@ -46,7 +46,7 @@
         }
     }
 
-    /// "5m ago", kept right by one timer for all of them, with no reads.
+    /// Shows a relative time such as "5m ago". One timer updates all of them, without reads.
     struct TimeText: View {
         let time: Timestamp?
         let otherwise: String
@@ -64,7 +64,7 @@
         }
     }
 
-    /// A skeleton, a sentence with its way out, or a word on how old the rows are.
+    /// Shows a spinner, an error with a button to try again, or the age of the rows.
     struct PhaseView<Item: Decodable & Sendable>: View {
         let list: PagedList<Item>
         let empty: LocalizedStringKey

@@ -3,7 +3,7 @@
     import SwiftUI
     import TidemarkTesting
 
-    /// An app on a Firestore in the process, with a conversation.
+    /// Shows the app with one conversation, on a Firestore inside this process.
     private struct PreviewApp: View {
         @State private var app: MessagesApp?
 

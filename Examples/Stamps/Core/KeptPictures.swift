@@ -1,13 +1,15 @@
 public import Foundation
 
-/// The pictures of an app as it was, as `ImageManager` and Kingfisher keep them: a file is downloaded whole, by
-/// one call for all views that wait for it meanwhile, and kept in memory and on disk.
+/// The pictures of the old app, stored as `ImageManager` and Kingfisher store them. A file is
+/// downloaded as a whole, by one call for all waiting views, and kept in memory and on disk.
 ///
-/// A picture is decoded whole, and a download that broke off begins anew.
+/// A picture is decoded at its full size, and an interrupted download starts again from the
+/// beginning.
 public actor KeptPictures<Kept: Sendable> {
     public enum Origin: String, Sendable { case memory, disk, network }
 
-    /// Bytes in memory at the most. Kingfisher takes a fourth of the device's; this is a fourth of 1 GiB.
+    /// The maximum number of bytes in memory. Kingfisher uses a fourth of the device's memory; this
+    /// is a fourth of 1 GiB.
     public static var mostInMemory: Int { 256 << 20 }
 
     private let folder: URL
@@ -19,9 +21,10 @@ public actor KeptPictures<Kept: Sendable> {
     private var uses = 0
 
     /// - Parameters:
-    ///   - folder: Of this app alone; made if it is missing. Its size has no bound.
+    ///   - folder: The folder of this app alone. It is created if missing, and its size has no
+    ///     limit.
     ///   - download: Returns the whole file at an address.
-    ///   - make: Returns what is kept in memory of a file, and how many bytes that is.
+    ///   - make: Returns the value to keep in memory for a file, and its number of bytes.
     /// - Throws: The file system's error.
     public init(
         folder: URL, download: @escaping @Sendable (String) async throws -> [UInt8],
@@ -31,9 +34,10 @@ public actor KeptPictures<Kept: Sendable> {
         (self.folder, self.download, self.make) = (folder, download, make)
     }
 
-    /// Returns the picture at an address, and where it came from. Not cancelled by its caller's task.
+    /// Returns the picture at an address, and its origin. Cancelling the caller's task does not
+    /// stop the download.
     ///
-    /// - Throws: What `download` or `make` throws.
+    /// - Throws: The error of `download` or `make`.
     public func picture(_ address: String) async throws -> (kept: Kept, origin: Origin) {
         uses += 1
         if let held = memory[address] {
@@ -51,7 +55,7 @@ public actor KeptPictures<Kept: Sendable> {
         return (kept, origin)
     }
 
-    /// Not on this actor: reading and decoding take a processor each.
+    /// Reads and decodes outside this actor, because each picture can use its own processor.
     private func load(_ address: String) -> Task<(Kept, Int, Origin), any Error> {
         let file = folder.appendingPathComponent(Self.name(of: address))
         return Task.detached { [download, make] in
@@ -70,7 +74,7 @@ public actor KeptPictures<Kept: Sendable> {
         address.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? address
     }
 
-    /// Keeps a picture in memory, and removes the least recently used ones above the bound.
+    /// Keeps a picture in memory, and removes the least recently used ones above the limit.
     private func hold(_ kept: Kept, _ bytes: Int, _ address: String) {
         memory[address] = (kept, bytes, uses)
         self.bytes += bytes

@@ -6,7 +6,7 @@ public struct Stamp: Codable, Equatable, Sendable {
     public var name: String
     public var country: String
     public var createdAt: Timestamp
-    /// The name of its picture.
+    /// The name of the stamp's picture.
     public var picture: String?
 }
 
@@ -16,7 +16,7 @@ struct Collector: Codable, Equatable, Sendable {
     var totalStamps: Int
 }
 
-/// Where the app keeps its documents.
+/// The app's collections, fields and sizes.
 enum Paths {
     static let stamps = "stamps"
     static let users = "users"
@@ -24,8 +24,8 @@ enum Paths {
     static let created = "createdAt"
     static let updated = "updatedAt"
     static let deleted = "deletedAt"
-    /// Stamps on the first screen.
+    /// The number of stamps on the first screen.
     static let window = 50
-    /// Rows that a phone has room for: their pictures are loaded at a launch.
+    /// The number of rows that fit on a phone. A launch loads their pictures.
     static let onScreen = 9
 }

@@ -2,8 +2,8 @@ import Foundation
 import Synchronization
 import TidemarkImages
 
-/// The pictures of the stamps on the screen, decoded at the size of their place: each is downloaded once,
-/// and kept on disk.
+/// The pictures of the visible stamps, decoded at the size at which they are shown. Each is
+/// downloaded once and kept on disk.
 final class StampPictures: Sendable {
     private static let size = PictureSize(width: 112, height: 112)
 
@@ -12,8 +12,8 @@ final class StampPictures: Sendable {
     private let loads = Mutex<[String: Task<Void, Never>]>([:])
 
     /// - Parameters:
-    ///   - folder: Where they are kept, of this app alone.
-    ///   - address: What stands before the name of a picture.
+    ///   - folder: The folder of the pictures, used by this app alone.
+    ///   - address: The part of a picture's address before its name.
     /// - Throws: The file system's error.
     init(folder: String, address: String) throws {
         pipeline = try ImagePipeline(folder: URL(fileURLWithPath: folder))
@@ -25,14 +25,14 @@ final class StampPictures: Sendable {
             .map { PictureRequest($0, size: Self.size) }
     }
 
-    /// The picture of a row, once it is there. Never waits.
+    /// Returns the picture of a row; nil while it is not loaded. Never waits.
     func picture(of stamp: Stamp) -> Picture? {
         request(stamp).flatMap(pipeline.cached)
     }
 
-    /// Loads those that are not there yet. One that could not be had is asked for again the next time.
+    /// Loads the missing pictures. A picture that failed is tried again at the next call.
     ///
-    /// - Parameter loaded: Gets the id of the row whose picture is there.
+    /// - Parameter loaded: Receives the id of each row whose picture was loaded.
     func load(
         _ lines: some Collection<StampsModel.Line>,
         _ loaded: @escaping @Sendable (_ id: String) -> Void

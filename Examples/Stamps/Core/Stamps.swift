@@ -49,11 +49,11 @@ extension Example {
         ])
 }
 
-/// What is on the server, and what happens there.
+/// The server's data and the other users of the story.
 enum StampsWorld {
     static let stamps = 300
     static let users = 240
-    /// Of the phone's user; 200 others have more.
+    /// The number of stamps of the phone's user; 200 others have more.
     static let ownStamps = 40
 
     private static let countries = [

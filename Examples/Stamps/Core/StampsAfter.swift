@@ -5,16 +5,16 @@ import Tidemark
 import TidemarkApp
 public import TidemarkImages
 
-/// The app on Tidemark: what the device holds is on the screen before anybody is asked, and everything
-/// else comes when it comes.
+/// The app on Tidemark. It shows the device's data before it sends a request, and adds everything
+/// else when it arrives.
 public final class StampsAfter: PhoneApp {
     private struct State {
         var launch: Launch?
-        /// Whose feed is being watched.
+        /// The user whose feed is watched.
         var user: UserID?
-        /// Whose profile is being listened to.
+        /// The user whose profile is watched.
         var profileOf: UserID?
-        /// Asks for the rank, until it is known.
+        /// Requests the rank until it is known.
         var counting: Task<Void, Never>?
     }
 
@@ -22,7 +22,7 @@ public final class StampsAfter: PhoneApp {
     private let stack: TidemarkStack
     private let shown: ScreenModel<StampsModel>
     private let tasks = AppTasks()
-    /// Nil where there are none.
+    /// The pictures; nil if the example has none.
     private let pictures: StampPictures?
     private let state = Mutex(State())
 
@@ -57,7 +57,7 @@ public final class StampsAfter: PhoneApp {
                 window: Paths.window))
     }
 
-    // MARK: What the launch says
+    // MARK: Launch states
 
     private func showContent(of user: UserID?) async {
         if let user { watchFeed(of: user) }
@@ -69,7 +69,7 @@ public final class StampsAfter: PhoneApp {
         shown.change { model in
             model.message = screen.message
             model.actions = screen.actions.compactMap(Self.control)
-            // The person has been told that the server does not answer.
+            // The message says that the server does not answer, so the figures stop loading.
             if screen.message != nil { model.giveUpFigures() }
             switch screen.content {
             case .nothing: model.place = .opening
@@ -78,7 +78,7 @@ public final class StampsAfter: PhoneApp {
             }
         }
         if case .local(let user?) = screen.content { watchFeed(of: user) }
-        // Before the session is known, calls would go without a token.
+        // A call before the session is loaded would be sent without a token.
         switch machine.state {
         case .signedIn(let user), .profileReady(let user): watchProfile(of: user)
         case .live(let user):
@@ -103,7 +103,7 @@ public final class StampsAfter: PhoneApp {
         tasks.watch(TypedFeed(of: Stamp.self, feed).states, for: self) { $0.show($1) }
     }
 
-    /// What the device holds, and then each change.
+    /// Shows the device's profile and rank, and then each change of the profile.
     private func watchProfile(of user: UserID) {
         guard state.withLock({ $0.profileOf.exchange(user) }) else { return }
         let profile = stack.firestore.collection(Paths.users).document(user.text)
@@ -134,14 +134,14 @@ public final class StampsAfter: PhoneApp {
             case .unknown: break
             case .missing: model.profile = .unknown
             case .value(let collector):
-                // How old it is, the state line says.
+                // The state line shows the age of the profile.
                 model.name = collector.name
                 model.profile = .known("\(collector.totalStamps)", isFresh: true)
             }
         }
     }
 
-    /// The last rank, from disk: nobody is asked.
+    /// Shows the last rank from disk, without a request.
     private func showLastRank(of user: UserID) {
         let users = stack.firestore.collection(Paths.users)
         tasks.begin(self) { app in
@@ -153,7 +153,8 @@ public final class StampsAfter: PhoneApp {
         }
     }
 
-    /// The rank is counted by the server, once a launch: when the profile is live, that costs no read more.
+    /// Requests the rank, which the server counts, once per launch. It runs when the profile is
+    /// live, so it needs no additional read of the profile.
     private func countRank(of user: UserID, again: Bool = false) {
         let users = stack.firestore.collection(Paths.users)
         let patience = phone.patience
@@ -172,7 +173,7 @@ public final class StampsAfter: PhoneApp {
         }
     }
 
-    /// - Parameter rank: Nil where the server has not said, and the device holds none.
+    /// - Parameter rank: The rank; nil if the server did not answer and the device has none.
     private func show(_ rank: Rank?) {
         shown.change { model in
             if let rank {
@@ -195,13 +196,13 @@ public final class StampsAfter: PhoneApp {
         shown.change { $0.connection = report.verdict.message }
     }
 
-    /// The picture of a row, for a view; nil until it is there. Never waits.
+    /// Returns the picture of a row for a view; nil while it is not loaded. Never waits.
     public func picture(of row: String) -> TidemarkImages.Picture? {
         let line = shown.value.lines.first { $0.id == row }
         return line.flatMap { pictures?.picture(of: $0.stamp) }
     }
 
-    // MARK: What the person does
+    // MARK: User actions
 
     public func tap(_ id: String, _ text: String) async {
         let launch = state.withLock { $0.launch }

@@ -7,16 +7,18 @@ import Tidemark
 import TidemarkApp
 import TidemarkImages
 
-/// The app as it was: a check of the connection in its initialiser, forced from the server and without a
-/// deadline, and everything else behind it. When the check fails, the app goes on.
+/// The old app. It checks the connection in its initializer by a read from the server, and
+/// everything else waits for the check. If the check fails, the app continues.
 ///
-/// It has a cache on the device, as it had then, and reads its feed by the default source.
+/// It has a cache on the device, as the original app had, and reads its feed from the default
+/// source.
 public final class StampsBefore: PhoneApp {
-    /// What a person waits at the most before they would end the app.
+    /// The maximum time that a user waits before ending the app.
     static let patience = Duration.seconds(30)
-    /// For how long the check of the connection waited in the app where nobody answered.
+    /// The time that the check waited in the original app if no server answered.
     private static let checkPatience = Duration.seconds(24)
-    /// A check that fails within this time was refused; the app waits for any other failure.
+    /// A check that fails within this time was refused. After a later failure, the app checks
+    /// again.
     private static let refusedWithin = Duration.seconds(5)
 
     private let phone: PhoneEnvironment
@@ -60,8 +62,8 @@ public final class StampsBefore: PhoneApp {
         await read(user)
     }
 
-    /// Until the server has answered, or refused. This client gives a silent connection up after ten seconds;
-    /// the app waited on, 18 to 24 s.
+    /// Waits until the server has answered or refused. This client gives up a silent connection
+    /// after ten seconds, but the original app waited 18 to 24 s, so the check repeats.
     private func check(_ users: CollectionReference) async {
         let start = ContinuousClock.now
         while !Task.isCancelled {
@@ -75,7 +77,7 @@ public final class StampsBefore: PhoneApp {
         }
     }
 
-    /// The profile, then the feed, then everybody who has more stamps.
+    /// Reads the profile, then the feed, then all users with more stamps.
     private func read(_ user: UserID) async {
         let users = stack.firestore.collection(Paths.users)
         let profile = try? await users.document(user.text).getDocument()
@@ -92,7 +94,7 @@ public final class StampsBefore: PhoneApp {
                     StampsModel.Line(id: document.documentID, stamp: $0)
                 }
             }
-            // Nothing is said about where it came from.
+            // The screen does not say whether the data came from the cache.
             model.state =
                 stamps.map { $0.isEmpty ? .empty("No stamps yet.") : .quiet }
                 ?? .failed(reason: "Something went wrong.", wayOut: "refresh")
@@ -107,7 +109,7 @@ public final class StampsBefore: PhoneApp {
         }
     }
 
-    /// Each picture whole, once, and kept in memory and on disk.
+    /// Loads each whole picture once, and keeps it in memory and on disk.
     private func loadPictures() {
         guard let address = phone.settings.pictures else { return }
         for line in shown.value.lines.prefix(Paths.onScreen) {
@@ -135,7 +137,7 @@ public final class StampsBefore: PhoneApp {
         return file.withLock { $0 }
     }
 
-    // MARK: What the person does
+    // MARK: User actions
 
     public func tap(_ id: String, _ text: String) async {
         switch id {

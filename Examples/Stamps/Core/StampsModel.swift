@@ -3,7 +3,7 @@ public import Foundation
 import Tidemark
 import TidemarkApp
 
-/// All that the app knows; its screen is a function of it.
+/// The app's whole state. The screen is a pure function of it.
 public struct StampsModel: Equatable, Sendable {
     public struct Line: Equatable, Sendable {
         public var id: String
@@ -11,13 +11,13 @@ public struct StampsModel: Equatable, Sendable {
     }
 
     public enum Place: Equatable, Sendable {
-        /// The device's own data is being opened.
+        /// The device's data is being opened.
         case opening
         case signIn
         case stamps
     }
 
-    /// Of the profile and the rank, which come from disk or later, and block nothing.
+    /// The state of the profile or the rank. Both come from disk or later, and block nothing.
     public enum Figure: Equatable, Sendable {
         case loading
         case known(String, isFresh: Bool)
@@ -25,30 +25,30 @@ public struct StampsModel: Equatable, Sendable {
     }
 
     public var place = Place.opening
-    /// Newest first.
+    /// The stamps, newest first.
     public var lines: [Line] = []
-    /// The stamps whose pictures are there, by their ids.
+    /// The ids of the stamps whose pictures are loaded.
     public var pictures: Set<String> = []
     public var state = Screen.State.loading
-    /// Of the profile.
+    /// The name in the profile.
     public var name: String?
     public var profile = Figure.loading
     public var rank = Figure.loading
-    /// What a diagnosis has found; nil before it has.
+    /// The result of the diagnosis; nil before it ends.
     public var connection: String?
-    /// What is said above the content, and what a person can do about it.
+    /// The message above the content, and the actions that the user can take.
     public var message: String?
     public var actions: [Control] = []
 
     public init() {}
 
-    /// What is not known by now is no skeleton any more.
+    /// Shows figures that are still loading as unknown, in place of skeletons.
     mutating func giveUpFigures() {
         if profile == .loading { profile = .unknown }
         if rank == .loading { rank = .unknown }
     }
 
-    /// - Parameter now: For the ages of the stamps.
+    /// - Parameter now: The time from which the stamps' ages are counted.
     public func screen(now: Date) -> Screen {
         switch place {
         case .opening: Screen("Stamps", .loading, sections: [Self.skeleton])

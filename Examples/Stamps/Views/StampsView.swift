@@ -5,7 +5,7 @@
     import SwiftUI
     import TidemarkImages
 
-    /// The first screen: what the device holds at once, and the rest when it comes.
+    /// Shows the device's data first, and the rest when it arrives.
     struct StampsView: View {
         let app: StampsAfter
         @State private var screen: Screen?
@@ -37,10 +37,11 @@
         }
     }
 
-    /// A skeleton has no words yet: others stand for them, and are covered.
+    /// Shows a stamp or a figure. A skeleton has no text yet, so a placeholder text is drawn
+    /// covered.
     struct StampRow: View {
         let row: Row
-        /// Nil until it is there: then the letter stands for it.
+        /// The photograph; nil until it is loaded, then the letter is shown in its place.
         let image: TidemarkImages.Picture?
 
         var body: some View {

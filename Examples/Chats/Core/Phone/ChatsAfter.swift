@@ -4,7 +4,7 @@ public import Observation
 import Tidemark
 import TidemarkApp
 
-/// The app on Tidemark, on a phone.
+/// The chat app on Tidemark, running on a phone.
 @MainActor @Observable
 public final class ChatsAfter: PhoneApp {
     private enum Place {
@@ -20,7 +20,7 @@ public final class ChatsAfter: PhoneApp {
     private nonisolated let publisher = ScreenPublisher(Screen("Chats"))
     private var list: ChatListModel?
     private var place = Place.list
-    /// How often the clock was turned.
+    /// The number of times that the clock was changed.
     private var turns = 0
 
     public nonisolated var screens: AsyncStream<Screen> { publisher.screens }
@@ -107,7 +107,7 @@ public final class ChatsAfter: PhoneApp {
         return screens.search(people, state)
     }
 
-    // MARK: What the person does
+    // MARK: User actions
 
     public func tap(_ id: String, _ text: String) async {
         switch (place, id) {

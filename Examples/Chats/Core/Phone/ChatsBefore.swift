@@ -11,8 +11,9 @@ import Synchronization
 import Tidemark
 import TidemarkApp
 
-/// The app as it was, with the calls of FirebaseFirestore: each screen attaches a listener to a whole
-/// collection, a list of people is read person by person, and each keystroke of a search asks.
+/// The old chat app, with the calls of FirebaseFirestore. Each screen attaches a listener to a
+/// whole collection, the blocked people are read one by one, and each keystroke of a search asks
+/// the server.
 public final class ChatsBefore: PhoneApp {
     private enum Place {
         case list
@@ -79,7 +80,7 @@ public final class ChatsBefore: PhoneApp {
             guard case .chat(id, let title, let shown, _) = state.place else { return }
             state.place = .chat(id: id, title: title, shown, after: mark)
         }
-        // Everything, whatever was cleared: what is hidden is hidden on this device.
+        // Listens to all messages, also the cleared ones. This device only hides them.
         listen(firestore.collection("chats/\(id)/messages").order(by: "sentAt")) {
             place, documents in
             guard case .chat(id, let title, _, let after) = place else { return }
@@ -100,7 +101,7 @@ public final class ChatsBefore: PhoneApp {
         }
     }
 
-    /// The whole list, and one read a person, each time.
+    /// Reads the whole list and then each person's document, every time.
     private func openBlocked() async {
         change { $0.place = .blocked(nil) }
         let list = try? await user.collection("blocked").getDocuments()
@@ -166,7 +167,7 @@ public final class ChatsBefore: PhoneApp {
         try? await batch.commit()
     }
 
-    // MARK: What is shown
+    // MARK: Drawing
 
     private func change(_ body: (inout State) -> Void) {
         state.withLock { body(&$0) }

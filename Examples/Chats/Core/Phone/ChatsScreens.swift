@@ -3,7 +3,7 @@ import Foundation
 import Tidemark
 import TidemarkApp
 
-/// What the app's screens show, as values.
+/// Makes the app's screens as values.
 struct ChatsScreens {
     let me: String
     let now: Timestamp

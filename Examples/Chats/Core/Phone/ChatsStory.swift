@@ -53,7 +53,7 @@ extension Example {
         ])
 }
 
-/// What is outside the phones: who writes, and what a full read finds.
+/// The server's data and the other users of the story.
 struct ChatsTown {
     static let friends = ["Grace", "Alan", "Barbara", "Edsger", "Katherine", "Niklaus"]
     static let messages = 300
@@ -111,7 +111,7 @@ struct ChatsTown {
                 author: number.isMultiple(of: 2) ? friend : me,
                 text: "\(friend)’s line \(number + 1)",
                 sentAt: end.advanced(by: .seconds(-60 * (count - 1 - number))))
-            // It has been there for a while.
+            // The server's time of an old message is its send time.
             message.updatedAt = message.sentAt
             // tidemark:ignore batch-without-bound a chat of the story has 300 at the most
             try batch.setData(
@@ -126,7 +126,8 @@ struct ChatsTown {
         try await batch.commit()
     }
 
-    /// Somebody writes; each third act goes to the chat with Grace, and each fifth edits an old message.
+    /// Makes one act of another user. Every third act writes to the chat with Grace; every fifth
+    /// edits an old message.
     func act(_ number: Int) async throws {
         let friend = Self.friends[number.isMultiple(of: 3) ? 0 : 1 + number % 5]
         if number % 5 == 4 {
@@ -141,7 +142,7 @@ struct ChatsTown {
 
     func write(_ text: String, by friend: String, id: String) async throws {
         let chat = firestore.collection("chats").document(friend.lowercased())
-        // What time it is, by the server's clock.
+        // Reads the current time on the server's clock.
         let now = try await firestore.document("town/clock").getDocument(source: .server).readTime
         let batch = firestore.batch()
         try batch.setData(
@@ -160,7 +161,7 @@ struct ChatsTown {
         try await user.collection("notifications").document(id).setData(from: Notice(text: text))
     }
 
-    /// On the person's other device: as a feed shares its clear mark.
+    /// Clears the chat with Grace on the user's other device, which shares the feed's clear mark.
     func clear() async throws {
         let app = ChatsApp(firestore, me: me)
         let feed = try Feed(app.messages(of: "grace"))
@@ -175,7 +176,7 @@ struct ChatsTown {
             .setData(["chats": [id: chat.messageCount]], merge: true)
     }
 
-    /// The first screen by a full read, the latest first.
+    /// Returns the first screen by a full read, the latest first.
     func chats() async throws -> [String] {
         try await firestore.collection("chats").whereField("members", arrayContains: me)
             .order(by: "lastMessageAt", descending: true)

@@ -4,7 +4,7 @@ public import Observation
 import Tidemark
 import TidemarkHealth
 
-/// The app on Tidemark, on a phone.
+/// The health app on Tidemark, running on a phone.
 @MainActor @Observable
 public final class HealthAfter: PhoneApp {
     @ObservationIgnored private let phone: PhoneEnvironment
@@ -12,7 +12,7 @@ public final class HealthAfter: PhoneApp {
     @ObservationIgnored private let app: HealthApp
     private nonisolated let publisher = ScreenPublisher(Screen("Health"))
     private var model: HealthModel?
-    /// How often the clock was turned.
+    /// The number of times that the clock was changed.
     private var turns = 0
 
     public nonisolated var screens: AsyncStream<Screen> { publisher.screens }

@@ -3,8 +3,8 @@ import Foundation
 import Synchronization
 import TidemarkHealth
 
-/// The app as it was: ninety days of hours are stored in one go, with the screen's own questions waiting
-/// behind them; and the steps of the days come from a second source, which adds up all devices.
+/// The old health app. It stores the hours of ninety days in one step, and the screen's queries
+/// wait for it. The daily steps come from a second source, which adds up all devices.
 public final class HealthBefore: PhoneApp {
     private struct State {
         var summary: HealthSummary?
@@ -27,7 +27,7 @@ public final class HealthBefore: PhoneApp {
         sync()
     }
 
-    /// After what runs already.
+    /// Stores and queries after the previous run has ended.
     private func sync() {
         syncing.withLock { syncing in
             let before = syncing
@@ -39,8 +39,8 @@ public final class HealthBefore: PhoneApp {
         }
     }
 
-    /// The first time all ninety days, and the whole of it again if it is killed before its end. Later the
-    /// hours since.
+    /// Stores all ninety days the first time, or again from the beginning if it was killed before
+    /// the end. Later calls store only the last day.
     private func storeAll() async throws {
         let now = phone.now()
         let done = URL(fileURLWithPath: phone.settings.folder + "/synced")
@@ -56,7 +56,8 @@ public final class HealthBefore: PhoneApp {
         if isFirst { try Data().write(to: done) }
     }
 
-    /// Eight questions without a limit, each of all hours of its kind, and the second source of steps.
+    /// Runs eight queries without a limit, each over all hours of its kind, and reads the second
+    /// source of steps.
     private func ask() async throws {
         let moment = self.moment
         var summary = HealthSummary()
@@ -74,7 +75,7 @@ public final class HealthBefore: PhoneApp {
         draw()
     }
 
-    /// What all devices have counted, each for itself.
+    /// Returns daily steps, added up over all devices.
     private func dailySteps(until last: HealthDay) async throws -> [HealthModel.Day] {
         let now = phone.now()
         let samples = try await health.source.samples(

@@ -3,7 +3,7 @@ import Foundation
 import TidemarkApp
 import TidemarkHealth
 
-/// What the summary screen shows, as a value.
+/// Makes the summary screen as a value.
 struct HealthScreens {
     let now: HealthMoment
 

@@ -6,7 +6,7 @@ import TidemarkHealth
 extension Example {
     public static let health = {
         var example = HealthTown.example
-        // The first launch is what went wrong.
+        // The story is about the first launch.
         example.isUsedBefore = false
         return example
     }()
@@ -46,7 +46,7 @@ extension HealthTown {
         ])
 }
 
-/// What is outside the phones.
+/// The server's data and the other devices of the story.
 struct HealthTown {
     private let collection: CollectionReference
     private let firstDay: HealthDay
@@ -64,12 +64,12 @@ struct HealthTown {
             offset: TimeZone.current.secondsFromGMT(for: time.dateValue()) / 60)
     }
 
-    /// The last days on the phones, newest first.
+    /// Returns the last days of the phones, newest first.
     func days(of count: Int) -> [String] {
         (0..<Int64(count)).map { "\(HealthDay(number: today.number - $0))" }
     }
 
-    /// Days from before the phone's own history, each with one hour of steps.
+    /// Sends days before the phone's own history, each with one hour of steps.
     func sendOldDays() async throws {
         let batch = collection.firestore.batch()
         for number in 1...10 {
@@ -78,7 +78,7 @@ struct HealthTown {
         try await batch.commit()
     }
 
-    /// Another device sends an old day again.
+    /// Sends an old day again, as another device would.
     func act(_ number: Int) async throws {
         let batch = collection.firestore.batch()
         let day = firstDay.number - Int64(PhoneHealth.days + 1 + number % 10)

@@ -1,23 +1,26 @@
 import Foundation
 import TidemarkHealth
 
-/// The health store of the phone itself, which outlives the app: in the place of HealthKit.
+/// The health store of the phone, in place of HealthKit. It exists longer than the app's process.
 ///
-/// Ninety days of an invented person, hour by hour: a watch and a phone count the same steps.
+/// It holds ninety days of an invented user, hour by hour. A watch and a phone count the same
+/// steps.
 struct PhoneHealth: Sendable {
     static let days = 90
 
     let source = ScriptedHealthSource()
-    /// When the phone was new, in seconds since 1970: at the beginning of an hour.
+    /// The start of the phone's life in seconds since 1970, rounded down to the hour.
     let birth: Int64
     private let file: URL
     private static let watch = HealthSource(name: "Ada’s Watch", device: .watch)
     private static let phone = HealthSource(name: "Ada’s Phone", device: .phone)
 
+    /// Opens the phone's health store.
+    ///
     /// - Parameters:
-    ///   - folder: Of the phone: a file in it keeps when it was new, and what was walked since.
-    ///   - now: When it is new, at its first launch.
-    ///   - days: Of history before it.
+    ///   - folder: The phone's folder. A file in it stores the phone's birth and later walks.
+    ///   - now: The time of the first launch, which becomes the phone's birth.
+    ///   - days: The number of days of history before the birth.
     init(folder: String, now: Date, days: Int = days) throws {
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true)
@@ -33,7 +36,7 @@ struct PhoneHealth: Sendable {
         }
     }
 
-    /// 500 steps, just now.
+    /// Records 500 steps.
     func walk(at date: Date) throws {
         let handle = try FileHandle(forUpdating: file)
         defer { try? handle.close() }
@@ -44,7 +47,8 @@ struct PhoneHealth: Sendable {
     }
 
     private static func walk(_ number: Int, at time: Int64) -> HealthSample {
-        // Behind one another, however fast they come.
+        // Adds a second for each earlier walk, because walks after fast taps would overlap
+        // otherwise.
         sample(
             .max - UInt64(number), .steps, .quantity(500, unit: "count"), time + Int64(number), 1,
             watch)

@@ -4,7 +4,7 @@ public import Observation
 import Tidemark
 import TidemarkApp
 
-/// The app on Tidemark, on a phone.
+/// The messages app on Tidemark, running on a phone.
 @MainActor @Observable
 public final class MessagesAfter: PhoneApp {
     @ObservationIgnored private let phone: PhoneEnvironment
@@ -13,7 +13,7 @@ public final class MessagesAfter: PhoneApp {
     private var list: PagedList<Conversation>?
     private var open: (title: String, model: ConversationModel)?
     private var ticker: Ticker?
-    /// How often the clock was turned.
+    /// The number of times that the clock was changed.
     private var turns = 0
     @ObservationIgnored private var ticking: Task<Void, Never>?
 
@@ -37,7 +37,7 @@ public final class MessagesAfter: PhoneApp {
     }
 
     private var screen: Screen {
-        // Drawn anew each minute, and when the clock was turned.
+        // Reading these values draws the screen again each minute, and after the clock was turned.
         _ = (ticker?.now, turns)
         let screens = MessagesScreens(me: app.me, now: Timestamp(date: phone.now()))
         if let open {

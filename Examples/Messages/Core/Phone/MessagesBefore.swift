@@ -10,8 +10,8 @@ import Synchronization
 import Tidemark
 import TidemarkApp
 
-/// The app as it was, with the calls of FirebaseFirestore: careful pages, and beside them a listener
-/// without a limit; a send that waits for the server, and tells the person nothing meanwhile.
+/// The old messages app, with the calls of FirebaseFirestore. It loads pages carefully, but also
+/// has a listener without a limit. A send waits for the server, and shows only a spinner.
 public final class MessagesBefore: PhoneApp {
     private struct State {
         var conversations: [Conversation]?
@@ -26,11 +26,11 @@ public final class MessagesBefore: PhoneApp {
         var hasMore = true
         var isLoadingMore = false
         var hasAny = false
-        /// Texts that are on their way to the server.
+        /// The number of texts that are being sent.
         var sending = 0
         var listener: (any ListenerRegistration)?
 
-        /// Oldest first.
+        /// The messages, oldest first.
         var shown: [Message] {
             messages.values.filter { $0.deletedAt == nil }.sorted {
                 ($0.timestamp, $0.id ?? "") < ($1.timestamp, $1.id ?? "")
@@ -42,7 +42,7 @@ public final class MessagesBefore: PhoneApp {
     private let firestore: Firestore
     private let publisher = ScreenPublisher(Screen("Messages"))
     private let state = Mutex(State())
-    /// Draws relative times again.
+    /// Draws relative times again each minute.
     private let minutes = Mutex<Task<Void, Never>?>(nil)
 
     public var screens: AsyncStream<Screen> { publisher.screens }
@@ -66,7 +66,7 @@ public final class MessagesBefore: PhoneApp {
         minutes.withLock { $0 = drawing }
     }
 
-    /// All of them, for ever.
+    /// Listens to all conversations and never stops.
     private func listenToConversations() {
         let query = firestore.collection("conversations")
             .whereField("members", arrayContains: me)
@@ -121,7 +121,7 @@ public final class MessagesBefore: PhoneApp {
         }
     }
 
-    /// Never two loads at once.
+    /// Starts a load; returns nil if one is running or there are no older messages.
     private func begin() -> Opened? {
         state.withLock { state in
             guard let open = state.open, open.hasMore, !open.isLoadingMore else { return nil }
@@ -144,12 +144,12 @@ public final class MessagesBefore: PhoneApp {
                 "lastText": text, "lastMessageAt": FieldValue.serverTimestamp(),
                 "updatedAt": FieldValue.serverTimestamp(),
             ], forDocument: conversation)
-        // Returns when the server has it: offline, not before there is a network again.
+        // The call returns when the server has the message. Offline, it waits for a network.
         try? await batch.commit()
         change { $0.open?.sending -= 1 }
     }
 
-    // MARK: What is shown
+    // MARK: Drawing
 
     private func change(_ body: (inout sending State) -> Void) {
         state.withLock { body(&$0) }

@@ -3,7 +3,7 @@ import Foundation
 import Tidemark
 import TidemarkApp
 
-/// What the app's screens show, as values.
+/// Makes the app's screens as values.
 struct MessagesScreens {
     let me: String
     let now: Timestamp
@@ -80,8 +80,7 @@ struct MessagesScreens {
 }
 
 extension MessagesScreens {
-    /// - Parameters:
-    ///   - empty: What a list says in which nothing is.
+    /// - Parameter empty: The text of an empty list.
     func state(_ phase: PagePhase, isEmpty: Bool, empty: String) -> Screen.State {
         switch phase {
         case .loading: .loading

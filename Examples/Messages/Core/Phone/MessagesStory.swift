@@ -41,10 +41,10 @@ extension Example {
         ])
 }
 
-/// What is outside the phones: who writes, and what a full read finds.
+/// The server's data and the other users of the story.
 struct MessagesTown {
     static let friends = ["Grace", "Edsger", "Barbara", "Alan", "Katherine"]
-    /// In the conversation that the story opens.
+    /// The number of messages in the conversation that the story opens.
     static let count = 400
 
     let firestore: Firestore
@@ -78,7 +78,7 @@ struct MessagesTown {
                 in: id, author: number.isMultiple(of: 3) ? me : friend,
                 text: "\(friend)’s line \(number + 1)",
                 timestamp: end.advanced(by: .seconds(-90 * (count - 1 - number))))
-            // It has been there for a while.
+            // The server's time of an old message is its send time.
             last.updatedAt = last.timestamp
             let name = id == blue.documentID ? "m\(number)" : "\(id)-\(number)"
             // tidemark:ignore batch-without-bound a conversation of the story has fewer than 500
@@ -91,7 +91,8 @@ struct MessagesTown {
         try await batch.commit()
     }
 
-    /// Somebody writes; each fourth act edits an old message, each tenth deletes one.
+    /// Makes one act of another user. Every fourth act edits an old message, every tenth deletes
+    /// one, and the others write.
     func act(_ number: Int) async throws {
         let old = firestore.messages.document("m\((number * 7) % Self.count)")
         if number % 10 == 9 {
@@ -110,7 +111,7 @@ struct MessagesTown {
 
     func write(_ text: String, by author: String? = nil, id: String? = nil) async throws {
         let messages = firestore.messages
-        // What time it is, by the server's clock: other people's devices are set right.
+        // Reads the current time on the server's clock, because other users' clocks are correct.
         let now = try await firestore.document("town/clock").getDocument(source: .server).readTime
         let batch = firestore.batch()
         try batch.setData(
@@ -125,7 +126,7 @@ struct MessagesTown {
         try await batch.commit()
     }
 
-    /// The first screen by a full read, the latest first.
+    /// Returns the first screen by a full read, the latest first.
     func conversations() async throws -> [String] {
         try await firestore.collection("conversations")
             .whereField("members", arrayContains: me)
@@ -133,7 +134,7 @@ struct MessagesTown {
             .getDocuments(source: .server).documents.map(\.documentID)
     }
 
-    /// The messages of a conversation that are there, oldest first.
+    /// Returns the existing messages of a conversation, oldest first.
     func messages(of id: String) async throws -> [String] {
         try await firestore.document("conversations/\(id)").messages.order(by: "timestamp")
             .getDocuments(source: .server).documents
