@@ -7,7 +7,7 @@ import Testing
     /// The targets whose comments were reworded. A target is added when it meets the limits.
     private static let finished = [
         "ChatsCore", "ChatsViews", "ExampleKit", "HealthCore", "HealthViews", "HomesCore",
-        "MessagesCore", "MessagesViews", "StampsCore", "TidemarkAudit", "TidemarkCLI",
+        "MessagesCore", "MessagesViews", "StampsCore", "Tidemark", "TidemarkAudit", "TidemarkCLI",
         "TidemarkConsole", "TidemarkDemo", "TidemarkEncryption", "TidemarkExport",
         "TidemarkGoogleAuth", "TidemarkHTTP", "TidemarkHealthSync", "TidemarkLintCLI",
         "TidemarkModel", "TidemarkPhones", "TidemarkREST", "TidemarkResilience", "TidemarkRules",

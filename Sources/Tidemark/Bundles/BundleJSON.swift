@@ -36,7 +36,7 @@ struct BundledDocumentJSON: Decodable {
         name = try container.decode(String.self, forKey: .name)
         createTime = try container.decode(TimeJSON.self, forKey: .createTime)
         updateTime = try container.decode(TimeJSON.self, forKey: .updateTime)
-        // Fields stand beside the name, in the form that a map has.
+        // The fields stand next to the name, in the form of a map's fields.
         fields = try FieldsJSON(from: decoder)
     }
 }
@@ -76,7 +76,7 @@ struct TimeJSON: Decodable {
     }
 }
 
-/// A 64-bit integer: protobuf's JSON writes it as text, and others as a number.
+/// A 64-bit integer. Protobuf's JSON writes it as text, other writers as a number.
 struct IntegerJSON: Decodable {
     let value: Int64
 

@@ -14,7 +14,7 @@ struct BundleLoading {
     private static let bytesOfPart = 256 * 1024
 
     let firestore: Firestore
-    /// Told when a part is stored.
+    /// Called when a part is stored.
     let report: (LoadBundleTaskProgress) -> Void
     private var reader: BundleReader
     private var load: BundleLoad?

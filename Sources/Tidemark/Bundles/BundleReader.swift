@@ -1,5 +1,6 @@
-/// Reads a bundle as its bytes come: JSON objects, each after the number of its bytes, the first one
-/// saying of what and when the bundle is. Keeps no more than one element and what came with it.
+/// Reads a bundle from its bytes as they arrive. A bundle is a sequence of JSON objects, each after
+/// the number of its bytes. The first object is the bundle's description. Keeps at most one element
+/// and the bytes that arrived with it.
 ///
 /// Source for the format: client-engine 2.13.
 struct BundleReader {
@@ -9,23 +10,23 @@ struct BundleReader {
         case query(NamedQuery)
     }
 
-    /// What an element may take: sixteen times the largest document.
+    /// The maximum size of an element in bytes: sixteen times the largest document.
     static let longestElement = 16 << 20
 
     private let database: DatabaseID
     private var buffer: [UInt8] = []
-    /// Of the buffer's first byte, in the bundle.
+    /// The position in the bundle of the buffer's first byte.
     private var offset = 0
-    /// In the buffer.
+    /// The position of the next byte in the buffer.
     private var next = 0
     private var hasBegun = false
-    /// Of the document that the next element has to be.
+    /// The document whose contents the next element must hold.
     private var awaited: BundledDocument?
     private(set) var progress = LoadBundleTaskProgress()
 
     init(_ database: DatabaseID) { self.database = database }
 
-    /// How many bytes are kept.
+    /// The number of kept bytes.
     var buffered: Int { buffer.count }
 
     mutating func append(_ bytes: [UInt8]) {
@@ -35,8 +36,8 @@ struct BundleReader {
         buffer += bytes
     }
 
-    /// - Parameter isEnd: Whether all bytes were appended.
-    /// - Returns: Nil when more bytes are needed or, at the end, when there is nothing more.
+    /// - Parameter isEnd: True if all bytes were appended.
+    /// - Returns: The next event; nil if more bytes are needed, or if the bundle ends here.
     mutating func nextEvent(isEnd: Bool) throws(FirestoreError) -> Event? {
         while let source = try element(isEnd: isEnd) {
             if let event = try event(of: source) { return event }
@@ -109,7 +110,7 @@ struct BundleReader {
         return reference.path
     }
 
-    /// The bytes of the next one; nil when they are not all there.
+    /// Returns the bytes of the next element; nil if they have not all arrived.
     private mutating func element(isEnd: Bool) throws(FirestoreError) -> [UInt8]? {
         var end = next
         var length = 0

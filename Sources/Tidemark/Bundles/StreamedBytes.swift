@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// The bytes of an `InputStream`, a chunk at a time. The stream is opened by the first.
+/// The bytes of an `InputStream`, one chunk at a time. The first call opens the stream.
 // @unchecked: the owner hands the stream over, and one call at a time uses it: calls that wait run
 // in their order, and the others run on one queue.
 final class StreamedBytes: @unchecked Sendable {

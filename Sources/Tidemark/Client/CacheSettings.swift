@@ -9,10 +9,10 @@ public protocol LocalCacheSettings: Sendable {}
 
 /// A cache on disk, in the system's folder for an app's data.
 public struct PersistentCacheSettings: LocalCacheSettings, Hashable {
-    /// The bound in bytes, at least 1 MiB; ``FirestoreCacheSizeUnlimited`` for none.
+    /// The maximum size in bytes, at least 1 MiB; ``FirestoreCacheSizeUnlimited`` for no limit.
     public let sizeBytes: Int64
 
-    /// 100 MiB.
+    /// Creates the settings of a cache of at most 100 MiB.
     public init() { sizeBytes = 100 * 1024 * 1024 }
 
     public init(sizeBytes: NSNumber) { self.sizeBytes = sizeBytes.int64Value }
@@ -35,10 +35,10 @@ public protocol MemoryGarbageCollectorSettings: Sendable {}
 
 /// Removes the least recently used documents when the cache is too large.
 public struct MemoryLRUGCSettings: MemoryGarbageCollectorSettings, Hashable {
-    /// The bound in bytes, as in ``PersistentCacheSettings/sizeBytes``.
+    /// The maximum size in bytes, as in ``PersistentCacheSettings/sizeBytes``.
     public let sizeBytes: Int64
 
-    /// 100 MiB.
+    /// Creates the settings of a cache of at most 100 MiB.
     public init() { sizeBytes = 100 * 1024 * 1024 }
 
     public init(sizeBytes: NSNumber) { self.sizeBytes = sizeBytes.int64Value }

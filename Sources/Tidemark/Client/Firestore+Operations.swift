@@ -5,25 +5,28 @@ import TidemarkStore
 // MARK: Transactions
 
 extension Firestore {
-    /// Runs `body`, and commits what it wrote if nothing that it read has changed meanwhile; else runs
-    /// it again, after a wait that grows. Needs the server: known to be offline, it throws `unavailable`
-    /// after the first attempt.
+    /// Runs `body`, and commits its writes if none of the read documents has changed in the
+    /// meantime. Otherwise runs `body` again, after a delay that grows. Needs the server: if the
+    /// device is known to be offline, the function throws `unavailable` after the first attempt.
     ///
-    /// `body` may run several times and must change nothing but by the transaction. What it throws ends
-    /// the transaction, unless it is a ``FirestoreError`` that may pass. Reads without writes commit
-    /// nothing: each read is then true by itself.
+    /// `body` may run several times, so it must change data only through the transaction. An error
+    /// that `body` throws ends the transaction, unless it is a ``FirestoreError`` for which another
+    /// attempt can succeed. A transaction without writes commits nothing: each read is correct on
+    /// its own, but the reads can be of different moments.
     ///
-    /// What is returned was committed once. Where the answer to a commit is lost, `body` runs again as
-    /// long as it cannot be done twice: when a document that it reads and changes is still as it was.
-    /// Else the transaction throws, with a ``FirestoreError/detail`` that says so: read again and decide.
+    /// A returned result was committed exactly once. If the answer to a commit is lost, `body` runs
+    /// again only if the commit cannot be applied twice, because both attempts change the same
+    /// document and require the same version of it. Otherwise the transaction throws, and
+    /// ``FirestoreError/detail`` states this: read the documents again and decide.
     ///
     /// - Parameters:
-    ///   - maxAttempts: At least 1; 5 is the default of Google's clients.
-    ///   - body: Reads, then writes, by the transaction that it is given.
-    /// - Throws: What `body` throws, or a ``FirestoreError``: `aborted` or `failedPrecondition` when the
-    ///   documents kept changing, and nothing was committed; `unavailable`, `deadlineExceeded`,
-    ///   `internal`, `unknown` or `dataLoss` when the server could not be reached or its answer was
-    ///   lost; `cancelled` when the task was cancelled or the user changed.
+    ///   - maxAttempts: The maximum number of attempts, at least 1. Google's clients use 5 by
+    ///     default.
+    ///   - body: Reads and then writes through its transaction.
+    /// - Throws: The error of `body`, or a ``FirestoreError``: `aborted` or `failedPrecondition` if
+    ///   the documents kept changing, and nothing was committed; `unavailable`, `deadlineExceeded`,
+    ///   `internal`, `unknown` or `dataLoss` if the server could not be reached or its answer was
+    ///   lost; `cancelled` if the task was cancelled or the user changed.
     public func runTransaction<T: Sendable>(
         maxAttempts: Int = 5, _ body: (Transaction) async throws -> T
     ) async throws -> T {
@@ -33,17 +36,18 @@ extension Firestore {
         return try await TransactionRun(firestore: self, maxAttempts: maxAttempts).run(body)
     }
 
-    /// As ``runTransaction(maxAttempts:_:)``.
+    /// Runs like ``runTransaction(maxAttempts:_:)``.
     public func runTransaction<T: Sendable>(
         with options: TransactionOptions, _ body: (Transaction) async throws -> T
     ) async throws -> T { try await runTransaction(maxAttempts: options.maxAttempts, body) }
 
-    /// As the `async` form, for a block that waits for its reads: it is called on a background queue.
+    /// Runs like the `async` form, for a block that waits for its reads. The block is called on a
+    /// background queue.
     ///
     /// - Parameters:
-    ///   - options: Nil for the defaults.
-    ///   - block: Reads, then writes, by the transaction that it is given.
-    ///   - completion: Called on the listeners' queue, with what the block returned at its last attempt.
+    ///   - options: The options; nil for the defaults.
+    ///   - block: Reads and then writes through its transaction.
+    ///   - completion: Called on the listeners' queue, with the result of the block's last attempt.
     public func runTransaction<T: Sendable>(
         with options: TransactionOptions?,
         block: @escaping @Sendable (Transaction) throws -> T,
@@ -55,7 +59,8 @@ extension Firestore {
         Task {
             do {
                 let value = try await runTransaction(maxAttempts: attempts) { transaction in
-                    // Not on the tasks' own threads, which a block that waits would use up.
+                    // A block that waits must not use the threads of Swift's tasks, because there
+                    // are only a few.
                     try await withCheckedThrowingContinuation { continuation in
                         transactionBlocks.async {
                             continuation.resume(with: Result { try block(transaction) })
@@ -73,7 +78,8 @@ extension Firestore {
     ) { runTransaction(with: nil, block: block, completion: completion) }
 }
 
-/// Where blocks run that wait for their reads: not on the tasks' own threads, which they would use up.
+/// The queue of blocks that wait for their reads. It has its own threads, because waiting blocks
+/// would use up the threads of Swift's tasks.
 private let transactionBlocks = DispatchQueue(
     label: "tidemark.transactions", attributes: .concurrent)
 
@@ -84,10 +90,10 @@ extension Firestore {
     ///
     /// - Parameters:
     ///   - data: The whole bundle.
-    ///   - progress: Told when a part is stored, on the calling task.
-    /// - Returns: The last progress, of the state `success`.
-    /// - Throws: `invalidArgument` for what is no bundle of this database; nothing was loaded then
-    ///   unless a part was stored before.
+    ///   - progress: Called on the calling task when a part is stored.
+    /// - Returns: The last progress, with the state `success`.
+    /// - Throws: `invalidArgument` if the data are not a bundle of this database. Parts that were
+    ///   stored before the error stay.
     @discardableResult
     public func loadBundle(
         _ data: Data, progress: (@Sendable (LoadBundleTaskProgress) -> Void)? = nil
@@ -97,7 +103,8 @@ extension Firestore {
         return try await loading.run { () async throws(FirestoreError) in chunks.next() }
     }
 
-    /// As with `Data`. The stream is opened and closed here, and is not to be used elsewhere.
+    /// Loads the bundle like the form with `Data`. This function opens and closes the stream; do
+    /// not use the stream elsewhere.
     @discardableResult
     public func loadBundle(
         _ stream: InputStream, progress: (@Sendable (LoadBundleTaskProgress) -> Void)? = nil
@@ -109,9 +116,9 @@ extension Firestore {
         }
     }
 
-    /// As with `Data`, of bytes as they come.
+    /// Loads the bundle like the form with `Data`, from bytes as they arrive.
     ///
-    /// - Throws: `unavailable` when the bytes end with an error.
+    /// - Throws: `unavailable` if the bytes end with an error.
     @discardableResult
     public func loadBundle<Bytes: AsyncSequence>(
         bytes: Bytes, progress: (@Sendable (LoadBundleTaskProgress) -> Void)? = nil,
@@ -131,7 +138,7 @@ extension Firestore {
         }
     }
 
-    /// As the `async` form, without waiting.
+    /// Loads the bundle like the `async` form, without waiting.
     @discardableResult
     public func loadBundle(
         _ data: Data,
@@ -140,7 +147,7 @@ extension Firestore {
         load(completion) { try await self.loadBundle(data, progress: $0) }
     }
 
-    /// As the `async` form, without waiting.
+    /// Loads the bundle like the `async` form, without waiting.
     @discardableResult
     public func loadBundle(
         _ stream: InputStream,
@@ -174,8 +181,8 @@ extension Firestore {
         return task
     }
 
-    /// The query of this name in the bundles that were loaded; nil when there is none. Listening to it
-    /// goes on from the bundle's result, so that only what changed since is read.
+    /// Returns the query with this name in the loaded bundles; nil if there is none. A listener of
+    /// the query resumes from the bundle's result, so only later changes are read.
     public func getQuery(named name: String) async throws(FirestoreError) -> Query? {
         let source: [UInt8]? = try await answer { engine.namedQuery(name, completion: $0) }
         guard let source else { return nil }
@@ -189,8 +196,8 @@ extension Firestore {
         }
     }
 
-    /// As the `async` form; `completion` is called on the listeners' queue, with nil when there is no such
-    /// query or it could not be looked up.
+    /// Runs like the `async` form. `completion` is called on the listeners' queue, with nil if
+    /// there is no such query or the lookup failed.
     public func getQuery(
         named name: String, completion: @escaping (Query?) -> Void
     ) {
@@ -206,18 +213,19 @@ extension Firestore {
 // MARK: The queue of writes, for an app that shows it or takes care of what was refused
 
 extension Firestore {
-    /// What waits for the server, in the order in which it will be sent.
+    /// Returns the writes that wait for the server, in the order in which they will be sent.
     public func pendingWrites() async throws(FirestoreError) -> [PendingWrite] {
         try await answer { engine.pendingWrites(completion: $0) }
     }
 
-    /// What the server refused, oldest first. A refused write is undone on this device and kept here
-    /// with the reason until it is discarded or tried again, the newest 1,000 of them.
+    /// Returns the writes that the server refused, oldest first. A refused write is undone on this
+    /// device. It is kept here with the reason until it is discarded or tried again; only the
+    /// newest 1,000 are kept.
     public func rejectedWrites() async throws(FirestoreError) -> [RejectedWrite] {
         try await answer { engine.rejectedWrites(completion: $0) }
     }
 
-    /// Forgets a rejected write.
+    /// Deletes a rejected write from the list.
     public func discardRejectedWrite(_ batch: Int64) async throws(FirestoreError) {
         try await answer { (finish: @escaping @Sendable (Result<Void, SyncError>) -> Void) in
             engine.discardRejectedWrite(batch) { error in
@@ -228,15 +236,15 @@ extension Firestore {
 
     /// Puts a rejected write at the end of the queue again.
     ///
-    /// - Throws: `notFound` when there is none of this number.
+    /// - Throws: `notFound` if there is no rejected write with this number.
     public func retryRejectedWrite(
         _ batch: Int64
     ) async throws(FirestoreError) -> WriteReceipt {
         try await receipt { engine.retryRejectedWrite(batch, observer: $0) }
     }
 
-    /// How many writes wait and since when, and how many were refused: now, and after each change.
-    /// Ends when the loop is left.
+    /// The number of pending writes, the time of the oldest one, and the number of refused writes:
+    /// the current state, then each change. The sequence ends when the loop is left.
     public var writeQueueStates: AsyncStream<WriteQueueState> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { input in
             let handle = engine.observeWriteQueue { input.yield($0) }
@@ -248,24 +256,27 @@ extension Firestore {
 // MARK: Writes that FirebaseFirestore has not sent
 
 extension Firestore {
-    /// Queues what FirebaseFirestore accepted and did not send: each batch once, in the order in which they
-    /// were made, behind what waits already. Costs no reads.
+    /// Queues the writes that FirebaseFirestore accepted and did not send: each batch once, in the
+    /// order of creation, after the writes that wait already. Costs no reads.
     ///
-    /// It may be called at each start. A batch and the note that it was queued are one transaction, so that
-    /// an app that is killed meanwhile goes on where it was, and loses and doubles nothing. What cannot be
-    /// sent is told, and not dropped. A batch that FirebaseFirestore had sent, without having stored the
-    /// answer, is sent again, as FirebaseFirestore does it.
+    /// Call this at each start. A batch and the note that it was queued are one transaction. An app
+    /// that is killed in between continues with the next batch, and neither loses nor repeats a
+    /// write. Batches that cannot be sent are returned, and not dropped. A batch that
+    /// FirebaseFirestore had sent without storing the answer is sent again, as FirebaseFirestore
+    /// would do.
     ///
     /// - Parameters:
-    ///   - store: What was read of FirebaseFirestore's store. That is not changed.
-    ///   - user: Whose writes: the id by Firebase Authentication, which has to be this client's user
-    ///     (``changeUser(to:erasingPrevious:)``). Nil for those that were made while nobody was signed in;
-    ///     this client must then have no user. The writes of others stay for them.
-    /// - Returns: What was queued, now or before, and what cannot be sent.
-    /// - Throws: ``FirestoreError``: `failedPrecondition` for another user than this client's, and for a
-    ///   cache in memory, in which writes would be lost; `resourceExhausted` while the queue is full; why
-    ///   this device cannot store. What was queued until then stays, and the next call goes on behind it. A
-    ///   cancelled task throws `cancelled`; the batch that it was at may be queued all the same.
+    ///   - store: The contents of FirebaseFirestore's store. The store is not changed.
+    ///   - user: The user whose writes are queued: the id by Firebase Authentication, which must be
+    ///     this client's user (``changeUser(to:erasingPrevious:)``). Nil for writes that were made
+    ///     while no user was signed in; this client must then have no user. The writes of other
+    ///     users stay in the store.
+    /// - Returns: The batches that were queued, now or before, and the batches that cannot be sent.
+    /// - Throws: ``FirestoreError``: `failedPrecondition` if the user is not this client's, or if
+    ///   the cache is in memory, where a kill would lose the writes; `resourceExhausted` while the
+    ///   queue is full; the storage error of this device. Queued batches stay queued, and the next
+    ///   call continues after them. A cancelled task throws `cancelled`; the batch in progress can
+    ///   have been queued.
     @discardableResult
     public func sendWrites(
         of store: FirebaseStore, user: String?
@@ -273,13 +284,14 @@ extension Firestore {
         try await WriteMoving(self).send(store, of: user)
     }
 
-    /// What of FirebaseFirestore's store is in no queue of this device: the batches of users who have not
-    /// signed in since the update, and those that cannot be sent. When it is empty, nothing is left in the
-    /// store but a cache, and its folder may be removed. Costs no reads.
+    /// Returns the batches of FirebaseFirestore's store that no queue of this device contains:
+    /// those of users who have not signed in since the update, and those that cannot be sent. If
+    /// the result is empty, the store contains only a cache, and the app can delete its folder.
+    /// Costs no reads.
     ///
-    /// - Parameter store: What was read of FirebaseFirestore's store.
-    /// - Returns: By user, and a user's in the order in which they were made.
-    /// - Throws: ``FirestoreError``: as ``sendWrites(of:user:)``.
+    /// - Parameter store: The contents of FirebaseFirestore's store.
+    /// - Returns: The batches by user, each user's in the order of creation.
+    /// - Throws: ``FirestoreError``, as ``sendWrites(of:user:)`` does.
     public func writesLeft(
         in store: FirebaseStore
     ) async throws(FirestoreError) -> [FirebaseStore.Batch] {
@@ -290,11 +302,12 @@ extension Firestore {
 // MARK: Indexes
 
 extension Firestore {
-    /// Makes the indexes of a `firestore.indexes.json` on this device, in idle moments; returns once it
-    /// is noted which. Those that are there stay. Seldom needed: the indexes that queries would do with
-    /// are made on their own.
+    /// Creates the indexes of a `firestore.indexes.json` on this device, while the client is idle.
+    /// Returns when the list of indexes is stored. Existing indexes stay. This is rarely needed,
+    /// because the client creates the indexes that queries need.
     ///
-    /// - Throws: `invalidArgument` for what is no configuration; nothing has changed then.
+    /// - Throws: `invalidArgument` if the text is not an index configuration; then nothing has
+    ///   changed.
     public func setIndexConfiguration(_ json: String) async throws(FirestoreError) {
         let definitions = try IndexConfigurationReader.definitions(in: Data(json.utf8))
         try await answer { (finish: @escaping @Sendable (Result<Void, SyncError>) -> Void) in
@@ -304,14 +317,15 @@ extension Firestore {
         }
     }
 
-    /// As ``setIndexConfiguration(_:)-(String)``, from a stream, of which at most 16 MiB are read.
+    /// Runs like ``setIndexConfiguration(_:)-(String)``, with the text of a stream, of which at
+    /// most 16 MiB are read.
     public func setIndexConfiguration(
         _ stream: InputStream, isolation: isolated (any Actor)? = #isolation
     ) async throws(FirestoreError) {
         try await setIndexConfiguration(try IndexConfigurationReader.text(of: stream))
     }
 
-    /// As the `async` form; `completion` is called on the listeners' queue.
+    /// Runs like the `async` form; `completion` is called on the listeners' queue.
     public func setIndexConfiguration(
         _ json: String, completion: (((any Error)?) -> Void)?
     ) {
@@ -320,7 +334,7 @@ extension Firestore {
         }
     }
 
-    /// As the `async` form; `completion` is called on the listeners' queue.
+    /// Runs like the `async` form; `completion` is called on the listeners' queue.
     public func setIndexConfiguration(
         _ stream: InputStream, completion: (((any Error)?) -> Void)?
     ) {

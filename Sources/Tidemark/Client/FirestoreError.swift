@@ -4,7 +4,7 @@ public import TidemarkWords
 /// The domain of every ``FirestoreError`` as an `NSError`.
 public let FirestoreErrorDomain = "FIRFirestoreErrorDomain"
 
-/// What went wrong, by gRPC's numbers and FirebaseFirestore's names.
+/// The kind of an error, with gRPC's numbers and FirebaseFirestore's names.
 public enum FirestoreErrorCode: Int, Hashable, Sendable, CaseIterable {
     case OK = 0
     case cancelled, unknown, invalidArgument, deadlineExceeded, notFound, alreadyExists
@@ -15,45 +15,45 @@ public enum FirestoreErrorCode: Int, Hashable, Sendable, CaseIterable {
     public typealias Code = FirestoreErrorCode
 }
 
-/// Why a call failed. Decide by ``code`` or ``recovery``, show ``message`` to the person, and log
-/// ``detail``.
+/// The reason why a call failed. Decide by ``code`` or ``recovery``, show ``message`` to the user,
+/// and log ``detail``.
 public struct FirestoreError: Error, Hashable, Sendable {
-    /// What a caller can do next.
+    /// The next step that can help a caller.
     public enum Recovery: Hashable, Sendable {
-        /// Wait for a network. What was written is kept and will be sent.
+        /// Wait for a network. Written data is kept and will be sent.
         case waitForNetwork
         /// The same call can succeed later.
         case retry
         case signIn
-        /// The user may not do this.
+        /// The user is not allowed to do this.
         case askForPermission
-        /// The call was wrong: a bug in the caller.
+        /// The call was wrong, which is a bug in the caller.
         case correctTheCall
-        /// The document was changed or deleted meanwhile: read it again and decide.
+        /// The document was changed or deleted in the meantime: read it again and decide.
         case readAgain
-        /// This device cannot store data: rebuild the cache.
+        /// This device cannot store data: create the cache again.
         case repairStorage
-        /// There is no room on this device.
+        /// This device has no free space.
         case freeSpace
-        /// Another client, in this or another process, has the cache open: end it.
+        /// Another client, in this or another process, has the cache open: close that client.
         case closeOtherClient
-        /// The device is locked: wait until it is unlocked. Nothing of the cache is to be deleted.
+        /// The device is locked: wait until it is unlocked. Do not delete the cache.
         case waitForUnlock
-        /// The cache is encrypted with another key, or not as the settings say: open it with the right
-        /// one, or change its key. Nothing of the cache is to be deleted.
+        /// The cache has another key than the settings, or only one of the two is encrypted: open
+        /// it with the right key, or change its key. Do not delete the cache.
         case giveOtherKey
         /// A newer version of the library wrote the cache.
         case updateApp
-        /// Today's budget of reads is used up: wait for tomorrow, or set a larger one.
+        /// Today's budget of reads is used up: wait until tomorrow, or set a larger budget.
         case waitForBudget
-        /// Nothing: the caller ended it.
+        /// No step is needed: the caller cancelled the call.
         case none
     }
 
     public let code: FirestoreErrorCode
-    /// For the log: names fields, paths and limits.
+    /// The text for the log. It names fields, paths and limits.
     public let detail: String
-    /// Why the cache failed; nil for other errors.
+    /// The reason why the cache failed; nil for other errors.
     public let storageFault: StorageFault?
     /// The budget that is used up; nil for other errors.
     public let readBudget: ReadBudget?
@@ -111,7 +111,7 @@ extension FirestoreError {
         }
     }
 
-    /// Why the cache was all there was to ask, as the end of a sentence.
+    /// Returns the reason why only the cache was asked, as the end of a sentence.
     private static func words(_ reason: StaleReason) -> String {
         switch reason {
         case .askedForCache: ", and nothing else was asked"
@@ -126,7 +126,7 @@ extension FirestoreError {
     }
 
     public init(_ status: RPCStatus) {
-        // A failure that calls itself a success is a fault of the other side.
+        // A failure with the code of success is an error of the server.
         let code = FirestoreErrorCode(rawValue: Int(status.code.rawValue)) ?? .unknown
         self.init(code == .OK ? .unknown : code, status.message, nil, nil, status.attempts)
     }
@@ -155,10 +155,10 @@ extension FirestoreError {
         }
     }
 
-    /// The sentence in the language of the app.
+    /// The sentence in the app's language.
     public var message: String { sentence.localized() }
 
-    /// One sentence for the person using the app. Names no type, code or path.
+    /// A sentence for the person using the app. It names no type, code or path.
     public var sentence: Sentence {
         switch recovery {
         case .none: Sentence("firestore.none", "This was cancelled.")
@@ -208,7 +208,7 @@ extension FirestoreError: CustomNSError, LocalizedError {
 }
 
 extension FirestoreError {
-    /// The same for the engine, of a client that could not be made.
+    /// The error in the engine's form, for a client that could not be created.
     var syncError: SyncError {
         if let storageFault { return .storage(storageFault) }
         if let readBudget { return .overBudget(readBudget) }

@@ -51,9 +51,9 @@ public struct GoogleServiceInfo: Hashable, Sendable {
         try self.init(data)
     }
 
-    /// The file of a bundle, as Xcode copies it into an app.
+    /// Reads the file from a bundle, to which Xcode copies it.
     ///
-    /// - Throws: `notFound` when the bundle has none; and as ``init(_:)``.
+    /// - Throws: `notFound` if the bundle has no such file, or an error of ``init(_:)``.
     public init(of bundle: Bundle) throws(FirestoreError) {
         guard let url = bundle.url(forResource: "GoogleService-Info", withExtension: "plist")
         else { throw FirestoreError(.notFound, "The app has no GoogleService-Info.plist.") }

@@ -15,9 +15,9 @@ public final class IDTokens: TokenProvider {
     public typealias Source = @Sendable (_ refused: String?) async throws -> String?
 
     private struct State {
-        /// Callers that wait for a change of user to be over.
+        /// The callers that wait until a change of user ends.
         var waiting: [@Sendable () -> Void] = []
-        /// Changes that are under way.
+        /// The number of changes in progress.
         var changes = 0
         /// The number of changes. It ensures that no user receives a token that was requested for
         /// another user.

@@ -43,7 +43,7 @@ enum Instances {
         }
     }
 
-    /// The next caller gets a new client.
+    /// Removes the client, so the next caller gets a new one.
     static func forget(_ firestore: Firestore) {
         made.withLock { instances in
             if instances[firestore.databaseID] === firestore {

@@ -4,7 +4,7 @@ package import TidemarkModel
 package import TidemarkSync
 
 extension SyncEnvironment {
-    /// The device's own clock, dice and threads.
+    /// Returns the environment with the device's clock, random numbers and threads.
     package static func live(_ transport: any Transport) -> SyncEnvironment {
         var environment = SyncEnvironment(
             transport: transport, scheduler: DispatchScheduler(),

@@ -4,9 +4,10 @@ import Synchronization
 /// A line that a client writes for its developer.
 public struct LogLine: Hashable, Sendable {
     public enum Level: String, Hashable, Sendable {
-        /// What is sent and heard, while logging is on: kinds and counts, and nothing of a person.
+        /// A sent or received message, while logging is on: kinds and counts, without a user's
+        /// data.
         case debug
-        /// Something went wrong that no caller is told. Its text may name fields and documents.
+        /// A failure that is not reported to any caller. The text can name fields and documents.
         case fault
     }
 
@@ -19,15 +20,15 @@ public struct LogLine: Hashable, Sendable {
     }
 }
 
-/// Where a client writes for its developer.
+/// The destination of a client's log.
 public struct LogSink: Sendable {
     let write: @Sendable (LogLine) -> Void
 
-    /// - Parameter write: Called on the thread that logs, one that must not be held up; it must not use a
+    /// - Parameter write: Called on the logging thread. It must not block, and must not use a
     ///   client.
     public init(_ write: @escaping @Sendable (LogLine) -> Void) { self.write = write }
 
-    /// The standard error stream, with the time.
+    /// Writes to the standard error stream, with the time.
     public static let standardError = LogSink { line in
         let time = Timestamp(date: Date()).rfc3339
         let text = "tidemark \(time) \(line.level.rawValue): \(line.text)\n"
@@ -35,7 +36,7 @@ public struct LogSink: Sendable {
     }
 }
 
-/// What a client tells the developer, on the standard error stream or where the app wants it.
+/// The log for the developer, on the standard error stream or the app's own destination.
 enum Log {
     private static let isDebugging = Atomic(false)
     private static let sink = Mutex(LogSink.standardError)
@@ -46,10 +47,10 @@ enum Log {
 
     static var isEnabled: Bool { isDebugging.load(ordering: .relaxed) }
 
-    /// Something went wrong that no caller is told.
+    /// Logs a failure that is not reported to any caller.
     static func fault(_ text: String) { write(.fault, text) }
 
-    /// Only when logging is on.
+    /// Logs a line if logging is on.
     static func debug(_ text: @autoclosure () -> String) {
         if isEnabled { write(.debug, text()) }
     }
@@ -59,7 +60,7 @@ enum Log {
     }
 }
 
-/// Logs what goes through a transport; costs a look at a flag while logging is off.
+/// Logs the messages of a transport. While logging is off, it only reads a flag.
 struct LoggedTransport: Transport {
     private let base: any Transport
 
@@ -111,7 +112,7 @@ struct LoggedTransport: Transport {
         receive(event)
     }
 
-    /// The kind of a message, without what it holds.
+    /// Returns the kind of a message, without its contents.
     fileprivate static func name(of message: some Any) -> String {
         let mirror = Mirror(reflecting: message)
         if let label = mirror.children.first?.label, mirror.displayStyle == .enum { return label }

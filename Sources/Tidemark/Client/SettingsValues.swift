@@ -115,7 +115,8 @@ extension FirestoreSettings.Values {
             .appendingPathComponent(fileName(ProcessInfo.processInfo.processName))
     }
 
-    /// Names of projects and databases can contain characters that disks do not accept.
+    /// Returns a file name for a project or database, because their names can contain characters
+    /// that disks do not accept.
     private static func fileName(_ text: String) -> String {
         text.utf8.map { byte in
             switch byte {

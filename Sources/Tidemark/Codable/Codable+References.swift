@@ -1,5 +1,5 @@
 // Reading and writing values of Swift types. The `async` writes return when the server has
-// acknowledged them; what the encoder cannot encode is thrown before anything is queued.
+// acknowledged the write. If a value cannot be encoded, they throw before anything is queued.
 
 extension DocumentReference {
     /// Reads the document once and decodes it. Costs one read, like
@@ -7,10 +7,10 @@ extension DocumentReference {
     ///
     /// - Parameters:
     ///   - type: The type to decode. An optional type is nil for a document that does not exist.
-    ///   - serverTimestampBehavior: What a server timestamp reads as before the server has set it.
-    ///   - decoder: How values become Swift types.
-    ///   - source: Where to look: the server, the cache, or the cache when the server does not
-    ///     answer.
+    ///   - serverTimestampBehavior: The value of a server timestamp that the server has not set
+    ///     yet.
+    ///   - decoder: Converts values to Swift types.
+    ///   - source: The source: the server, the cache, or the cache if the server does not answer.
     /// - Throws: ``FirestoreError``, `DecodingError` or ``FirestoreDecodingError``.
     public func getDocument<T: Decodable>(
         as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
@@ -20,7 +20,7 @@ extension DocumentReference {
             as: type, with: serverTimestampBehavior, decoder: decoder)
     }
 
-    /// As the `async` form; `completion` is called on the listeners' queue.
+    /// Runs like the `async` form; `completion` is called on the listeners' queue.
     public func getDocument<T: Decodable & SendableMetatype>(
         as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
         decoder: Firestore.Decoder = Firestore.Decoder(), source: FirestoreSource = .default,
@@ -42,7 +42,7 @@ extension DocumentReference {
         isolation: isolated (any Actor)? = #isolation
     ) async throws { try await setData(try encoder.written(value)) }
 
-    /// With `merge`, writes the fields that the value has and leaves the others.
+    /// Replaces the document or, with `merge`, writes the value's fields and leaves the others.
     public func setData<T: Encodable>(
         from value: T, merge: Bool, encoder: Firestore.Encoder = Firestore.Encoder(),
         isolation: isolated (any Actor)? = #isolation
@@ -55,7 +55,7 @@ extension DocumentReference {
         isolation: isolated (any Actor)? = #isolation
     ) async throws { try await setData(try encoder.written(value), mergeFields: mergeFields) }
 
-    /// As ``enqueueSetData(_:merge:isolation:)``.
+    /// Writes like ``enqueueSetData(_:merge:isolation:)``.
     public func enqueueSetData<T: Encodable>(
         from value: T, merge: Bool = false, encoder: Firestore.Encoder = Firestore.Encoder(),
         isolation: isolated (any Actor)? = #isolation
@@ -64,7 +64,7 @@ extension DocumentReference {
     }
 }
 
-// The same without waiting: queued before the call returns.
+// These forms do not wait: the write is queued before the call returns.
 
 extension DocumentReference {
     public func setData<T: Encodable>(
@@ -87,14 +87,15 @@ extension DocumentReference {
 }
 
 extension CollectionReference {
-    /// Makes a document with a new id, and returns when the server has it.
+    /// Creates a document with a new id, and returns when the server has applied the write.
     @discardableResult
     public func addDocument<T: Encodable>(
         from value: T, encoder: Firestore.Encoder = Firestore.Encoder(),
         isolation: isolated (any Actor)? = #isolation
     ) async throws -> DocumentReference { try await addDocument(data: try encoder.written(value)) }
 
-    /// The same without waiting: queued before the call returns.
+    /// Creates a document like the `async` form, without waiting: the write is queued before the
+    /// call returns.
     @discardableResult
     public func addDocument<T: Encodable>(
         from value: T, encoder: Firestore.Encoder = Firestore.Encoder(),
@@ -105,12 +106,14 @@ extension CollectionReference {
 }
 
 extension DocumentSnapshot {
-    /// Decodes the document from its stored bytes, without a dictionary in between. Costs no reads.
+    /// Decodes the document from its stored bytes, without an intermediate dictionary. Costs no
+    /// reads.
     ///
     /// - Parameters:
     ///   - type: The type to decode. An optional type is nil for a document that does not exist.
-    ///   - serverTimestampBehavior: What a server timestamp reads as before the server has set it.
-    ///   - decoder: How values become Swift types.
+    ///   - serverTimestampBehavior: The value of a server timestamp that the server has not set
+    ///     yet.
+    ///   - decoder: Converts values to Swift types.
     /// - Throws: `DecodingError` with the path of the field, `valueNotFound` for a document that
     ///   does not exist, or ``FirestoreDecodingError``.
     public func data<T: Decodable>(

@@ -1,4 +1,4 @@
-/// A key of any text, or of a place in an array.
+/// A key with any text, or with an index of an array.
 struct AnyKey: CodingKey {
     let stringValue: String
     let intValue: Int?

@@ -1,7 +1,7 @@
-/// The members of a map that is being encoded, in the order in which they came.
+/// The members of a map that is being encoded, in the order in which they were added.
 ///
-/// Names are told apart by their bytes, as Firestore does. A Swift dictionary would make one of two
-/// names that differ only in how an accent is composed.
+/// Two names are equal if their bytes are equal, as in Firestore. A Swift dictionary would merge
+/// two names that differ only in the composition of an accent.
 struct EncodedMembers {
     private var names: [String] = []
     private var nodes: [StoredEncoder] = []
@@ -18,20 +18,22 @@ struct EncodedMembers {
         }
     }
 
-    /// A dictionary where one can hold all members, and ``EquivalentNames`` where none can.
+    /// The members as a dictionary if a dictionary can hold all of them, otherwise as
+    /// ``EquivalentNames``.
     var any: Any {
         let data = dictionary
         if data.count == names.count { return data }
         return EquivalentNames(members: zip(names, nodes).map { (name: $0, value: $1.any) })
     }
 
-    /// Of names that are one key of a dictionary, the first one with its value.
+    /// The members as a dictionary. If several names are one key of a dictionary, the first name is
+    /// kept with its value.
     var dictionary: [String: Any] {
         Dictionary(
             zip(names, nodes).map { ($0, $1.any) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The data of a write, which ``ValueParser`` takes apart again: nothing is lost.
+    /// The data of a write, without a loss. ``ValueParser`` unwraps them.
     var writtenData: [String: Any] {
         let data = dictionary
         return data.count == names.count ? data : EquivalentNames.data(any)
@@ -42,11 +44,11 @@ struct EncodedMembers {
 struct EquivalentNames {
     let members: [(name: String, value: Any)]
 
-    /// Wraps them as the data of a whole document. No field has an empty name, so that a document of
-    /// the app's never looks like this.
+    /// Wraps the members as the data of a whole document. An app's data never look like this,
+    /// because no field has an empty name.
     static func data(_ names: Any) -> [String: Any] { ["": names] }
 
-    /// The members in data that ``data(_:)`` made; nil for all other data.
+    /// Unwraps data that ``data(_:)`` made; nil for all other data.
     init?(wrappedIn data: [String: Any]) {
         guard data.count == 1, let names = data[""] as? EquivalentNames else { return nil }
         self = names
@@ -55,8 +57,8 @@ struct EquivalentNames {
     init(members: [(name: String, value: Any)]) { self.members = members }
 }
 
-/// A dictionary that encodes itself as a map: its keys are data of the app's, and no names of
-/// properties. Foundation's coders leave them alone as well.
+/// A dictionary that encodes itself as a map. Its keys are the app's data and not names of
+/// properties, so no strategy changes them. Foundation's coders leave them unchanged too.
 protocol KeyedByData {}
 
 extension Dictionary: KeyedByData {}

@@ -1,10 +1,10 @@
 package import TidemarkModel
 
-// Values of an app's types as fields, apart from any document.
+// Converts values of an app's types to fields without a document.
 
 extension Firestore.Encoder {
-    /// - Throws: As ``encode(_:)``, and `invalidArgument` for what only a write can say: a server's time,
-    ///   an increment, a field to delete.
+    /// - Throws: The errors of ``encode(_:)``, and `invalidArgument` for a value that only a write
+    ///   can have: a server's time, an increment, or a deleted field.
     package func fields(of value: some Encodable) throws -> MapValue {
         let parsed = try ValueParser.fields(try written(value))
         guard parsed.transforms.isEmpty else {

@@ -1,12 +1,13 @@
 public import Foundation
 import Synchronization
 
-// What makes documents of values, and values of documents.
+// The coders that convert between documents and values of Swift types.
 
 extension Firestore {
-    /// Makes the data of a document from values of Swift types. An optional that is nil makes no field.
+    /// Converts values of Swift types to the data of a document. An optional that is nil makes no
+    /// field.
     ///
-    /// Thread-safe; one encoder serves any number of values.
+    /// Thread-safe. An encoder can be used for any number of values.
     public final class Encoder: Sendable {
         struct Options: Sendable {
             var dates = DateEncodingStrategy.timestamp
@@ -47,16 +48,17 @@ extension Firestore {
             set { state.withLock { $0.userInfo = newValue } }
         }
 
-        /// - Throws: `EncodingError` with the path of the field, ``FirestoreEncodingError``, or what the
-        ///   type itself throws.
+        /// - Throws: `EncodingError` with the path of the field, ``FirestoreEncodingError``, or the
+        ///   type's own error.
         ///
-        /// Of two names that differ only in how an accent is composed, which are one key of a Swift
-        /// dictionary, it returns the first one. A write of the value itself stores both.
+        /// If two names differ only in the composition of an accent, they are one key of a Swift
+        /// dictionary. This function then returns the first of them. A write of the value itself
+        /// stores both.
         public func encode<T: Encodable>(_ value: T) throws -> [String: Any] {
             try members(of: value).dictionary
         }
 
-        /// Returns what a write stores, with all names.
+        /// Returns the data that a write stores, with all names.
         func written<T: Encodable>(_ value: T) throws -> [String: Any] {
             try members(of: value).writtenData
         }
@@ -75,9 +77,9 @@ extension Firestore {
         }
     }
 
-    /// Makes values of Swift types from documents, straight from the form in which they are stored.
+    /// Converts documents to values of Swift types, directly from their stored form.
     ///
-    /// Thread-safe; one decoder serves any number of documents.
+    /// Thread-safe. A decoder can be used for any number of documents.
     public final class Decoder: Sendable {
         struct Options: Sendable {
             var dates = DateDecodingStrategy.timestamp
@@ -114,11 +116,12 @@ extension Firestore {
             set { state.withLock { $0.keys = newValue } }
         }
 
-        /// True if ``keyDecodingStrategy`` changes the keys of dictionaries as well. False at first.
+        /// True if ``keyDecodingStrategy`` changes the keys of dictionaries too. False by default.
         ///
-        /// The encoder of earlier versions changed the keys of a `[String: T]` by its strategy, as if
-        /// they were names of properties: `uidAbC` became `uid_ab_c`. Rows that hold such keys are
-        /// read with them. Set this to read them with the keys that they had, and write them again.
+        /// The encoder of earlier versions changed the keys of a `[String: T]` by its strategy,
+        /// like names of properties: `uidAbC` became `uid_ab_c`. Stored documents with such keys
+        /// are read with the changed keys. Set this to true to read them with their original keys,
+        /// and write them again.
         public var convertsKeysOfDictionaries: Bool {
             get { options.convertsKeysOfDictionaries }
             set { state.withLock { $0.convertsKeysOfDictionaries = newValue } }
@@ -129,15 +132,15 @@ extension Firestore {
             set { state.withLock { $0.userInfo = newValue } }
         }
 
-        /// Decodes what ``DocumentSnapshot/data()`` or `get(_:)` returned.
-        /// Decoding a snapshot itself, ``DocumentSnapshot/data(as:with:decoder:)``, is faster.
+        /// Decodes a value that ``DocumentSnapshot/data()`` or `get(_:)` returned. Decoding the
+        /// snapshot itself with ``DocumentSnapshot/data(as:with:decoder:)`` is faster.
         ///
         /// - Parameters:
-        ///   - type: What to make of it.
+        ///   - type: The type to decode.
         ///   - container: A map, or a single value.
-        ///   - document: What a ``DocumentID`` is filled from.
+        ///   - document: The document that fills a ``DocumentID``.
         /// - Throws: `DecodingError` with the path of the field, ``FirestoreDecodingError``, or
-        ///   ``FirestoreError`` for what is no value of Firestore.
+        ///   ``FirestoreError`` for a value that Firestore cannot store.
         public func decode<T: Decodable>(
             _ type: T.Type, from container: Any, in document: DocumentReference? = nil
         ) throws -> T {
@@ -147,7 +150,7 @@ extension Firestore {
             return try StoredDecoder(source, try EncodedSlot.value(of: bytes)).decode(type)
         }
 
-        /// Whose the references in it are.
+        /// Returns the client of the references in the container.
         private static func firestore(in container: Any) -> Firestore? {
             switch container {
             case let reference as DocumentReference: return reference.firestore
@@ -172,13 +175,13 @@ extension Firestore {
 // MARK: Strategies
 
 extension Firestore {
-    /// What a `Date` is in a document.
+    /// The form of a `Date` in a document.
     public enum DateEncodingStrategy: Sendable {
-        /// What the date says of itself: seconds since 2001, a number.
+        /// The date's own form: a number, the seconds since 2001.
         case deferredToDate
         case secondsSince1970
         case millisecondsSince1970
-        /// A text, as in `2026-11-21T10:00:00Z`.
+        /// A text, such as `2026-11-21T10:00:00Z`.
         case iso8601
         case formatted(DateFormatter)
         case custom(@Sendable (Date, any Swift.Encoder) throws -> Void)
@@ -196,9 +199,9 @@ extension Firestore {
         case timestamp
     }
 
-    /// What `Data` are in a document.
+    /// The form of `Data` in a document.
     public enum DataEncodingStrategy: Sendable {
-        /// What the data say of themselves: an array of numbers.
+        /// The data's own form: an array of numbers.
         case deferredToData
         case base64
         case custom(@Sendable (Data, any Swift.Encoder) throws -> Void)
@@ -213,7 +216,7 @@ extension Firestore {
         case blob
     }
 
-    /// What becomes of infinities and NaN.
+    /// The form of infinities and NaN in a document.
     public enum NonConformingFloatEncodingStrategy: Hashable, Sendable {
         case `throw`
         case convertToString(positiveInfinity: String, negativeInfinity: String, nan: String)
@@ -224,8 +227,8 @@ extension Firestore {
         case convertFromString(positiveInfinity: String, negativeInfinity: String, nan: String)
     }
 
-    /// How a key of the type becomes the name of a field. The keys of dictionaries are data, and stay as
-    /// they are, however deep they lie.
+    /// The conversion from a key of the type to the name of a field. The keys of dictionaries are
+    /// data: they stay unchanged at any depth.
     public enum KeyEncodingStrategy: Sendable {
         case useDefaultKeys
         /// `oneTwo` becomes `one_two`.

@@ -51,7 +51,7 @@ struct StoredKeys<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
         if let slot = decoder.entry(key) { return try decoder.decode(type, slot, key) }
-        // A wrapper of Firestore's may do without its field.
+        // Only a wrapper of Firestore can be decoded without a field.
         guard let wrapper = type as? any DecodesWithoutField.Type else {
             _ = try slot(key)
             throw decoder.corrupted("unreachable")
@@ -106,7 +106,7 @@ struct StoredKeys<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 }
 
-/// An array's values, one after the other.
+/// The values of an array, in order.
 struct StoredElements: UnkeyedDecodingContainer {
     let decoder: StoredDecoder
     private(set) var currentIndex = 0

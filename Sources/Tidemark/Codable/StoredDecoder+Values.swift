@@ -1,7 +1,7 @@
 import Foundation
 
-// What single values are decoded to, by the rules of FirebaseFirestore's decoder: numbers to every
-// type that holds them exactly, nothing else into each other.
+// Decodes single values, by the rules of FirebaseFirestore's decoder. A number becomes any number
+// type that holds it exactly; no other conversions exist.
 
 extension StoredDecoder {
     private func path(_ key: (any CodingKey)?) -> [any CodingKey] {
@@ -31,7 +31,8 @@ extension StoredDecoder {
                 codingPath: path(key), debugDescription: "\(number) does not fit in \(type)"))
     }
 
-    /// Null, and a server timestamp that nobody knows yet where that is to be null.
+    /// Returns true for null, and for a server timestamp that has no time yet if such a timestamp
+    /// is null.
     func isNull(_ slot: EncodedSlot) -> Bool {
         if slot.kind == .null { return true }
         guard slot.kind == .map, let pending = pending(slot) else { return false }
@@ -106,7 +107,7 @@ extension StoredDecoder {
         }
     }
 
-    /// Of a value in this map or array.
+    /// Decodes a value of this map or array.
     func decode<T: Decodable>(
         _ type: T.Type, _ slot: EncodedSlot, _ key: any CodingKey
     ) throws -> T {
@@ -115,7 +116,7 @@ extension StoredDecoder {
         return try inner.made(type)
     }
 
-    /// What Firestore's types and Foundation's are made of; nil for every other type.
+    /// Decodes a type of Firestore's or Foundation's; returns nil for every other type.
     func native<T>(_ type: T.Type, _ slot: EncodedSlot, _ at: StoredDecoder) throws -> T? {
         if type == Date.self { return try at.date(slot) as! T? }
         if type == Timestamp.self { return try at.timestamp(slot) as! T? }

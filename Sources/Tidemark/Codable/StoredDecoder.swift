@@ -1,18 +1,18 @@
 import Foundation
 
-/// Decodes one value where it lies. A map's entries are found by one pass over it, and looked up by
-/// their bytes; nothing else is made of it.
+/// Decodes one value in place. It finds a map's entries by one pass over the bytes, and looks them
+/// up by the bytes of their names, without a dictionary.
 final class StoredDecoder: Swift.Decoder {
     let source: DecodingSource
-    /// Nil for the document as a whole.
+    /// The slot of the value; nil for the document as a whole.
     let slot: EncodedSlot?
     private let parent: StoredDecoder?
     private let key: (any CodingKey)?
-    /// Of a map or an array.
+    /// The entries of a map or an array.
     private(set) var slots: [EncodedSlot] = []
-    /// By the strategy for keys; empty where keys are what they are.
+    /// The names of the entries after the strategy for keys; empty if the strategy changes no keys.
     private(set) var names: [String] = []
-    /// True for a dictionary of the app's: its keys are data, which no strategy changes.
+    /// True for a dictionary of the app. Its keys are data, and no strategy changes them.
     private var keysAreData = false
     private var hint = 0
 
@@ -89,7 +89,7 @@ final class StoredDecoder: Swift.Decoder {
         }
     }
 
-    /// The entry of a key; nil when there is none.
+    /// Returns the entry of a key; nil if there is none.
     func entry(_ key: some CodingKey) -> EncodedSlot? {
         let name = key.stringValue
         let index =
@@ -101,15 +101,15 @@ final class StoredDecoder: Swift.Decoder {
         return slots[index]
     }
 
-    /// The names that a container lists. A dictionary gets of names that are one key of it the first
-    /// one: it would put the other's value under it.
+    /// The names that a container lists. If several names are one key of a dictionary, a dictionary
+    /// gets only the first. Otherwise it would store the other name's value under that key.
     var entryNames: [String] {
         let all = names.isEmpty ? slots.map { $0.keyText(in: source.bytes) } : names
         guard keysAreData else { return all }
         return SameKeys.first(of: all, in: source.reference?.path) { $0 }
     }
 
-    /// Decodes a type from this value, unless it is a ``native(_:_:_:)`` one.
+    /// Decodes any type that ``native(_:_:_:)`` does not handle.
     func made<T: Decodable>(_ type: T.Type) throws -> T {
         keysAreData = type is any KeyedByData.Type
         defer { keysAreData = false }

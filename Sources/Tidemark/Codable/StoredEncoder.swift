@@ -1,8 +1,8 @@
 import Foundation
 
-/// Encodes one value into what `setData` takes.
+/// Encodes one value into data for `setData`.
 final class StoredEncoder: Swift.Encoder {
-    /// What was encoded here. Maps and arrays hold encoders, which are filled after they were made.
+    /// The encoded value. Maps and arrays hold encoders, which are filled later.
     enum Content {
         case nothing
         case value(Any)
@@ -12,8 +12,8 @@ final class StoredEncoder: Swift.Encoder {
 
     let options: Firestore.Encoder.Options
     var content = Content.nothing
-    /// True while a dictionary of the app's encodes itself: its keys are data, which no strategy
-    /// changes.
+    /// True while a dictionary of the app encodes itself. Its keys are data, and no strategy
+    /// changes them.
     private var keysAreData = false
     private let parent: StoredEncoder?
     private let key: (any CodingKey)?
@@ -33,7 +33,7 @@ final class StoredEncoder: Swift.Encoder {
 
     var any: Any {
         switch content {
-        // A type that encoded nothing at all has no fields.
+        // A type that encodes nothing has no fields.
         case .nothing: [String: Any]()
         case .value(let value): value
         case .map(let map): map.any
@@ -53,7 +53,7 @@ final class StoredEncoder: Swift.Encoder {
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
-    /// The place of a key's value.
+    /// Returns the encoder of a key's value.
     func entry(_ key: some CodingKey) -> StoredEncoder {
         let inner = StoredEncoder(options, parent: self, key: key)
         guard case .map(var map) = content else { return inner }
@@ -104,7 +104,7 @@ final class StoredEncoder: Swift.Encoder {
         .invalidValue(value, .init(codingPath: codingPath, debugDescription: text))
     }
 
-    /// Anything but primitives.
+    /// Encodes any type that is not a primitive.
     func encode<T: Encodable>(_ value: T) throws {
         switch value {
         case let date as Date: try encode(date)

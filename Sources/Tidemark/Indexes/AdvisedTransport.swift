@@ -1,4 +1,4 @@
-/// Tells an advisor of the queries that go through a transport.
+/// Reports the queries of a transport to an advisor.
 struct AdvisedTransport: Transport {
     private let base: any Transport
     private let advisor: IndexAdvisor

@@ -1,7 +1,7 @@
 public import Foundation
 import Synchronization
 
-/// Collects which indexes an app's queries need in production, as they run.
+/// Collects the indexes that an app's queries need in production, while the queries run.
 ///
 /// Set ``FirestoreSettings/indexAdvisor`` in the app's tests and run them against a local server.
 /// Then `tidemark indexes` creates `firestore.indexes.json` from the file, or checks the existing

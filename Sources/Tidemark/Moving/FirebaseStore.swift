@@ -40,15 +40,14 @@ public struct FirebaseStore: Sendable {
         self.hasTornEnd = hasTornEnd
     }
 
-    /// The users with pending writes, each once; nil stands for writes that were made while no user
-    /// was signed in.
+    /// The users with pending writes, each once. Nil means that no user was signed in.
     public var users: [String?] {
         batches.map(\.user).reduce(into: []) { users, user in
             if !users.contains(where: { Self.isSame($0, user) }) { users.append(user) }
         }
     }
 
-    /// The writes of one user, in the order in which they were made.
+    /// Returns the writes of one user, in the order of creation.
     ///
     /// - Parameter user: The id by Firebase Authentication; nil for the writes without a user.
     public func batches(of user: String?) -> [Batch] {

@@ -9,18 +9,18 @@ struct MovedList {
 
     init(besides cache: String) { url = URL(fileURLWithPath: cache + ".moved") }
 
-    /// Empty when the file cannot be read: then the caches are asked.
+    /// The listed marks. Empty if the file cannot be read; then the notes in the caches are read.
     var marks: Set<String> {
         guard let data = try? Data(contentsOf: url) else { return [] }
-        // The last one may have been cut off.
+        // The last line can be incomplete.
         let lines = String(decoding: data, as: UTF8.self).split(separator: "\n")
         return Set(lines.lazy.map(String.init).filter { $0.utf8.count == Self.length })
     }
 
-    /// A disk that takes no more is no reason to fail: the notes in the cache count.
+    /// Adds marks. A failure is ignored, because the notes in the caches are the record.
     func add(_ marks: [String]) {
         if marks.isEmpty { return }
-        // Ends a line that was cut off.
+        // The first newline ends an incomplete line.
         let lines = Data(("\n" + marks.joined(separator: "\n") + "\n").utf8)
         guard let file = try? FileHandle(forWritingTo: url) else {
             try? lines.write(to: url, options: .atomic)

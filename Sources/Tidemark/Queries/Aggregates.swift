@@ -13,12 +13,12 @@ public struct AggregateField: Hashable, Sendable, CustomStringConvertible {
     /// The number of rows.
     public static func count() -> AggregateField { AggregateField(kind: .count) }
 
-    /// The sum of the numbers in a field; 0 where there are none.
+    /// The sum of the numbers in a field; 0 if there are none.
     public static func sum(_ field: some FieldName) -> AggregateField {
         AggregateField(kind: .sum(Result { () throws(FirestoreError) in try field.resolved() }))
     }
 
-    /// The mean of the numbers in a field; null where there are none.
+    /// The mean of the numbers in a field; null if there are none.
     public static func average(_ field: some FieldName) -> AggregateField {
         AggregateField(kind: .average(Result { () throws(FirestoreError) in try field.resolved() }))
     }

@@ -1,6 +1,6 @@
 /// A collection, and the query for all of its documents. Its creation reads nothing.
 public final class CollectionReference: Query, @unchecked Sendable {
-    // `@unchecked`: as ``Query``; the properties here are constants too.
+    // `@unchecked`: for the same reasons as ``Query``; the properties here are constants too.
 
     /// The path, such as `rooms/blue/messages`.
     public let path: String
@@ -30,7 +30,7 @@ public final class CollectionReference: Query, @unchecked Sendable {
         return DocumentReference(firestore, .failure(error), text: self.path + "/" + path)
     }
 
-    /// A document with a new, unique id of 20 letters and digits.
+    /// Returns a document with a new, unique id of 20 letters and digits.
     public func document() -> DocumentReference {
         document(Self.newID(firestore.environment.random))
     }
@@ -59,7 +59,8 @@ public final class CollectionReference: Query, @unchecked Sendable {
     private static let letters = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 
-    /// 62^20, or 119 bits: enough never to meet another.
+    /// Returns an id with 62^20 possible values, or 119 bits, so two ids are never equal in
+    /// practice.
     static func newID(_ random: () -> Double) -> String {
         String((0..<20).map { _ in letters[min(Int(random() * 62), 61)] })
     }

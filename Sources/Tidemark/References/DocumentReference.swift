@@ -1,4 +1,4 @@
-/// A document, which need not exist. Making a reference reads nothing.
+/// A document, which may not exist yet. Creating a reference reads nothing.
 public final class DocumentReference: SnapshotSource {
     public let firestore: Firestore
     /// The path, such as `rooms/blue`.

@@ -1,19 +1,20 @@
 import Synchronization
 
-/// Whether what a snapshot shows is the server's, and settled.
+/// States whether the contents of a snapshot are the server's, and whether writes are pending.
 public struct SnapshotMetadata: Hashable, Sendable {
-    /// It shows writes that the server has not acknowledged.
+    /// True if the snapshot shows writes that the server has not acknowledged.
     public let hasPendingWrites: Bool
-    /// It may be older than what the server has.
+    /// True if the server can have newer data.
     public let isFromCache: Bool
 }
 
-/// A document at one moment, or the news that there is none.
+/// A document at one moment, or the information that it does not exist.
 public class DocumentSnapshot: @unchecked Sendable {
-    // `@unchecked`: a class that can be inherited from cannot be checked; all its properties are
-    // constants of sendable types or guarded by a mutex, and its one subclass is in this module.
+    // `@unchecked`: the compiler cannot check a class that allows subclasses. All properties are
+    // constants of sendable types or guarded by a mutex, and the only subclass is in this module.
 
-    /// Made at the first access: most rows of a list are only shown.
+    /// The document's reference. It is created at the first access, because most rows of a list are
+    /// only shown.
     public var reference: DocumentReference {
         if let reference = madeReference.load() { return reference }
         return madeReference.storeIfNil(
@@ -21,16 +22,17 @@ public class DocumentSnapshot: @unchecked Sendable {
                 origin.firestore, .success(documentPath), text: documentPath.text))
     }
     public let metadata: SnapshotMetadata
-    /// Whether this is the server's state; if not, its age and why.
+    /// States whether the document is the server's; if not, its age and the reason.
     public var freshness: Freshness { origin.freshness }
-    /// The server's read time; nil if the server never confirmed this.
+    /// The server's read time; nil if the server never confirmed the document.
     public var readTime: Timestamp? { origin.readTime }
     package let documentPath: DocumentPath
     package let document: Document?
     private let origin: SnapshotOrigin
     private let madeReference = AtomicLazyReference<DocumentReference>()
     private let decoded = Mutex<MapValue?>(nil)
-    /// Decoded at the first access, and kept: many rows of a long list are never looked into.
+    /// The decoded fields. They are decoded at the first access and kept, because many rows of a
+    /// long list are never accessed.
     package var fields: MapValue? {
         guard let document else { return nil }
         return decoded.withLock { decoded in
@@ -67,23 +69,23 @@ public class DocumentSnapshot: @unchecked Sendable {
 
     public var exists: Bool { document != nil }
     public var documentID: String { documentPath.id }
-    /// When the document was created; nil if it does not exist, or only on this device.
+    /// The time of creation; nil if the document does not exist, or exists only on this device.
     public var createTime: Timestamp? { document?.createTime }
-    /// When the document was last changed; nil if it does not exist.
+    /// The time of the last change; nil if the document does not exist.
     public var updateTime: Timestamp? { document?.updateTime }
 
-    /// All fields; nil when the document does not exist.
+    /// Returns all fields; nil if the document does not exist.
     ///
-    /// Two names that differ only in how an accent is composed are two fields of Firestore and one key of
-    /// a Swift dictionary: it holds the first one, in the order of their bytes, with its own value. The log
-    /// names the other, which `get(_:)` of a `FieldPath` returns.
+    /// Two names that differ only in the composition of an accent are two fields of Firestore, but
+    /// one key of a Swift dictionary. The dictionary holds the first name in the order of bytes,
+    /// with its own value. The log names the other field, which `get(_:)` of a `FieldPath` returns.
     public func data() -> [String: Any]? { data(with: .none) }
 
     public func data(with behavior: ServerTimestampBehavior) -> [String: Any]? {
         fields.map(export(behavior).any)
     }
 
-    /// The value of one field; nil when there is none.
+    /// Returns the value of one field; nil if there is none.
     public func get(_ field: some FieldName) -> Any? {
         get(field, serverTimestampBehavior: .none)
     }
@@ -98,8 +100,8 @@ public class DocumentSnapshot: @unchecked Sendable {
 
     public subscript(field: some FieldName) -> Any? { self.get(field) }
 
-    /// As ``get(_:)`` of a field's name that is held as `Any`; nil for what is neither a `String` nor a
-    /// `FieldPath`.
+    /// Returns the value like ``get(_:)``, for a field's name that is stored as `Any`; nil if
+    /// `field` is not a `String` or a `FieldPath`.
     @_disfavoredOverload
     public func get(_ field: Any) -> Any? {
         guard let field = field as? any FieldName else { return nil }
@@ -111,9 +113,9 @@ public class DocumentSnapshot: @unchecked Sendable {
     }
 }
 
-/// A document that a query found.
+/// A document that is a row of a query.
 public final class QueryDocumentSnapshot: DocumentSnapshot, @unchecked Sendable {
-    // `@unchecked`: as ``DocumentSnapshot``; nothing is added.
+    // `@unchecked`: for the same reasons as ``DocumentSnapshot``; this class adds no properties.
 
     public override func data() -> [String: Any] { data(with: .none) }
 
@@ -122,7 +124,7 @@ public final class QueryDocumentSnapshot: DocumentSnapshot, @unchecked Sendable 
     }
 }
 
-/// What the documents of one answer have in common.
+/// The data that all documents of one answer share.
 final class SnapshotOrigin: Sendable {
     let firestore: Firestore
     let freshness: Freshness
@@ -153,7 +155,7 @@ extension Freshness {
         if case .fresh(let readTime) = self { readTime } else { nil }
     }
 
-    /// How far to trust what a listener shows.
+    /// Returns the freshness of a listener's view.
     init(_ view: ViewSnapshot, _ options: SnapshotListenOptions, now: Timestamp) {
         if let readTime = view.readTime, !view.isFromCache {
             self = .fresh(readTime: readTime)

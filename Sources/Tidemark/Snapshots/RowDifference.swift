@@ -6,7 +6,8 @@ package struct RowDifference: Hashable {
     package var oldIndex: Int?
     package var newIndex: Int?
 
-    /// Costs a pass over both, and one over the rows for each that was modified.
+    /// Returns the steps. Costs a pass over both lists, and a pass over the rows for each modified
+    /// row.
     package static func between(
         _ old: [ViewDocument], _ new: [ViewDocument], includeMetadata: Bool
     ) -> [RowDifference] {

@@ -9,7 +9,7 @@ public enum QueryPredicate {
     case isGreaterThan(_ field: String, _ value: Any)
     case isLessThanOrEqualTo(_ field: String, _ value: Any)
     case isGreaterThanOrEqualTo(_ field: String, _ value: Any)
-    /// Descending if the value is true.
+    /// Orders by a field; descending if the value is true.
     case orderBy(_ field: String, _ value: Bool)
     case limitTo(_ value: Int)
     case limitToLast(_ value: Int)
@@ -61,7 +61,7 @@ extension QueryPredicate {
     public static func limit(toLast value: Int) -> QueryPredicate { .limitToLast(value) }
 }
 
-/// FirebaseFirestore's other names for the same.
+/// FirebaseFirestore's other names for these cases.
 extension QueryPredicate {
     public static func `where`(_ field: String, isEqualTo value: Any) -> QueryPredicate {
         .isEqualTo(field, value)
@@ -101,7 +101,7 @@ extension QueryPredicate {
 }
 
 extension QueryPredicate {
-    /// The query with this as well.
+    /// Returns the query with this predicate.
     func applied(to query: Query) -> Query {
         switch self {
         case .isEqualTo(let field, let value): query.whereField(field, isEqualTo: value)

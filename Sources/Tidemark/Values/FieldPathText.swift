@@ -1,13 +1,13 @@
-/// Names a field in a call: a `String` with dots between the names, or a ``FieldPath``, which takes
-/// every name as it is. No other types conform.
+/// Names a field in a call: a `String` with dots between the names, or a ``FieldPath``, in which
+/// names can contain any characters. No other types conform.
 public protocol FieldName: Sendable {
-    /// - Throws: `invalidArgument` when it names no field.
+    /// - Throws: `invalidArgument` if the value names no field.
     func resolved() throws(FirestoreError) -> FieldPath
 }
 
 extension String: FieldName {
     public func resolved() throws(FirestoreError) -> FieldPath {
-        // The characters that FirebaseFirestore keeps for its own syntax.
+        // FirebaseFirestore reserves these characters for its own syntax.
         if utf8.contains(where: { "~*/[]".utf8.contains($0) }) {
             throw .invalidArgument(
                 "The field \"\(self)\" holds one of ~ * / [ ]: use a FieldPath for it.")

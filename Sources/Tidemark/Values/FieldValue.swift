@@ -5,16 +5,16 @@ public struct FieldValue: Hashable, Sendable {
         case delete
         case transform(FieldTransform.Operation)
         case value(Value)
-        /// Made from an argument that is no value: the write that uses it throws.
+        /// The argument was not a value: the write that uses it throws.
         case invalid(FirestoreError)
     }
 
     let kind: Kind
 
-    /// Removes the field. Only in `updateData`, and in `setData` that merges.
+    /// Removes the field. Allowed only in `updateData`, and in `setData` with `merge`.
     public static func delete() -> FieldValue { FieldValue(kind: .delete) }
 
-    /// The time at which the server processes the write, in milliseconds.
+    /// Sets the time at which the server processes the write, in milliseconds.
     public static func serverTimestamp() -> FieldValue {
         FieldValue(kind: .transform(.serverTimestamp))
     }
@@ -40,21 +40,23 @@ public struct FieldValue: Hashable, Sendable {
 
     /// Adds to the number in the field, or sets the field if it has none. Integers saturate.
     ///
-    /// Cloud Firestore may add it twice where the answer to the write was lost and the write is sent again;
-    /// `tidemark serve` adds it once. What must not be doubled belongs into a transaction.
+    /// If the answer to the write is lost and the write is sent again, Cloud Firestore can add the
+    /// amount twice; `tidemark serve` adds it once. Use a transaction for an amount that must not
+    /// be added twice.
     public static func increment(_ amount: Int64) -> FieldValue {
         FieldValue(kind: .transform(.increment(.integer(amount))))
     }
 
     /// Adds to the number in the field, or sets the field if it has none. The result is a double.
     ///
-    /// Cloud Firestore may add it twice where the answer to the write was lost and the write is sent again;
-    /// `tidemark serve` adds it once. What must not be doubled belongs into a transaction.
+    /// If the answer to the write is lost and the write is sent again, Cloud Firestore can add the
+    /// amount twice; `tidemark serve` adds it once. Use a transaction for an amount that must not
+    /// be added twice.
     public static func increment(_ amount: Double) -> FieldValue {
         FieldValue(kind: .transform(.increment(.double(amount))))
     }
 
-    /// The lesser of the number in the field and this one; this one if the field has none.
+    /// Sets the lesser of the number in the field and this one; this one if the field has none.
     public static func minimum(_ value: Int64) -> FieldValue {
         FieldValue(kind: .transform(.minimum(.integer(value))))
     }
@@ -63,7 +65,7 @@ public struct FieldValue: Hashable, Sendable {
         FieldValue(kind: .transform(.minimum(.double(value))))
     }
 
-    /// The greater of the number in the field and this one; this one if the field has none.
+    /// Sets the greater of the number in the field and this one; this one if the field has none.
     public static func maximum(_ value: Int64) -> FieldValue {
         FieldValue(kind: .transform(.maximum(.integer(value))))
     }
@@ -72,7 +74,7 @@ public struct FieldValue: Hashable, Sendable {
         FieldValue(kind: .transform(.maximum(.double(value))))
     }
 
-    /// An embedding.
+    /// Returns an embedding.
     public static func vector(_ array: [Double]) -> VectorValue { VectorValue(array) }
 
     public static func vector(_ array: [Float]) -> VectorValue {

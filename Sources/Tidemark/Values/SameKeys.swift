@@ -1,23 +1,23 @@
 import Synchronization
 
-/// Names that are two fields of Firestore and one key of a Swift dictionary, because they differ only
-/// in how an accent is composed.
+/// Finds names that are two fields of Firestore but one key of a Swift dictionary, because they
+/// differ only in the composition of an accent.
 enum SameKeys {
-    /// The names that the log has been told of, no more than ``maxLogged``.
+    /// The names that were logged, at most ``maxLogged``.
     private static let logged = Mutex<Set<ByteString>>([])
     private static let maxLogged = 100
 
-    /// Returns the elements whose names are different keys of a dictionary, the first one of each key.
-    /// Logs the names of the others, each once.
+    /// Returns the elements whose names are different keys of a dictionary: the first element of
+    /// each key. Logs the names of the others, each once.
     ///
     /// - Parameters:
-    ///   - elements: In the order of the names' bytes.
-    ///   - document: The document that holds them, for the log; nil where it is not known.
+    ///   - elements: The elements, in the order of the names' bytes.
+    ///   - document: The document of the elements, for the log; nil if it is not known.
     static func first<Element>(
         of elements: [Element], in document: @autoclosure () -> String?,
         name: (Element) -> String
     ) -> [Element] {
-        // Text of ASCII alone is equal to no other text.
+        // A name with only ASCII characters is equal to no other name.
         if elements.count < 2 || elements.allSatisfy({ name($0).utf8.allSatisfy { $0 < 0x80 } }) {
             return elements
         }

@@ -24,7 +24,7 @@ extension Timestamp {
 }
 
 extension Timestamp {
-    /// Now, by the device's clock.
+    /// Creates the current time of the device's clock.
     public init() { self.init(date: Date()) }
 
     public func compare(_ other: Timestamp) -> ComparisonResult {

@@ -1,24 +1,24 @@
 import Foundation
 
-/// What a server timestamp reads as before the server has set it.
+/// The value of a server timestamp that the server has not set yet.
 public enum ServerTimestampBehavior: Hashable, Sendable {
-    /// Null.
+    /// The value is null.
     case none
-    /// The device's time at the write.
+    /// The value is the device's time at the write.
     case estimate
-    /// What the field held before; null where it held nothing.
+    /// The value is the field's previous value; null if there was none.
     case previous
 }
 
-/// Turns values into what FirebaseFirestore hands out: `NSNumber`, which casts to every Swift number
-/// that can hold it exactly, `String`, `Data`, ``Timestamp``, ``GeoPoint``, ``VectorValue``,
-/// ``DocumentReference``, `NSNull`, arrays and dictionaries of these.
+/// Converts values to the types that FirebaseFirestore returns: `NSNumber`, which casts to every
+/// Swift number that holds it exactly, `String`, `Data`, ``Timestamp``, ``GeoPoint``,
+/// ``VectorValue``, ``DocumentReference``, `NSNull`, and arrays and dictionaries of these.
 struct ValueExport {
     let firestore: Firestore
     let serverTimestamps: ServerTimestampBehavior
 
-    /// Of names that are one key of a Swift dictionary, the first one with its value; the log names
-    /// the others.
+    /// Returns a map as a dictionary. If several names are one key of a Swift dictionary, the first
+    /// name is kept with its value; the log names the others.
     func any(_ map: MapValue) -> [String: Any] {
         let entries = SameKeys.first(of: map.entries, in: nil, name: \.key)
         return Dictionary(uniqueKeysWithValues: entries.map { ($0.key, any($0.value)) })
@@ -40,7 +40,7 @@ struct ValueExport {
         case .string(let value): return value
         case .bytes(let value): return Data(value)
         case .reference(let value):
-            // One into another database stays a value: this client cannot read there.
+            // A reference to another database stays a value, because this client cannot read there.
             guard value.database == firestore.databaseID else { return value }
             return DocumentReference(firestore, .success(value.path), text: value.path.text)
         case .geoPoint(let value): return value

@@ -131,7 +131,7 @@ package struct FieldsJSON: Codable {
         init?(intValue: Int) { nil }
     }
 
-    /// The map, or the kind that travels as one.
+    /// The map, or a value of another kind that is stored in the form of a map.
     var value: Value {
         let bytes = FieldsCodec.encode(Value.map(fields))
         return (try? FieldsCodec.decodeValue(bytes)) ?? .map(fields)

@@ -1,25 +1,26 @@
 import Foundation
 
-/// What a call's data come to: fields, and apart from them what no plain value can say.
+/// The result of parsing a call's data: the fields, and the parts that are not plain values.
 struct ParsedFields {
     var fields = MapValue()
-    /// The paths of all plain values, maps that hold something aside: those of what is in them count.
+    /// The paths of all values except non-empty maps. A non-empty map is listed by the paths of its
+    /// members.
     var leaves: [FieldPath] = []
     var transforms: [FieldTransform] = []
     var deletions: [FieldPath] = []
 }
 
-/// Turns what an app passes as `Any` into values. Total: what is no value is an error that says where.
+/// Converts an app's `Any` values. A value that Firestore cannot store is an error with its path.
 struct ValueParser {
     private(set) var result = ParsedFields()
-    /// Of the field that is being parsed, for errors and masks.
+    /// The path of the field that is being parsed, for errors and masks.
     private var path: [String] = []
     private var arrays = 0
 
-    /// Firestore stores 20 levels of maps and arrays.
+    /// The maximum depth of maps and arrays in Firestore.
     static let maxDepth = 20
 
-    /// The fields of a whole document, or of the merged part of one.
+    /// Parses the fields of a whole document, or of the merged part of one.
     static func fields(_ data: [String: Any]) throws(FirestoreError) -> ParsedFields {
         var parser = ValueParser()
         let names = EquivalentNames(wrappedIn: data)
@@ -27,8 +28,8 @@ struct ValueParser {
         return parser.result
     }
 
-    /// What one field is to be, as at `path` of a document. A nil value is a field to delete, or one
-    /// that only transforms make.
+    /// Parses one field at `path` of a document. The value is nil if the field is deleted or is
+    /// made only by transforms.
     static func field(
         _ value: Any, at path: FieldPath
     ) throws(FirestoreError) -> (value: Value?, parsed: ParsedFields) {
@@ -38,7 +39,7 @@ struct ValueParser {
         return (value, parser.result)
     }
 
-    /// A value to compare with or to order after, where nothing but values may stand.
+    /// Parses a value of a condition or a cursor, where transforms are not allowed.
     static func value(_ any: Any) throws(FirestoreError) -> Value {
         var parser = ValueParser()
         guard let value = try parser.parse(any, depth: 0), parser.result.transforms.isEmpty,
@@ -91,7 +92,7 @@ extension ValueParser {
         }
     }
 
-    /// Nil when nothing is left of it but transforms and deletions.
+    /// Returns nil if the value consists only of transforms and deletions.
     private mutating func parse(_ any: Any, depth: Int) throws(FirestoreError) -> Value? {
         switch any {
         case let optional as any OptionalValue:
@@ -126,7 +127,7 @@ extension ValueParser {
         defer { arrays -= 1 }
         var values: [Value] = []
         for element in elements {
-            // Firestore has no array directly inside an array.
+            // Firestore allows no array directly inside an array.
             if !(element is Data), element is [Any] {
                 throw fail("An array may not hold an array")
             }
@@ -196,7 +197,7 @@ extension ValueParser {
         return timestamp
     }
 
-    /// Nil when it is an integer over 64 bits.
+    /// Returns nil for an integer over 64 bits.
     private static func value(of number: NSNumber) -> Value? {
         if NumberKind.isBoolean(number) { return .boolean(number.boolValue) }
         if let number = number as? NSDecimalNumber {
@@ -211,7 +212,7 @@ extension ValueParser {
     }
 }
 
-/// An optional whatever it wraps, to see through the ones that hide in an `Any`.
+/// An optional of any wrapped type. The protocol finds optionals that are stored in an `Any`.
 private protocol OptionalValue {
     var wrapped: Any? { get }
 }

@@ -10,7 +10,7 @@ public final class WriteBatch: Sendable {
         case committed
     }
 
-    /// Firestore's limit.
+    /// The maximum number of writes, which is Firestore's limit.
     public static let maxWrites = 500
 
     private let firestore: Firestore
@@ -18,7 +18,7 @@ public final class WriteBatch: Sendable {
 
     init(_ firestore: Firestore) { self.firestore = firestore }
 
-    /// Replaces the document or, with `merge`, writes the fields given.
+    /// Replaces the document or, with `merge`, writes the given fields.
     @discardableResult
     public func setData(
         _ data: [String: Any], forDocument document: DocumentReference, merge: Bool = false

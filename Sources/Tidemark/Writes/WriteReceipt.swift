@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A write that is in the durable queue: it will be sent, also after a kill of the app.
+/// A write in the durable queue. It will be sent, also after a kill of the app.
 public final class WriteReceipt: Sendable {
     /// The number of the write in the queue.
     public let batch: Int64
