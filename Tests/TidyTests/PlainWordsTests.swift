@@ -9,10 +9,10 @@ import Testing
         "ChatsCore", "ChatsViews", "ExampleKit", "HealthCore", "HealthViews", "HomesCore",
         "MessagesCore", "MessagesViews", "StampsCore", "Tidemark", "TidemarkAudit", "TidemarkCLI",
         "TidemarkConsole", "TidemarkDemo", "TidemarkEncryption", "TidemarkExport",
-        "TidemarkGoogleAuth", "TidemarkHTTP", "TidemarkHealthSync", "TidemarkLintCLI",
-        "TidemarkModel", "TidemarkPhones", "TidemarkREST", "TidemarkResilience", "TidemarkRules",
-        "TidemarkServer", "TidemarkShow", "TidemarkSimulation", "TidemarkStore", "TidemarkSync",
-        "TidemarkSystem", "TidemarkTesting", "TidemarkWire", "TidemarkWords",
+        "TidemarkGoogleAuth", "TidemarkHTTP", "TidemarkHealth", "TidemarkHealthSync",
+        "TidemarkLintCLI", "TidemarkModel", "TidemarkPhones", "TidemarkREST", "TidemarkResilience",
+        "TidemarkRules", "TidemarkServer", "TidemarkShow", "TidemarkSimulation", "TidemarkStore",
+        "TidemarkSync", "TidemarkSystem", "TidemarkTesting", "TidemarkWire", "TidemarkWords",
     ]
 
     /// The maximum share of comments that open with a fragment.

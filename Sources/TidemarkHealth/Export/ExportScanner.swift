@@ -1,8 +1,8 @@
 import TidemarkSystem
 
-/// Finds the records in the bytes of an `export.xml`, a part at a time. Not an XML parser: it looks
-/// for what Health writes, and steps over everything else, so that what is broken elsewhere in the
-/// file (the document type of iOS 16, control characters) is of no interest.
+/// Finds the records in the bytes of an `export.xml`, part by part. The scanner is not an XML
+/// parser: it finds the elements that Health writes and skips all others. Faults elsewhere in the
+/// file, such as the document type of iOS 16 or control characters, do not matter.
 struct ExportScanner: Sendable {
     private(set) var counts = ExportCounts()
     var names: NameTables
@@ -10,7 +10,7 @@ struct ExportScanner: Sendable {
     private enum Place: Hashable { case prologue, body, ended }
     private var place = Place.prologue
     private var correlations = 0
-    /// A record whose end tag is still to come: what it holds may say more.
+    /// The record whose end tag has not been read. Its metadata can complete it.
     private var open: PackedSample?
     private var isOpen = false
     private var line = 1
@@ -18,12 +18,12 @@ struct ExportScanner: Sendable {
     private var kinds: [UInt64: HealthKind]
     private var units: [UInt64: Double] = [:]
 
-    /// No element is longer. What is longer is a bad record.
+    /// The maximum size of an element in bytes. A larger element is a bad record.
     static let maxElement = 65_536
-    /// Where the document begins at the latest: before it stands the document type.
+    /// The maximum number of bytes before the document. The document type comes before it.
     static let maxPrologue = 1_048_576
 
-    /// - Parameter isInside: Whether the bytes begin in the middle of the document, at a record.
+    /// - Parameter isInside: True if the bytes begin in the middle of the document, at a record.
     init(names: NameTables = NameTables(), isInside: Bool = false) {
         self.names = names
         if isInside { place = .body }
@@ -31,13 +31,15 @@ struct ExportScanner: Sendable {
             uniqueKeysWithValues: HealthKind.identifiers.map { (Hash64.of($0.0), $0.1) })
     }
 
-    /// Whether the document's end was found.
+    /// True if the document's end was found.
     var hasEnded: Bool { place == .ended }
 
+    /// Finds records in the next bytes.
+    ///
     /// - Parameters:
-    ///   - bytes: What was not consumed by the call before, and more.
-    ///   - isLast: Whether nothing follows.
-    /// - Returns: How many of the bytes are done with.
+    ///   - bytes: The bytes that the previous call did not consume, and further bytes.
+    ///   - isLast: True if no bytes follow.
+    /// - Returns: The number of consumed bytes.
     /// - Throws: ``HealthExportError/notAnExport(file:)`` with an empty name.
     mutating func scan(
         _ bytes: UnsafeRawBufferPointer, isLast: Bool, into samples: inout [PackedSample]
@@ -82,7 +84,7 @@ extension ExportScanner {
         }
         let before = counts.bytes + Int64(bytes.count)
         if isLast || before > Self.maxPrologue { throw .notAnExport(file: "") }
-        // The name may have been cut in two.
+        // The end of the bytes can be the beginning of the name.
         let kept = min(bytes.count, 16)
         line += Self.newlines(bytes, 0, bytes.count - kept)
         return bytes.count - kept
@@ -103,7 +105,7 @@ extension ExportScanner {
                 next = end
                 continue
             }
-            // The bytes end in the middle of it.
+            // The bytes end in the middle of the element.
             if bytes.count - tag <= Self.maxElement, !isLast { return tag }
             if isLast, bytes.count - tag <= Self.maxElement {
                 if Self.starts(bytes, tag, "<Record") { addBad(.malformed, bytes, tag, start) }
@@ -115,13 +117,14 @@ extension ExportScanner {
         return bytes.count
     }
 
-    /// - Returns: Where it ends, or 0 when the bytes end before.
+    /// - Returns: The end of the element, or 0 if the bytes end before it.
     @inline(__always)
     private mutating func element(
         _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ start: Int,
         _ samples: inout [PackedSample]
     ) -> Int {
-        // Long enough for every name below and the byte behind it; shorter only at a part's end.
+        // All names below, with the byte after them, fit into 15 bytes. Less is left only at a
+        // part's end.
         guard tag + 15 <= bytes.count else { return short(bytes, tag, &samples) }
         switch bytes[tag + 1] {
         case UInt8(ascii: "R") where Self.isNamed(bytes, tag, "<Record"):
@@ -144,7 +147,7 @@ extension ExportScanner {
         }
     }
 
-    /// The last few bytes of a part: only an end tag can be complete in them.
+    /// Handles the last few bytes of a part, in which only an end tag can be complete.
     private mutating func short(
         _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ samples: inout [PackedSample]
     ) -> Int {
@@ -179,7 +182,7 @@ extension ExportScanner {
         return 0
     }
 
-    /// Steps over an element of no interest. Nil when the bytes end before.
+    /// Skips an element that is not needed. Returns nil if the bytes end before the element.
     private mutating func skip(
         _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ start: Int, _ fields: inout TagFields
     ) -> Int? {
@@ -188,7 +191,7 @@ extension ExportScanner {
         switch TagReader.read(bytes, from: name, into: &fields) {
         case .read: return fields.end
         case .unfinished: return nil
-        // Nothing is lost with it.
+        // The element is not needed, so skipping its first byte loses nothing.
         case .malformed: return tag + 1
         }
     }
@@ -237,7 +240,7 @@ extension ExportScanner {
     private enum Reading {
         case sample(PackedSample)
         case ignored
-        /// With the text that is wrong, if it is of one attribute.
+        /// The record is bad; the field is the wrong text, if a single attribute is wrong.
         case bad(BadRecord.Reason, Field = Field())
     }
 
@@ -251,7 +254,7 @@ extension ExportScanner {
         guard fields.value.isThere || kind == .sleep else {
             return .bad(.missing(attribute: "value"))
         }
-        // All that a night says is how long it was.
+        // The only content of a sleep record is its duration.
         guard fields.endDate.isThere || kind != .sleep else {
             return .bad(.missing(attribute: "endDate"))
         }
@@ -324,8 +327,8 @@ extension ExportScanner {
         return .value(value)
     }
 
-    /// Seconds asleep. Being awake counts as none of them, and says so against other sources; being
-    /// in bed says nothing.
+    /// Returns the seconds of sleep. Time awake counts as zero seconds, which is compared with
+    /// other sources; time in bed is ignored.
     private static func asleep(_ value: UnsafeRawBufferPointer, _ duration: Int64) -> Amount {
         let prefix: StaticString = "HKCategoryValueSleepAnalysis"
         let length = prefix.utf8CodeUnitCount
@@ -412,7 +415,7 @@ extension ExportScanner {
         from + word.utf8CodeUnitCount <= bytes.count && TagReader.equal(bytes, from, word)
     }
 
-    /// Whether an element has this name and not a longer one.
+    /// Returns true if an element has exactly this name.
     @inline(__always)
     private static func isNamed(
         _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ name: StaticString

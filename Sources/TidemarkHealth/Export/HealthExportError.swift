@@ -1,13 +1,13 @@
 public import TidemarkWords
 
-/// Why an export cannot be imported. A bad record is skipped instead: see ``BadRecord``.
+/// The reason why an export cannot be imported. A bad record is skipped instead: see ``BadRecord``.
 public enum HealthExportError: Error, Hashable, Sendable {
     /// The file is neither an `export.xml` nor a zip with one.
     case notAnExport(file: String)
-    /// Records are there, and none of them could be read. `counts` lists the first of them. Nothing was
-    /// stored.
+    /// The file has records, but none of them could be read. `counts` lists the first of them.
+    /// Nothing was stored.
     case allBad(file: String, counts: ExportCounts)
-    /// The file has no rows of hours: neither CSV with the names of its columns nor JSON lines.
+    /// The file has no hours: it is neither CSV with column names nor JSON lines.
     case notRows(file: String)
     /// The file cannot be opened or read.
     case unreadable(file: String, detail: String)
@@ -18,10 +18,10 @@ public enum HealthExportError: Error, Hashable, Sendable {
     /// The store on this device failed, or there is no space for sorting.
     case storage(detail: String)
 
-    /// The sentence in the language of the app.
+    /// The sentence in the app's language.
     public var message: String { sentence.localized() }
 
-    /// One sentence for a person.
+    /// A sentence for the person using the app.
     public var sentence: Sentence {
         switch self {
         case .notAnExport(let file):
@@ -65,7 +65,7 @@ extension HealthExportError: CustomStringConvertible {
     public var description: String { message }
 }
 
-/// A record that was skipped, and why.
+/// A record that was skipped, and the reason.
 public struct BadRecord: Hashable, Sendable {
     public enum Reason: Hashable, Sendable {
         case malformed, tooLong
@@ -73,7 +73,7 @@ public struct BadRecord: Hashable, Sendable {
         case badDate(attribute: String)
         case badValue, badUnit, outOfRange
         case endsBeforeItStarts, lastsTooLong, tooManySources
-        /// Of a row: it begins in one hour of the day and ends in another.
+        /// The row begins in one hour of the day and ends in another.
         case notAnHour
     }
 
@@ -82,7 +82,7 @@ public struct BadRecord: Hashable, Sendable {
     /// The byte offset in the unpacked file.
     public let offset: Int64
     public let reason: Reason
-    /// What is written there, at most 100 characters of it; nil if no single text is wrong.
+    /// The wrong text of the record, at most 100 characters; nil if no single text is wrong.
     public let text: String?
 
     static func shown(_ text: String) -> String {
@@ -91,7 +91,7 @@ public struct BadRecord: Hashable, Sendable {
 }
 
 extension BadRecord: CustomStringConvertible {
-    /// A clause with the text that is wrong: `its startDate is no date: "today"`.
+    /// A clause with the wrong text: `its startDate is no date: "today"`.
     public var description: String { reason.description(of: text) }
 }
 
@@ -119,20 +119,21 @@ extension BadRecord.Reason: CustomStringConvertible {
     }
 }
 
-/// What an export contains, in numbers.
+/// The counts of an export.
 public struct ExportCounts: Hashable, Sendable {
-    /// Of the unpacked file.
+    /// The number of bytes of the unpacked file.
     public var bytes: Int64 = 0
-    /// Records that became samples. Some of them may be the same measurement.
+    /// The number of records that became samples. Several records can be the same measurement.
     public var samples = 0
-    /// Of kinds that are not kept, and of sleep the time in bed.
+    /// The number of records that are not kept: those of other kinds, and the time in bed of sleep.
     public var ignored = 0
-    /// Parts of a correlation, which stand in the file a second time by themselves.
+    /// The number of records inside a correlation. The file contains each of them a second time
+    /// outside.
     public var nested = 0
     public var bad = 0
-    /// The first bad records.
+    /// The first bad records, at most ``maxBadRecords``.
     public var badRecords: [BadRecord] = []
-    /// Whether the end of the file is missing. Records before it count.
+    /// True if the end of the file is missing. The records before the end count.
     public var isCutOff = false
 
     public static let maxBadRecords = 100

@@ -1,19 +1,19 @@
 import TidemarkSystem
 
-/// Where an attribute's value stands, from the first byte of what is scanned.
+/// The position of an attribute's value, from the first scanned byte.
 struct Field {
     var start: Int32 = -1
     var count: Int32 = 0
     var isThere: Bool { start >= 0 }
 }
 
-/// The attributes that are of use, of one element.
+/// The used attributes of one element.
 struct TagFields {
     var type = Field()
     var value = Field()
     var unit = Field()
     var sourceName = Field()
-    /// What iOS 8 wrote for ``sourceName``.
+    /// The attribute that iOS 8 wrote instead of ``sourceName``.
     var source = Field()
     var device = Field()
     var startDate = Field()
@@ -22,21 +22,21 @@ struct TagFields {
     /// iOS 8 wrote a record's metadata as attributes.
     var timeZone = Field()
     var isEntered = Field()
-    /// Behind the element's `>`.
+    /// The position after the element's `>`.
     var end = 0
     var isEmptyElement = false
 }
 
-/// Reads one element, its attributes in any order.
+/// Reads one element with its attributes in any order.
 enum TagReader {
     enum Outcome {
         case read
-        /// The bytes end in the middle of it.
+        /// The bytes end in the middle of the element.
         case unfinished
         case malformed
     }
 
-    /// - Parameter place: Behind the element's name.
+    /// - Parameter place: The position after the element's name.
     @inline(__always)
     static func read(
         _ bytes: UnsafeRawBufferPointer, from place: Int, into fields: inout TagFields
@@ -45,7 +45,7 @@ enum TagReader {
         let count = bytes.count
         var place = place
         while true {
-            // Whatever is not to be seen is a space here: some exports hold vertical tabs.
+            // All control characters count as spaces, because some exports contain vertical tabs.
             while place < count, bytes[place] <= 32 { place += 1 }
             guard place < count else { return .unfinished }
             let first = bytes[place]
@@ -112,7 +112,7 @@ enum TagReader {
         }
     }
 
-    /// iOS 8.3 wrote some names with spaces in them.
+    /// Sets a field whose name contains spaces, as iOS 8.3 wrote some names.
     private static func setSpaced(
         _ fields: inout TagFields, _ bytes: UnsafeRawBufferPointer, _ start: Int, _ end: Int,
         _ field: Field

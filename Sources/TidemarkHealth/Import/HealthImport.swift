@@ -1,9 +1,9 @@
 import GRDB
 
 /// Imports an Apple Health export into a ``HealthStore``, as a stream, in constant memory.
-/// Importing it again, or exports in another order, changes nothing.
+/// Importing it again, or importing exports in another order, changes nothing.
 public struct HealthImport: Sendable {
-    /// How far an import is.
+    /// The progress of an import.
     public struct Progress: Hashable, Sendable {
         public enum Phase: Hashable, Sendable {
             case reading
@@ -11,42 +11,43 @@ public struct HealthImport: Sendable {
         }
 
         public var phase: Phase
-        /// Bytes of the file, packed or not.
+        /// The number of bytes of the file, compressed or not.
         public var bytesRead: Int64
         public var bytesTotal: Int64
         public var samples: Int
-        /// Whether the newest seven days can be shown already.
+        /// The state of the newest seven days, which can be shown before the import ends.
         public var firstDays = FirstDays.lookedFor
     }
 
-    /// The newest seven days of a file, which are looked for before it is read from its beginning.
+    /// The state of the newest seven days of a file, which are searched before the file is read
+    /// from its beginning.
     public enum FirstDays: Hashable, Sendable {
         case lookedFor
-        /// They are in the store, while the rest is read.
+        /// The newest days are in the store, while the rest is read.
         case stored
-        /// They come with the rest, at the end.
+        /// The newest days are stored with the rest, at the end.
         case withTheRest(Reason)
 
         public enum Reason: Hashable, Sendable {
-            /// Of a zip, the end cannot be read before its beginning.
+            /// The end of a zip cannot be read before its beginning.
             case packed
-            /// The file is read in a moment.
+            /// The file is small and is read in a moment.
             case small
-            /// The newest records stand all over the file.
+            /// The newest records are spread over the whole file.
             case scattered
         }
     }
 
     public struct Report: Hashable, Sendable {
         public internal(set) var counts = ExportCounts()
-        /// Measurements that are in the file more than once.
+        /// The number of repeated measurements in the file.
         public internal(set) var duplicates = 0
-        /// New measurements.
+        /// The number of new measurements.
         public internal(set) var added = 0
-        /// Measurements that the store had already.
+        /// The number of measurements that the store had already.
         public internal(set) var known = 0
         public internal(set) var changed: Set<HealthKind> = []
-        /// Local days that may have changed, with one more day at either end.
+        /// The local days that can have changed, with one more day at either end.
         public internal(set) var changedDays: Set<HealthDay> = []
     }
 
@@ -57,9 +58,9 @@ public struct HealthImport: Sendable {
     private let clock: any Clock<Duration>
 
     /// - Parameters:
-    ///   - store: Where measurements go.
-    ///   - priority: The same for all that the store is given.
-    ///   - clock: Measures how long an import takes, for the process's metrics.
+    ///   - store: The store of the measurements.
+    ///   - priority: The priority of the sources. Use the same for all imports into a store.
+    ///   - clock: Measures the duration of an import, for the process's metrics.
     public init(
         into store: HealthStore, priority: SourcePriority = SourcePriority(),
         clock: any Clock<Duration> = ContinuousClock()
@@ -80,17 +81,17 @@ public struct HealthImport: Sendable {
         self.clock = clock
     }
 
-    /// Reads an export and stores its measurements: where the file allows it the newest seven days first,
-    /// and then everything.
+    /// Reads an export and stores its measurements. The newest seven days are stored first if the
+    /// file allows it.
     ///
     /// - Parameters:
     ///   - path: An `export.xml`, or a zip with one.
-    ///   - progress: Called about once for each megabyte, when the first days were looked for, and before
-    ///     each kind is stored.
-    /// - Returns: What was found. Bad records are counted and listed; the others are imported.
-    /// - Throws: ``HealthExportError``. If the file cannot be read to its end, nothing is stored but its
-    ///   first days. If all of its records are bad, nothing is stored. If the disk is full or the task is cancelled, the kinds that were stored stay;
-    ///   importing again adds the rest.
+    ///   - progress: Called about once for each megabyte, after the search for the first days, and
+    ///     before each kind is stored.
+    /// - Returns: The counts. Bad records are counted and listed; the others are imported.
+    /// - Throws: ``HealthExportError``. If the file cannot be read to its end, only its first days
+    ///   are stored. If all its records are bad, nothing is stored. If the disk is full or the task
+    ///   is cancelled, the kinds that were stored stay, and another import adds the rest.
     public func run(
         _ path: String, progress: @escaping @Sendable (Progress) -> Void = { _ in }
     ) async throws -> Report {
@@ -142,7 +143,7 @@ public struct HealthImport: Sendable {
                     phase: .storing(kind), bytesRead: read.bytesRead, bytesTotal: read.bytesRead,
                     samples: read.counts.samples, firstDays: state))
         }
-        // What the first look has stored was new too.
+        // The measurements of the first days were new too.
         report.added += first.merged.added
         report.known -= first.merged.added
         report.changed.formUnion(first.merged.change.kinds)
@@ -161,7 +162,8 @@ extension HealthImport {
         var identities: Set<UInt64> = []
     }
 
-    /// Finds the newest seven days of the file and stores them, where that is less work than all of it.
+    /// Finds the newest seven days of the file and stores them, if that is less work than reading
+    /// the whole file.
     @concurrent
     private func firstDays(_ path: String) async throws -> First {
         let file = try ReadOnlyFile(path)
@@ -199,7 +201,8 @@ extension HealthImport {
 // MARK: - All of it
 
 extension HealthImport {
-    /// A transaction a kind: killed between two, the kinds before are complete.
+    /// Stores each kind in its own transaction. After a kill between two transactions, the stored
+    /// kinds are complete.
     private func merge(
         _ read: ExportReading.Result, replaceable: Set<UInt64>, report: inout Report,
         progress: (HealthKind) -> Void
@@ -225,7 +228,8 @@ extension HealthImport {
                     try merge.finish()
                     try HealthStore.note(merge.changedDays, in: db)
                     counts = (merge.added, merge.known, merge.changedDays)
-                    // With nothing new, nothing changes, not even the time of the file.
+                    // If nothing is new, the transaction is rolled back, so not even the time of
+                    // the file changes.
                     return merge.changesStore ? .commit : .rollback
                 }
             }
@@ -243,13 +247,14 @@ extension HealthImport {
     }
 }
 
-/// The store's numbers for what was numbered without it: while a file is read, others may store names.
+/// Maps the numbers of a file's names to the store's numbers. Other imports can store names while
+/// the file is read.
 struct NameNumbers {
     private var sources: [UInt16] = []
     private var zones: [UInt16] = []
     private var areSame = true
 
-    /// Keeps the names that the store does not know.
+    /// Stores the names that the store does not have.
     init(_ names: NameTables, in db: Database) throws {
         var known = try NameTables(db)
         for source in names.sources {
@@ -258,7 +263,7 @@ struct NameNumbers {
             }
             sources.append(number)
         }
-        // The first stands for none.
+        // The first number means no zone.
         zones = [0] + names.zones.dropFirst().map { known.zone(named: $0) }
         try known.save(db)
         areSame =

@@ -107,7 +107,7 @@ public struct HealthIntake: Sendable {
             let page = try await asking { () async throws(HealthSourceError) in
                 try await source.page(kind, after: before, limit: pageSize)
             }
-            // Without this check, the same page would be requested forever.
+            // The check prevents that the same page is requested forever.
             if !page.isLast, page.anchor == before { throw HealthIntakeError.source(.stalled) }
             let stored = try await storing { () async throws(HealthExportError) in
                 try await store.take(page, of: kind, priority: priority)

@@ -1,12 +1,13 @@
 public import Foundation
 import GRDB
 
-/// Brings along the hours of a store that an app had before: CSV or JSON lines with kind, start, end, value
-/// and source.
+/// Imports the hours of a store that the app used before: CSV or JSON lines with kind, start, end,
+/// value and source.
 ///
-/// Such an hour was added up by the app, so it can be neither divided nor compared with measurements. It
-/// fills what was not measured here: as soon as samples of the same hour come, from HealthKit or an export,
-/// theirs count alone. Bringing the same rows again changes nothing.
+/// The app has added up each hour, so the hour can neither be divided nor be compared with
+/// measurements. It is used only while nothing was measured here in that hour. When samples of the
+/// hour arrive, from HealthKit or an export, only the samples count. Importing the same rows again
+/// changes nothing.
 ///
 /// ```
 /// kind,start,end,value,source
@@ -16,35 +17,36 @@ import GRDB
 /// {"kind":"steps","start":1778392800,"end":1778396400,"value":812,"source":"Watch"}
 /// ```
 ///
-/// A kind is one of ``HealthKind/name`` or HealthKit's. A time is one of these:
+/// A kind is one of ``HealthKind/name`` or HealthKit's names. A time is one of these:
 ///
 /// - ISO 8601 with a `T` or a space: `2026-05-10T08:00:00+02:00`, `2026-05-10 08:00:00 +0200`,
-///   `2026-05-10T06:00:00Z`, each also with parts of a second, which are left out;
+///   `2026-05-10T06:00:00Z`. Fractions of a second are allowed and ignored;
 /// - the same without a zone, `2026-05-10T08:00:00`, which is the local time of `timeZone`;
 /// - a date of iOS 8, `20260510080000+0200`;
 /// - seconds since 1970 as a number, `1778392800`. Milliseconds are out of range.
 ///
-/// A row without an end ends with its hour. Values are in the kind's unit, or in that of a column `unit`. Where several sources
-/// have the same hour of an amount, the one that is believed most counts.
+/// A row without an end ends with its hour. Values are in the kind's unit, or in the unit of a
+/// column `unit`. If several sources have the same hour of an amount, the source with the highest
+/// priority counts.
 public struct HourlyRows: Sendable {
     public struct Report: Hashable, Sendable {
         public internal(set) var rows = 0
-        /// Hours that are others than before.
+        /// The number of hours that are new or have changed.
         public internal(set) var added = 0
-        /// Hours that were there, or that were measured here.
+        /// The number of hours that the store had, or that were measured here.
         public internal(set) var known = 0
         public internal(set) var bad = 0
-        /// The first hundred.
+        /// The first hundred bad rows.
         public internal(set) var badRows: [BadRow] = []
         public internal(set) var change = HealthChange()
     }
 
-    /// A row that was left out, and why.
+    /// A row that was skipped, and the reason.
     public struct BadRow: Hashable, Sendable, CustomStringConvertible {
-        /// In the file, from 1.
+        /// The line in the file, from 1.
         public let line: Int
         public let reason: BadRecord.Reason
-        /// What is written there, at most 100 characters of it; nil if no single text is wrong.
+        /// The wrong text of the row, at most 100 characters; nil if no single text is wrong.
         public let text: String?
 
         public var description: String { reason.description(of: text) }
@@ -55,10 +57,10 @@ public struct HourlyRows: Sendable {
     private let priority: SourcePriority
 
     /// - Parameters:
-    ///   - store: Where hours go.
-    ///   - kinds: Names of kinds as the app wrote them, beside the usual ones.
-    ///   - timeZone: Where the person was, for times that do not say it: in UTC, or numbers.
-    ///   - priority: Which source to believe.
+    ///   - store: The store of the hours.
+    ///   - kinds: The app's own names of kinds, in addition to the usual names.
+    ///   - timeZone: The user's time zone, for times without a zone: those in UTC, and numbers.
+    ///   - priority: The priority of the sources.
     public init(
         into store: HealthStore, kinds: [String: HealthKind] = [:], timeZone: TimeZone = .current,
         priority: SourcePriority = SourcePriority()
@@ -70,9 +72,10 @@ public struct HourlyRows: Sendable {
 
     /// Reads a file and stores its hours, in one transaction.
     ///
-    /// - Parameter path: CSV with a first line of names, or JSON lines, by what is in it.
-    /// - Returns: What was found. Bad rows are counted and listed; the others are stored.
-    /// - Throws: ``HealthExportError``, and nothing was stored.
+    /// - Parameter path: The path of a CSV file whose first line has the names of the columns, or
+    ///   of a file of JSON lines. The contents decide which.
+    /// - Returns: The counts. Bad rows are counted and listed; the others are stored.
+    /// - Throws: ``HealthExportError``; then nothing was stored.
     @concurrent
     public func run(_ path: String) async throws(HealthExportError) -> Report {
         let file = try ReadOnlyFile(path)

@@ -13,7 +13,7 @@ struct RowFields: Hashable {
 /// The format of rows, which the first line determines.
 enum RowFormat: Hashable {
     case jsonLines
-    /// The place of each column.
+    /// The index of each column.
     case csv([String: Int])
 
     /// Returns nil for another format.

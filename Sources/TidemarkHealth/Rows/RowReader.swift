@@ -1,27 +1,27 @@
 import Foundation
 
-/// One hour of one source, as an app has added it up.
+/// The sum of one hour and one source, as the app has added it up.
 struct HourlyRow: Hashable {
     var kind: HealthKind
-    /// Of the hour of the local clock, in seconds since 1970.
+    /// The start of the hour of the local clock, in seconds since 1970.
     var hour: Int64
-    /// Minutes east.
+    /// The offset from UTC, in minutes to the east.
     var offset: Int
     var start: Int64
     var end: Int64
-    /// Millionths of the kind's unit.
+    /// The value in millionths of the kind's unit.
     var value: Int64
     var source: HealthSource
 }
 
-/// Understands what rows say.
+/// Parses rows.
 struct RowReader: Sendable {
     let kinds: [String: HealthKind]
     let timeZone: TimeZone
 
     struct Refusal: Error {
         let reason: BadRecord.Reason
-        /// What is written there; nil if no single text is wrong.
+        /// The wrong text; nil if no single text is wrong.
         let text: String?
 
         init(_ reason: BadRecord.Reason, _ text: String? = nil) {
@@ -80,13 +80,14 @@ struct RowReader: Sendable {
 
     private struct Time {
         var seconds: Int64
-        /// Nil when it was not written.
+        /// The offset from UTC in minutes; nil if the text has none.
         var offset: Int?
         var date: Date { Date(timeIntervalSince1970: Double(seconds)) }
     }
 
-    /// `2026-05-10T08:00:00+02:00`, with a space for the `T`, without colon or zone, with `Z` or parts of
-    /// a second; or `20260510080000+0200`; or seconds since 1970.
+    /// Parses `2026-05-10T08:00:00+02:00`, also with a space instead of the `T`, without the colon
+    /// or the zone, with `Z`, or with fractions of a second. Parses `20260510080000+0200` and
+    /// seconds since 1970 too.
     private func time(_ text: String) -> Time? {
         var bytes = text
         if let date = bytes.withUTF8({ ExportDate.parse(UnsafeRawBufferPointer($0)) }) {
@@ -118,7 +119,7 @@ struct RowReader: Sendable {
         return parsed(zone).map { Time(seconds: $0.seconds, offset: Int($0.offset)) }
     }
 
-    /// - Parameter seconds: As if the local clock showed UTC.
+    /// - Parameter seconds: The local time, counted as if it were UTC.
     private func local(_ seconds: Int64) -> Time {
         let guess = Date(timeIntervalSince1970: Double(seconds))
         let first = Int64(timeZone.secondsFromGMT(for: guess))

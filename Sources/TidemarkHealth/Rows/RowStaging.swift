@@ -1,6 +1,6 @@
 import GRDB
 
-/// Rows on their way into the store: sorted on the disk, because they come in any order and there may be a
+/// Sorts rows on the disk before they are stored. Rows arrive in any order, and there can be a
 /// million.
 struct RowStaging {
     private let db: Database
@@ -57,13 +57,13 @@ struct RowStaging {
                 line: line, reason: reason, text: text.map { BadRecord.shown($0) }))
     }
 
-    /// Makes hours of them, and keeps those that were not measured here.
+    /// Makes hours from the rows, and stores those that were not measured here.
     mutating func fold(_ priority: SourcePriority) throws -> HourlyRows.Report {
         let ranks = priority.ranks(sources)
         let rows = try Row.fetchCursor(
             db, sql: "SELECT * FROM temp.row ORDER BY kind, hour, offset, source, start")
         var entry: HourEntry?
-        // Of the amount that counts so far, its source.
+        // The source of the amount that counts so far.
         var chosen = Int.max
         while let row = try rows.next() {
             guard let kind = HealthKind(rawValue: row[0]) else { continue }

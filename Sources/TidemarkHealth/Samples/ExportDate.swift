@@ -1,8 +1,8 @@
-/// The dates of an export: `2024-02-25 08:10:00 +0700`, and of iOS 8 `20240225081000+0700`.
+/// A date of an export, such as `2024-02-25 08:10:00 +0700`, or `20240225081000+0700` from iOS 8.
 struct ExportDate: Hashable {
-    /// Since 1970, UTC.
+    /// The seconds since 1970 in UTC.
     var seconds: Int64
-    /// Minutes east of Greenwich, as written.
+    /// The offset from UTC as written, in minutes to the east.
     var offset: Int16
 
     static let length = 25
@@ -14,7 +14,8 @@ struct ExportDate: Hashable {
         return bytes.count == oldLength ? parseOld(bytes) : nil
     }
 
-    /// iOS 8 wrote dates without separators. The same digits with separators are read in one way alone.
+    /// Parses a date without separators, as iOS 8 wrote them. The date is parsed again with
+    /// separators added.
     private static func parseOld(_ bytes: UnsafeRawBufferPointer) -> ExportDate? {
         var whole = [UInt8]("0000-00-00 00:00:00 ".utf8)
         let places = [0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18]
@@ -54,9 +55,9 @@ struct ExportDate: Hashable {
     }
 }
 
-/// Days of the Gregorian calendar as numbers, 0 being 1 January 1970.
+/// Numbers the days of the Gregorian calendar; 0 is 1 January 1970.
 enum CivilDay {
-    /// After Howard Hinnant's `days_from_civil`: years begin in March.
+    /// The algorithm is Howard Hinnant's `days_from_civil`, in which years begin in March.
     @inline(__always)
     static func number(year: Int64, month: Int64, day: Int64) -> Int64 {
         let y = month <= 2 ? year - 1 : year
@@ -90,21 +91,21 @@ enum CivilDay {
     }
 }
 
-/// A day as the person lived it: from one local midnight to the next.
+/// A local day, from one midnight to the next.
 public struct HealthDay: Hashable, Comparable, Sendable {
-    /// Days since 1 January 1970.
+    /// The number of days since 1 January 1970.
     public let number: Int64
 
     public init(number: Int64) { self.number = number }
 
-    /// The local day of a moment, at so many minutes east of Greenwich.
+    /// The local day of a moment, at an offset from UTC in minutes to the east.
     public init(seconds: Int64, offset: Int) {
         number = (seconds + Int64(offset) * 60).flooredDivision(by: 86_400)
     }
 
     public static func < (left: Self, right: Self) -> Bool { left.number < right.number }
 
-    /// As in `2024-02-25`.
+    /// Parses a day such as `2024-02-25`; nil for other text.
     public init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].count == 4, parts[1].count == 2, parts[2].count == 2,
@@ -128,7 +129,7 @@ extension HealthDay: CustomStringConvertible {
 }
 
 extension Int64 {
-    /// Rounded down, also below zero.
+    /// Divides and rounds down, also below zero.
     @inline(__always)
     func flooredDivision(by divisor: Int64) -> Int64 {
         let quotient = self / divisor

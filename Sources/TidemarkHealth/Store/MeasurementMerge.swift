@@ -1,19 +1,19 @@
 import Foundation
 import GRDB
 
-/// Brings sorted samples of one kind into the store: what is new is kept, what was deleted goes, and the
-/// hours that either touches are made again from all that is known of them.
+/// Merges sorted samples of one kind into the store. New measurements are added, deleted ones are
+/// removed, and each affected hour is computed again from all its measurements.
 struct MeasurementMerge {
     let db: Database
     let kind: HealthKind
     let names: NameTables
-    /// Identities of measurements that are not kept as they are.
+    /// The identities of measurements that are not kept unchanged.
     private struct Exceptions {
         let removing: Set<UInt64>
         let replaceable: Set<UInt64>
     }
 
-    /// Hours that begin here may change.
+    /// The starts of the hours that can change.
     private let starts: Range<Int64>
     private var builder: EntryBuilder
     private var stored: StoredMeasurements
@@ -25,24 +25,26 @@ struct MeasurementMerge {
     private let zoneNumbers: [String: Int64]
     private var deleted: DeletedMeasurements
     private let exceptions: Exceptions
-    /// Takes hours away that were not made of measurements, where one is now; nil where there are none.
+    /// Removes hours that were not made from measurements if an hour of measurements replaces them;
+    /// nil if there are no such hours.
     private let removeOthers: RawStatement?
-    /// How many were not there before.
+    /// The number of measurements that the store did not have.
     private(set) var added = 0
     private(set) var known = 0
     private(set) var removed = 0
-    /// Local days whose hours may be others now: those of what is new, and the day to either side,
-    /// as far as zones reach.
+    /// The local days whose hours can have changed: the days of changed measurements, and one more
+    /// day at either side, because of time zones.
     private(set) var changedDays: Set<HealthDay> = []
-    /// True if something is new, or a known measurement was written again by one that knows more of it.
+    /// True if a measurement was added or removed, or was replaced by a form with more information.
     var changesStore: Bool { !changedDays.isEmpty }
     private var lastChanged: ClosedRange<Int64>?
 
     /// - Parameters:
-    ///   - extent: The seconds in which the new samples lie, and those that go.
-    ///   - removing: The identities of measurements that go.
-    ///   - replaceable: Of what came from the same file a moment ago: of two writings of one of these, the
-    ///     file's order does not decide which is kept.
+    ///   - extent: The range of seconds that contains the new samples and the removed ones.
+    ///   - removing: The identities of the measurements to remove.
+    ///   - replaceable: The identities of measurements that the same file has just stored. If the
+    ///     file has two forms of such a measurement, the better form is kept, independent of their
+    ///     order.
     init(
         _ db: Database, kind: HealthKind, extent: Range<Int64>, names: NameTables,
         priority: SourcePriority, removing: Set<UInt64> = [], replaceable: Set<UInt64> = []
@@ -55,7 +57,8 @@ struct MeasurementMerge {
             kind: kind, ranks: priority.ranks(names.sources), zones: names.zones)
         exceptions = Exceptions(removing: removing, replaceable: replaceable)
         deleted = DeletedMeasurements(db, kind: kind, from: extent.lowerBound)
-        // An amount's hour depends on what overlaps it, and nothing lasts longer than a week.
+        // The hour of an amount depends on overlapping measurements. No measurement lasts longer
+        // than a week.
         let reach = kind.aggregation == .amount ? PackedSample.maxDuration : 0
         stored = StoredMeasurements(
             db, kind: kind, sourceHashes: names.sourceHashes,
@@ -68,8 +71,8 @@ struct MeasurementMerge {
         removeOthers = try OtherHours.exist(db, kind, starts) ? OtherHours.removal(db) : nil
         zoneNumbers = Dictionary(
             uniqueKeysWithValues: names.zones.enumerated().map { ($0.element, Int64($0.offset)) })
-        // By day, because that is the table's order; the hours of a range lie in its days and those
-        // beside them, whatever the offset.
+        // The condition on the day uses the table's order. With any offset, the hours of a range
+        // lie in its days and one day at either side.
         try db.execute(
             sql: """
                 DELETE FROM hour
@@ -82,9 +85,11 @@ struct MeasurementMerge {
             ])
     }
 
-    /// - Parameter sample: In order, each once.
+    /// Adds a sample. The samples must be in order, and each must occur once.
+    ///
+    /// - Parameter sample: The next sample.
     mutating func add(_ sample: PackedSample) throws {
-        // An export from before the deletion brings nothing back.
+        // A deleted measurement stays deleted, even if an older export contains it.
         if try deleted.contains(sample) { return }
         while let old = try stored.peek(),
             !PackedSample.isBefore(sample, old) || old.isSame(as: sample)
@@ -92,8 +97,9 @@ struct MeasurementMerge {
             _ = try stored.next()
             if old.isSame(as: sample) {
                 known += 1
-                // What is held stays, so that an export made in another zone moves no day; unless
-                // it did not know the zone and this one does.
+                // The stored form stays, because an export from another zone must not move a
+                // measurement to another day. The exception is a stored form without a zone, if the
+                // new form has one.
                 let isBetter =
                     exceptions.replaceable.contains(old.identity)
                     ? sample.isPreferred(to: old) : old.zone == 0 && sample.zone != 0
@@ -174,8 +180,8 @@ struct MeasurementMerge {
     }
 }
 
-/// The measurements of one kind, a day at a time, so that writing one does not disturb reading the
-/// next.
+/// Reads the measurements of one kind day by day. Each day is a separate query, so a write does not
+/// disturb the next read.
 struct StoredMeasurements {
     private let db: Database
     private let kind: HealthKind

@@ -118,7 +118,7 @@ struct DeletedMeasurements {
         while true {
             if next == page.count {
                 if isDone { return false }
-                // All entries of a start must be in memory, because their order here differs.
+                // The entries of a start must all be in memory, because their order here differs.
                 try fetch(keepingFrom: place)
                 next -= place
                 place = 0
