@@ -151,7 +151,8 @@ public final class Pager: Sendable {
             state.lastWatcher += 1
             let number = state.lastWatcher
             state.watchers[number] = continuation
-            // In a task of its own, as in `Watchers`: a step resumes readers within the lock.
+            // The removal runs in a separate task, as in `Watchers`: a step resumes readers within
+            // the lock.
             continuation.onTermination = { [weak self] _ in Task { self?.unwatch(number) } }
             continuation.yield(state.shown)
             return true

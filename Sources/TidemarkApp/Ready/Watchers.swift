@@ -23,8 +23,8 @@ final class Watchers<Value: Sendable>: Sendable {
             input.yield(state.value)
             return state.last
         }
-        // In a task of its own: a cancellation holds a lock of the cancelled task here, and `tell`
-        // takes that lock, to resume the task, while it holds this object's.
+        // The removal runs in a separate task: a cancellation holds a lock of the cancelled task
+        // here, and `tell` takes that lock, to resume the task, while it holds this object's lock.
         input.onTermination = { [weak self] _ in Task { self?.remove(number) } }
         return stream
     }

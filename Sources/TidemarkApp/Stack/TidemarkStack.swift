@@ -1,11 +1,12 @@
 import Synchronization
 public import Tidemark
 
-/// The parts of an app's data, made and joined: files, accounts, Firestore, feeds, jobs and a launch.
+/// Creates and connects the parts of an app's data: files, accounts, Firestore, feeds, jobs and a
+/// launch.
 ///
-/// It goes on by itself when the network is back (`Firestore.networkMayBeBack()`,
-/// ``AccountJobs/networkMayBeBack()``, feeds that failed) and when the device can be read again. One at a
-/// time a folder. Thread-safe.
+/// The stack retries automatically when the network is back and when the device is unlocked: it
+/// calls `Firestore.networkMayBeBack()` and ``AccountJobs/networkMayBeBack()``, and syncs failed
+/// feeds. Use at most one stack at a time for a folder. Thread-safe.
 public final class TidemarkStack: Sendable {
     public let settings: StackSettings
     public let files: LaunchFiles
@@ -13,23 +14,24 @@ public final class TidemarkStack: Sendable {
     public let firestore: Firestore
     public let jobs: AccountJobs
 
-    /// Between two attempts to bring feeds up to date; a signal ends the wait.
+    /// The pauses between two attempts to sync the feeds. A signal ends a pause.
     static let feedPauses: [Duration] = [.seconds(1), .seconds(2), .seconds(4), .seconds(8)]
 
     private struct State {
         var feeds: [Feed] = []
-        /// Whose the feeds are; nil before any were made.
+        /// The user of the feeds; nil before any feeds were made.
         var user: UserID??
         var listening: Task<Void, Never>?
         var revocations: Task<Void, Never>?
-        /// Called at the next signal.
+        /// The waits that the next signal ends.
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var lastWait = 0
         weak var launch: Launch?
         var backfills: [WeakBackfill] = []
-        /// As the signals have said it; of a device that says nothing, all is well.
+        /// The conditions by the last signals. Without signals, a backfill may run.
         var conditions = BackfillConditions()
-        /// As the signals have said it; an app that says nothing is in front.
+        /// True after the app entered the background, until it enters the foreground. Without
+        /// signals, the app counts as being in the foreground.
         var isInBackground = false
     }
 
@@ -37,13 +39,14 @@ public final class TidemarkStack: Sendable {
 
     private let state = Mutex(State())
 
-    /// Called at each step of a job, of stacks that are made while it is set: a demo kills the app there.
+    /// A function that the jobs of new stacks call at each step. A demo uses it to kill the app
+    /// there.
     @TaskLocal package static var probe: JobProbe?
 
-    /// Opens what is on this device, and asks no server.
+    /// Opens the data on this device, without a request to a server.
     ///
-    /// - Throws: ``LaunchFiles/Failure``, ``CredentialStoreError`` or `FirestoreError` when the folder
-    ///   cannot be read or written: nothing is taken for missing then.
+    /// - Throws: ``LaunchFiles/Failure``, ``CredentialStoreError`` or `FirestoreError` if the
+    ///   folder cannot be read or written. Unreadable data do not count as missing.
     public init(_ settings: StackSettings) throws {
         self.settings = settings
         files = try LaunchFiles(folder: settings.folder + "/launch")
@@ -82,32 +85,32 @@ public final class TidemarkStack: Sendable {
         }
     }
 
-    /// Beside what else goes on: the system may take its time.
+    /// Checks the Apple sign-in in a separate task, because the system can take long to answer.
     private func checkApple() {
         guard let apple = settings.appleCredentials else { return }
         Task { [accounts] in await accounts.checkApple(apple) }
     }
 
-    /// The feeds as they were made last, of the user whose they are.
+    /// The feeds that were made last.
     public var feeds: [Feed] { state.withLock { $0.feeds } }
 
-    /// The feeds of a user, made once for each time that it becomes the user.
+    /// Returns the feeds of a user. They are made once each time the user changes.
     ///
-    /// - Throws: What ``StackSettings/feeds`` does.
+    /// - Throws: The error of ``StackSettings/feeds``.
     @discardableResult
     public func feeds(of user: UserID?) throws -> [Feed] {
         if let known = state.withLock({ $0.user == .some(user) ? $0.feeds : nil }) { return known }
         let made = try settings.feeds(firestore, user)
         return state.withLock { state in
-            // Somebody else has been faster.
+            // Another call has made the feeds in the meantime.
             if state.user == .some(user) { return state.feeds }
             (state.feeds, state.user) = (made, .some(user))
             return made
         }
     }
 
-    /// Opens the user's feeds from disk. Asks no server. A feed that cannot be opened is left as it is,
-    /// and shows why.
+    /// Opens the user's feeds from disk, without a request to a server. A feed that cannot be
+    /// opened shows the reason.
     @discardableResult
     public func openFeeds(_ user: UserID?) async -> [Feed] {
         guard let feeds = try? feeds(of: user) else { return [] }
@@ -119,7 +122,8 @@ public final class TidemarkStack: Sendable {
 
     // MARK: A launch
 
-    /// The parts of a launch, for a ``Launch`` or a ``LaunchModel``; each can be replaced.
+    /// Returns the parts of a launch, for a ``Launch`` or a ``LaunchModel``. Each part can be
+    /// replaced.
     public func parts(_ stages: StackSettings.Stages) -> LaunchParts {
         LaunchParts(
             accounts, jobs, files,
@@ -132,7 +136,7 @@ public final class TidemarkStack: Sendable {
             beginSignUp: { [jobs] user, step in await stages.beginSignUp(jobs, user, step) })
     }
 
-    /// A launch of these parts. It hears of the device's unlocking through the stack.
+    /// Returns a launch of these parts. The stack reports to it when the device is unlocked.
     public func launch(_ stages: StackSettings.Stages) -> Launch {
         let launch = Launch(
             parts(stages), budgets: settings.budgets, onTransition: settings.onTransition)
@@ -140,11 +144,13 @@ public final class TidemarkStack: Sendable {
         return launch
     }
 
-    /// Tells a launch that was made elsewhere, as of a model, when the device is unlocked.
+    /// Reports to a launch that was made elsewhere, for example by a model, when the device is
+    /// unlocked.
     public func follow(_ launch: Launch) { state.withLock { $0.launch = launch } }
 
-    /// Tells a backfill of the network and of the device's power, now and at each change, for as long as
-    /// somebody else keeps it: it waits while there is no network or one that costs, and while power is low.
+    /// Reports the network and the device's power to a backfill, now and at each change. The stack
+    /// does not retain the backfill. The backfill pauses while there is no network, while the
+    /// network is expensive, and while the device saves power.
     public func follow(_ backfill: Backfill) async {
         state.withLock { state in
             state.backfills.removeAll { $0.backfill == nil }
@@ -153,7 +159,8 @@ public final class TidemarkStack: Sendable {
         await tell(backfill)
     }
 
-    /// Until what it was told is still so: a signal may come meanwhile.
+    /// Reports the conditions until the reported ones are the current ones, because a signal can
+    /// arrive in between.
     private func tell(_ backfill: Backfill) async {
         var told: BackfillConditions?
         while case let conditions = state.withLock(\.conditions), conditions != told {
@@ -164,7 +171,7 @@ public final class TidemarkStack: Sendable {
         }
     }
 
-    /// Brings the user's feeds up to date, and then listens, until its task is cancelled.
+    /// Syncs the user's feeds, and then listens until its task is cancelled.
     private func runFeeds(
         _ user: UserID, _ isLive: @escaping @Sendable (Bool) -> Void
     ) async {
@@ -197,7 +204,7 @@ public final class TidemarkStack: Sendable {
         input.finish()
     }
 
-    /// Until the time is over, a signal comes, or the task is cancelled.
+    /// Waits until the time is over, a signal arrives, or the task is cancelled.
     private func pause(_ time: Duration) async {
         let number = state.withLock { state in
             state.lastWait += 1
@@ -227,7 +234,8 @@ public final class TidemarkStack: Sendable {
 
     // MARK: Signals
 
-    /// Goes on with what waited for it. ``AppSignals/system`` calls it; elsewhere the app does.
+    /// Continues the operations that wait for this signal. ``AppSignals/system`` calls this
+    /// function; with other signals, the app calls it.
     public func signal(_ signal: AppSignal) async {
         let backfills = state.withLock { state in
             state.conditions.hear(signal)
@@ -259,20 +267,22 @@ public final class TidemarkStack: Sendable {
         for waiter in waiting { waiter.resume() }
     }
 
-    /// Lets go of the cache's file, in an app that said so, unless it is in front by now.
+    /// Closes the cache's file if the settings ask for it and the app is still in the background.
     ///
-    /// - Returns: What is left to do; nobody waits for it where the next signal may follow at once.
+    /// - Returns: The suspension, if there is one. The caller need not wait for it, although the
+    ///   next signal can follow immediately.
     @discardableResult
     func suspendInBackground(after grace: Duration?) -> Task<Void, Never>? {
         guard let grace, settings.suspendsAfter != nil else { return nil }
-        // Within the lock, so that it comes before the way to the front, which resumes, or not at all.
+        // The lock ensures that the pause begins before the app returns to the foreground, which
+        // resumes the client, or does not begin.
         let pause = state.withLock { $0.isInBackground ? firestore.beginPause() : nil }
         return pause.map { pause in
             Task { [firestore] in await firestore.suspend(pause, after: grace) }
         }
     }
 
-    /// Ends the client and what is under way. What is on disk stays.
+    /// Closes the client and stops all operations. Data on disk stays.
     public func close() async {
         let tasks = state.withLock { [$0.listening.take(), $0.revocations.take()] }
         for task in tasks { task?.cancel() }
@@ -292,8 +302,7 @@ extension BackfillConditions {
     }
 }
 
-/// A probe as a value of its own: a task-local that is a function crashes in a release build of Swift
-/// 6.3.1.
+/// A probe in a struct, because a task-local function crashes in a release build of Swift 6.3.1.
 package struct JobProbe: Sendable {
     let call: AccountJobs.Probe
 

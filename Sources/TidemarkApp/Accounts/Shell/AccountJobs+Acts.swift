@@ -112,7 +112,8 @@ extension AccountJobs {
         if case .provider(let provider) = method { credential(provider, secret) } else { nil }
     }
 
-    /// For providers and custom tokens, the search creates the account: it is then removed as well.
+    /// Looks for the account. For providers and custom tokens the search creates the account, which
+    /// is then removed as well.
     private func findAccount(_ record: AccountRecord) async -> AccountJobEvent {
         let secret: SignUpSecret
         switch self.secret() {

@@ -74,7 +74,8 @@ public final class Launch: Sendable {
             state.lastWatcher += 1
             let number = state.lastWatcher
             state.watchers[number] = input
-            // In a task of its own, as in `Watchers`: a step resumes readers within the lock.
+            // The removal runs in a separate task, as in `Watchers`: a step resumes readers within
+            // the lock.
             input.onTermination = { [weak self] _ in Task { self?.unwatch(number) } }
             input.yield(state.machine)
         }
