@@ -6,9 +6,9 @@ public enum PictureError: Error, Hashable, Sendable {
     case badURL
     /// The server has no such picture (404, 410).
     case notFound
-    /// The server refused (401, 403 and the other 4xx).
+    /// The server refused the request (401, 403 and the other 4xx).
     case refused(status: Int)
-    /// The server did not answer, or every attempt broke off.
+    /// The server did not answer, or every attempt was interrupted.
     case unreachable
     /// The server failed (5xx) or is overloaded (429).
     case serverFailed(status: Int, retryAfter: Duration?)
@@ -26,9 +26,9 @@ public enum PictureError: Error, Hashable, Sendable {
     case unsupported(String)
     /// The device's disk is full or cannot be written.
     case storageFailed
-    /// Too many pictures wait.
+    /// Too many requests are waiting.
     case tooManyRequests
-    /// There is no picture of this person.
+    /// The user has no picture.
     case noPicture
 
     /// The next step that a caller can take.
@@ -52,7 +52,7 @@ public enum PictureError: Error, Hashable, Sendable {
         }
     }
 
-    /// The sentence in the language of the app.
+    /// The sentence in the app's language.
     public var message: String { sentence.localized() }
 
     /// A sentence for the person who uses the app. It names no type, code or path.
@@ -101,11 +101,11 @@ public enum PictureError: Error, Hashable, Sendable {
 
 /// The largest picture that is downloaded and decoded.
 public struct PictureLimits: Hashable, Sendable {
-    /// The most bytes of a download.
+    /// The maximum number of bytes of a download.
     public var maximumBytes: Int
-    /// The most pixels. A phone's largest camera has 48 million.
+    /// The maximum number of pixels. A phone's largest camera has 48 million.
     public var maximumPixels: Int
-    /// The most bytes of memory for one decode.
+    /// The maximum number of bytes of memory for one decode.
     public var maximumDecodeBytes: Int
 
     /// - Precondition: All values are positive.

@@ -89,7 +89,7 @@ final class DiskCache: Sendable {
         return values?.contentModificationDate.map { Int64($0.timeIntervalSince1970 * 1_000) }
     }
 
-    /// - Returns: Nil for files without a record.
+    /// Returns the entry of a picture's files; nil if there is no record.
     private func whole(_ entry: DiskIndex.Entry) -> DiskIndex.Entry? {
         let names = Array(entry.files.keys)
         guard let id = names.first.flatMap({ PictureID($0.prefix(32)) }),
@@ -126,7 +126,7 @@ final class DiskCache: Sendable {
 
     func path(_ record: PictureRecord, _ id: PictureID) -> String { path(record.bodyName(id)) }
 
-    /// - Returns: Nil if the small picture is missing or damaged. A damaged one is removed.
+    /// Returns a small picture; nil if it is missing or damaged. A damaged one is removed.
     func small(_ sized: SizedID, of record: PictureRecord) -> Picture? {
         let name = record.smallName(sized)
         guard withIndex({ $0.entry(sized.id)?.files[name] }) != nil else { return nil }

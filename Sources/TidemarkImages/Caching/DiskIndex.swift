@@ -1,11 +1,12 @@
 /// The contents of a disk cache by size and age, without access to a disk. Pure.
 ///
-/// An entry is all files of one picture: its record, its bytes, and the small pictures made of it.
+/// An entry consists of all files of one picture: the record, the bytes, and the small pictures
+/// made from them.
 struct DiskIndex {
     struct Entry: Hashable {
-        /// Names and bytes.
+        /// The sizes of the files in bytes, by name.
         var files: [String: Int]
-        /// Milliseconds since 1970.
+        /// The time of the last use, in milliseconds since 1970.
         var lastUsed: Int64
 
         var bytes: Int { files.values.reduce(0, +) }
@@ -27,7 +28,7 @@ struct DiskIndex {
 
     /// Loads the entries of all files that are found when the cache is opened.
     ///
-    /// - Returns: The names that must go: too old, or beyond the limit.
+    /// - Returns: The names of the files to delete: those that are too old or exceed the limit.
     mutating func load(_ found: [PictureID: Entry], now: Int64) -> [String] {
         var gone: [String] = []
         for (id, entry) in found.sorted(by: { $0.value.lastUsed < $1.value.lastUsed }) {
@@ -63,8 +64,8 @@ struct DiskIndex {
     /// Adds or replaces files of an entry.
     ///
     /// - Parameter keeping: Returns true for the files of the entry that stay; the others are among
-    ///   the names that must go.
-    /// - Returns: The names that must go.
+    ///   the names to delete.
+    /// - Returns: The names of the files to delete.
     mutating func put(
         _ files: [String: Int], of id: PictureID, now: Int64, keeping: (String) -> Bool
     ) -> [String] {

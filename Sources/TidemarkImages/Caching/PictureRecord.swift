@@ -71,7 +71,7 @@ enum SmallFile {
         return data
     }
 
-    /// - Returns: Nil if the file is damaged.
+    /// - Returns: The picture; nil if the file is damaged.
     static func picture(_ data: [UInt8]) -> Picture? {
         guard data.count > headLength, data.starts(with: mark) else { return nil }
         func side(_ offset: Int) -> Int {

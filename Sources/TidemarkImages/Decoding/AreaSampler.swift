@@ -69,7 +69,7 @@ struct AreaSampler {
         add(line, &sums) { pixel in
             let alpha = UInt32(pixel[3])
             var value = SIMD4(UInt32(pixel[0]), UInt32(pixel[1]), UInt32(pixel[2]), 255)
-            // Divided by 255 and rounded.
+            // The result is divided by 255 and rounded.
             value = value &* alpha &+ 128
             return (value &+ (value &>> 8)) &>> 8
         }

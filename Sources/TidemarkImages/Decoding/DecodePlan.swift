@@ -6,7 +6,7 @@ struct DecodePlan: Hashable, Sendable {
     /// The size of the decoder's output, in the stored orientation.
     let decoded: PictureSize
 
-    /// JPEG is decoded at as many eighths of its size.
+    /// The number of equal steps in which JPEG can be scaled.
     static let eighths = 8
 
     /// - Precondition: No side of the box is zero.

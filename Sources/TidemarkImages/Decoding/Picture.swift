@@ -1,4 +1,4 @@
-/// A decoded picture: upright, in sRGB, four bytes a pixel.
+/// A decoded picture: upright, in sRGB, four bytes per pixel.
 public struct Picture: Hashable, Sendable {
     public let size: PictureSize
     /// The pixels row by row from the top, as red, green, blue and alpha. Colours are premultiplied
@@ -18,7 +18,7 @@ public struct Picture: Hashable, Sendable {
         self.pixels = pixels
     }
 
-    /// Red, green, blue and alpha of one pixel.
+    /// Returns red, green, blue and alpha of one pixel.
     ///
     /// - Precondition: The position is inside the picture.
     public subscript(x: Int, y: Int) -> SIMD4<UInt8> {
@@ -47,7 +47,7 @@ struct Fit: Hashable, Sendable {
     /// The shown rectangle, in the picture's own pixels.
     let left, top, width, height: Double
     let output: PictureSize
-    /// Output pixels for one of the picture's: at most 1.
+    /// The number of output pixels for one pixel of the picture, at most 1.
     let scale: Double
 
     /// - Precondition: No side is zero.

@@ -1,6 +1,6 @@
 /// Decodes the bytes of a file into a small picture.
 package enum PictureDecoding {
-    /// A file that is in memory already, as no pipeline does it.
+    /// Decodes a file that is in memory already. No pipeline calls this.
     package static func picture(
         _ file: [UInt8], into box: PictureSize, _ mode: PictureFit
     ) throws(PictureError) -> Picture {

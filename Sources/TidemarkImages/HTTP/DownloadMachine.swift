@@ -19,7 +19,7 @@ struct DownloadMachine: Hashable, Sendable {
     enum Step: Hashable, Sendable {
         /// Send these fields.
         case ask([Field])
-        /// The body is wanted from now on: after the received bytes, or in their place.
+        /// Receive the body from now on, after the received bytes or replacing them.
         case receive(fromStart: Bool)
         case goOn
         case finished

@@ -4,7 +4,7 @@ import TidemarkResilience
 /// Performs ``DownloadMachine`` with a network, a disk and retries.
 final class Downloader: Sendable {
     enum Outcome: Sendable {
-        /// The whole file.
+        /// The whole file was downloaded.
         case file(UnfinishedFile)
         /// The kept picture is still valid.
         case notModified(HTTPFields)

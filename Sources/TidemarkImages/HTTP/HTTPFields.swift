@@ -13,7 +13,7 @@ public struct HTTPFields: Hashable, Sendable {
     /// - Parameter name: The name in lowercase.
     subscript(name: String) -> String? { values[name] }
 
-    /// A number that is not negative and of at most 15 digits; nil for anything else.
+    /// Returns a number of at most 15 digits without a sign; nil for anything else.
     func number(_ name: String) -> Int? {
         self[name].flatMap { Self.number($0) }
     }
@@ -26,14 +26,14 @@ public struct HTTPFields: Hashable, Sendable {
         return digits.reduce(0) { 10 * $0 + Int($1 - 48) }
     }
 
-    /// The directives of `Cache-Control` in small letters, with their values after `=`.
+    /// The directives of `Cache-Control` in lowercase, with their values after `=`.
     var cacheControl: [String: String] {
         var directives: [String: String] = [:]
         for part in (self["cache-control"] ?? "").split(separator: ",") {
             let pair = part.split(separator: "=", maxSplits: 1)
             guard let name = pair.first.map(Self.trimmed), !name.isEmpty else { continue }
             let value = pair.count == 2 ? Self.trimmed(pair[1]) : ""
-            // The first of two wins.
+            // The first of two equal directives counts.
             directives[name.lowercased()] =
                 directives[name.lowercased()]
                 ?? value.filter { $0 != "\"" }
@@ -49,8 +49,8 @@ public struct HTTPFields: Hashable, Sendable {
     }
 }
 
-/// Dates as HTTP writes them: `Sun, 06 Nov 1994 08:49:37 GMT`. The two obsolete forms are not read,
-/// and count as no date.
+/// Parses dates in HTTP's form, such as `Sun, 06 Nov 1994 08:49:37 GMT`. The two obsolete forms
+/// count as no date.
 enum HTTPDate {
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",

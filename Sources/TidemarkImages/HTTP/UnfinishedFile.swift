@@ -80,7 +80,7 @@ final class UnfinishedFile: Sendable {
         }
     }
 
-    /// The attempt is over.
+    /// Ends an attempt.
     func end(isClean: Bool, attempt: Int) throws -> DownloadMachine.Step {
         try own(attempt) { state in
             let step = state.machine.step(isClean ? .end : .broke)

@@ -7,7 +7,7 @@ enum JPEGHeader {
         /// others.
         let sampling: [(across: Int, down: Int)]
 
-        /// Two bytes for each coefficient of each component.
+        /// The size of all coefficients, two bytes for each coefficient of each component.
         var coefficientBytes: Int {
             let across = sampling.map(\.across).max() ?? 1
             let down = sampling.map(\.down).max() ?? 1
@@ -23,7 +23,7 @@ enum JPEGHeader {
         var offset = 2
         for _ in 0..<PictureHeader.maximumSegments {
             let marker = try nextMarker(bytes, &offset)
-            // Markers without a length: TEM and RST.
+            // The markers TEM and RST have no length.
             if marker == 0x01 || (0xD0...0xD7).contains(marker) { continue }
             if marker == 0xD8 || marker == 0xD9 { throw .damaged }
             let length = try bytes.big(offset, 2)
@@ -91,7 +91,7 @@ enum JPEGHeader {
     }
 }
 
-/// The one thing that is read of EXIF. Source: CIPA DC-008, TIFF 6.0.
+/// Reads the orientation in EXIF, and nothing else. Source: CIPA DC-008, TIFF 6.0.
 enum EXIF {
     private static let orientationTag = 0x0112
     /// A directory has a few dozen entries. The reader stops after this number.

@@ -1,10 +1,11 @@
-/// The first chunk of a PNG, and the one with EXIF. Source: W3C, Portable Network Graphics, 11.2.2 and
-/// 11.3.4.5.
+/// Reads the first chunk of a PNG and the chunk with EXIF. Source: W3C, Portable Network Graphics,
+/// 11.2.2 and 11.3.4.5.
 enum PNGHeader {
     private static let firstChunk = 8
-    /// The chunks that are looked at. Writers cut the pixels of a large picture into some thousand.
+    /// The maximum number of chunks that are read. Writers split the pixels of a large picture into
+    /// several thousand chunks.
     private static let maximumChunks = 50_000
-    /// Some writers keep a preview in EXIF. More is not looked at.
+    /// The maximum size of EXIF that is read, because some writers store a preview in it.
     private static let maximumEXIFBytes = 1 << 20
 
     static func read(_ bytes: HeaderReader) throws(PictureHeader.Problem) -> PictureHeader {
@@ -14,15 +15,15 @@ enum PNGHeader {
         let (compression, filter) = (try bytes.byte(26), try bytes.byte(27))
         guard let depths = depths[colour], depths.contains(depth) else { throw .damaged }
         guard compression == 0, filter == 0, try bytes.byte(28) <= 1 else { throw .damaged }
-        // The sizes are looked at before they are multiplied.
+        // This checks the sizes before they are multiplied.
         let header = try PictureHeader(.png, width: width, height: height, wholeBytes: 0)
         return try PictureHeader(
             .png, width: width, height: height, orientation: orientation(bytes) ?? .up,
             wholeBytes: 4 * header.stored.pixels)
     }
 
-    /// Returns the orientation of the first `eXIf` chunk, as far as there are bytes: the chunk may stand
-    /// behind the pixels. A damaged chunk says nothing, and the picture stays as it is.
+    /// Returns the orientation of the first `eXIf` chunk within the available bytes. The chunk can
+    /// follow the pixels. A damaged chunk is ignored, and the picture is not turned.
     private static func orientation(_ bytes: HeaderReader) -> PictureOrientation? {
         var offset = firstChunk
         for _ in 0..<maximumChunks {
@@ -34,21 +35,21 @@ enum PNGHeader {
                 else { return nil }
                 return EXIF.orientation(bytes, inTIFF: offset + 8, length)
             }
-            // A length, a name and a sum around the contents.
+            // Each chunk has a length, a name and a checksum around its contents.
             offset += 12 + length
         }
         return nil
     }
 
-    /// Which bit depths go with a colour type.
+    /// The allowed bit depths of each colour type.
     private static let depths: [Int: Set<Int>] = [
         0: [1, 2, 4, 8, 16], 2: [8, 16], 3: [1, 2, 4, 8], 4: [8, 16], 6: [8, 16],
     ]
 }
 
-/// The sum at the end of each chunk. Source: W3C, Portable Network Graphics, annex D.
+/// The checksum at the end of each chunk. Source: W3C, Portable Network Graphics, annex D.
 private enum CyclicSum {
-    /// Returns nil where the bytes end before.
+    /// Returns nil if the bytes end before the chunk.
     static func crc32(_ bytes: HeaderReader, _ start: Int, _ count: Int) -> Int? {
         var sum: UInt32 = .max
         for offset in start..<(start + count) {

@@ -14,9 +14,9 @@ public struct PictureHeader: Hashable, Sendable {
     /// The size as shown, after the orientation is applied.
     public var size: PictureSize { orientation.isTransposed ? stored.transposed : stored }
 
-    /// No side of a picture is longer. JPEG cannot say more.
+    /// The maximum side of a picture, which is the largest that JPEG can state.
     public static let maximumSide = 65_535
-    /// A file with more parts before its pixels is damaged.
+    /// The maximum number of parts before the pixels. A file with more is damaged.
     static let maximumSegments = 1_000
 
     /// The reason why there is no header.
@@ -26,7 +26,7 @@ public struct PictureHeader: Hashable, Sendable {
         case notAPicture
         /// The bytes contradict themselves.
         case damaged
-        /// A picture of a kind that is not decoded here.
+        /// The picture is of a kind that is not decoded here.
         case unsupported(String)
     }
 
@@ -67,7 +67,7 @@ public struct PictureHeader: Hashable, Sendable {
     }
 }
 
-/// Bytes that are looked at by offset, and never past their end.
+/// Reads bytes by offset, and never past their end.
 struct HeaderReader {
     private let bytes: UnsafeRawBufferPointer
 
@@ -80,14 +80,14 @@ struct HeaderReader {
         return Int(bytes[offset])
     }
 
-    /// The highest byte first.
+    /// Reads a number whose highest byte is first.
     func big(_ offset: Int, _ length: Int) throws(PictureHeader.Problem) -> Int {
         var value = 0
         for index in 0..<length { value = value << 8 | (try byte(offset + index)) }
         return value
     }
 
-    /// The lowest byte first.
+    /// Reads a number whose lowest byte is first.
     func little(_ offset: Int, _ length: Int) throws(PictureHeader.Problem) -> Int {
         var value = 0
         for index in (0..<length).reversed() { value = value << 8 | (try byte(offset + index)) }

@@ -158,7 +158,7 @@ public final class ImagePipeline: PictureSource {
     ) async throws -> LoadedPicture {
         let origin: LoadedPicture.Origin = stored.isFromNetwork ? .network : .disk
         if let entry = memory.entry(request.sized), entry.digest == stored.record.digest {
-            // The file has the bytes of the decoded picture in memory, so that picture is still
+            // The decoded picture in memory was made from the bytes of this file, so it is still
             // valid.
             keep(entry.picture, stored.record, request)
             return LoadedPicture(

@@ -55,7 +55,7 @@ extension RetryPolicy {
         jitter: .equal, attemptTimeout: .seconds(30))
 }
 
-/// A pipeline's network, clocks and dice, which tests replace.
+/// A pipeline's network, clocks and random numbers, which tests replace.
 public struct ImageEnvironment: Sendable {
     public var transport: any PictureTransport
     /// The clock that measures retries.

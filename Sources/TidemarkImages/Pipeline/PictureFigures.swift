@@ -3,22 +3,22 @@ import Synchronization
 
 /// The counts of a pipeline so far.
 public struct PictureFigures: Hashable, Sendable, Codable {
-    /// Calls for a picture.
+    /// The number of calls for a picture.
     public var requests = 0
     public var fromMemory = 0
-    /// Shown from files; of these ``smallFiles`` without decoding anything.
+    /// The number of pictures shown from files. ``smallFiles`` counts those that needed no decode.
     public var fromDisk = 0
     public var smallFiles = 0
     public var fromNetwork = 0
-    /// Calls that shared the work of another.
+    /// The number of calls that shared the work of another call.
     public var shared = 0
-    /// Sent requests: first attempts, retries and checks of kept pictures.
+    /// The number of sent requests: first attempts, retries and checks of kept pictures.
     public var sent = 0
-    /// Pictures that came whole.
+    /// The number of complete downloads.
     public var downloads = 0
-    /// Attempts that went on where another had broken off.
+    /// The number of attempts that continued an interrupted one.
     public var resumed = 0
-    /// Answers that confirmed a kept picture.
+    /// The number of answers that confirmed a kept picture.
     public var notModified = 0
     /// The bytes of bodies, including interrupted ones.
     public var bytesReceived = 0

@@ -8,7 +8,7 @@ struct PictureID: Hashable, Sendable, CustomStringConvertible {
     init(address: String, version: String?) {
         var hash = SHA256()
         hash.update(data: Array(address.utf8))
-        // No address holds a line's end.
+        // No address contains a line's end.
         if let version { hash.update(data: Array("\n\(version)".utf8)) }
         var words: [UInt64] = [0, 0]
         for (index, byte) in hash.finalize().prefix(16).enumerated() {
@@ -17,7 +17,7 @@ struct PictureID: Hashable, Sendable, CustomStringConvertible {
         (high, low) = (words[0], words[1])
     }
 
-    /// 32 hexadecimal digits, as ``description`` writes them.
+    /// Parses 32 hexadecimal digits in the form of ``description``.
     init?(_ text: some StringProtocol) {
         let digits = Array(text.utf8)
         guard digits.count == 32, !digits.contains(where: { (65...90).contains($0) }),
@@ -33,7 +33,7 @@ struct PictureID: Hashable, Sendable, CustomStringConvertible {
 enum Hexadecimal {
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// SHA-256 of it.
+    /// Returns the SHA-256 digest of the bytes.
     static func digest(_ bytes: UnsafeRawBufferPointer) -> String {
         var hash = SHA256()
         hash.update(bufferPointer: bytes)

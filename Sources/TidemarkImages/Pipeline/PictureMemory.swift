@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Decoded pictures, and pictures that cannot be shown: both for a time. Thread-safe.
+/// Stores decoded pictures and recent failures, both for a limited time. Thread-safe.
 final class PictureMemory: Sendable {
     struct Entry: Sendable {
         let picture: Picture

@@ -30,7 +30,7 @@ public struct PictureRequest: Sendable, Hashable {
         sized = SizedID(id: id, size: size, mode: mode)
     }
 
-    /// The same, with another urgency.
+    /// Returns the same request with another priority.
     public func with(_ priority: PicturePriority) -> PictureRequest {
         var request = self
         request.priority = priority
@@ -50,7 +50,7 @@ extension PictureRequest {
     /// Creates the request of a place on the screen, in points; nil without an address, or while
     /// the place has no size.
     init?(_ url: URL?, in place: CGSize, scale: CGFloat, fit: PictureFit, version: String?) {
-        // A place without a bound, as in a list that measures, is not asked for.
+        // A place without a bound, for example in a list that measures, gets no picture.
         let most = 16_384.0
         let (width, height) = (place.width * scale, place.height * scale)
         guard let url, width > 0, height > 0, width.isFinite, height.isFinite else { return nil }

@@ -10,7 +10,7 @@ final class StoredPicture: Sendable {
     let isStale: Bool
     /// True if the server allows a single use and no storage (`no-store`).
     let mustNotBeKept: Bool
-    /// Keeps the file; nil for the cache's.
+    /// Retains a temporary file; nil for a file of the cache.
     private let unfinished: UnfinishedFile?
 
     var isTemporary: Bool { unfinished != nil }

@@ -12,11 +12,11 @@ public enum PicturePriority: Int, Hashable, Sendable, Comparable, CaseIterable {
 
 /// The bounds of concurrent work.
 public struct PictureTraffic: Hashable, Sendable {
-    /// Downloads at the same time.
+    /// The number of downloads at the same time.
     public var downloads: Int
     /// The maximum number of these downloads that are prefetches.
     public var prefetches: Int
-    /// Decodes at the same time.
+    /// The number of decodes at the same time.
     public var decodes: Int
     /// The bound of all decodes together, in bytes. A larger decode runs alone.
     public var decodeBytes: Int

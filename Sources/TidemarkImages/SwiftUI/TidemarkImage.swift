@@ -15,8 +15,8 @@
         }
     }
 
-    /// A picture of the network, decoded at the size of its place, from memory, disk or the view's
-    /// `\.pictures`.
+    /// A picture from the network, decoded at the size at which it is shown, and loaded from
+    /// memory, disk or the view's `\.pictures`.
     ///
     /// The view takes the space that it is offered: give it a frame. A picture in memory is shown
     /// with the first frame. When the view disappears, its download is cancelled, unless another
