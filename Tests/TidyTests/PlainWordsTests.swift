@@ -10,9 +10,10 @@ import Testing
         "MessagesCore", "MessagesViews", "StampsCore", "Tidemark", "TidemarkAudit", "TidemarkCLI",
         "TidemarkConsole", "TidemarkDemo", "TidemarkEncryption", "TidemarkExport",
         "TidemarkGoogleAuth", "TidemarkHTTP", "TidemarkHealth", "TidemarkHealthSync",
-        "TidemarkLintCLI", "TidemarkModel", "TidemarkPhones", "TidemarkREST", "TidemarkResilience",
-        "TidemarkRules", "TidemarkServer", "TidemarkShow", "TidemarkSimulation", "TidemarkStore",
-        "TidemarkSync", "TidemarkSystem", "TidemarkTesting", "TidemarkWire", "TidemarkWords",
+        "TidemarkImages", "TidemarkLint", "TidemarkLintCLI", "TidemarkModel", "TidemarkPhones",
+        "TidemarkREST", "TidemarkResilience", "TidemarkRules", "TidemarkServer", "TidemarkShow",
+        "TidemarkSimulation", "TidemarkStore", "TidemarkSync", "TidemarkSystem", "TidemarkTesting",
+        "TidemarkWire", "TidemarkWords",
     ]
 
     /// The maximum share of comments that open with a fragment.

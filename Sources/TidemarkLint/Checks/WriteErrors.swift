@@ -74,7 +74,8 @@ enum WriteErrors {
         case .transaction: return false
         case .commit: break
         default:
-            // What a batch or a transaction takes is written by its commit.
+            // The commit of a batch or a transaction writes its contents, so only the commit is
+            // checked.
             if call.calledName == "deleteDocument" || call.argument("forDocument") != nil {
                 return false
             }

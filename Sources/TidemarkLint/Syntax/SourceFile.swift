@@ -3,7 +3,7 @@ import SwiftParser
 import SwiftSyntax
 import Synchronization
 
-/// Files parsed on all cores, which is most of the time that a run takes.
+/// Parses files on all cores, because parsing takes most of the time of a run.
 struct ParsedTrees {
     let trees: [SourceFileSyntax]
 
@@ -18,13 +18,13 @@ struct ParsedTrees {
     }
 }
 
-/// One Swift file, parsed. What does not parse is kept: the parser goes on behind it.
+/// A parsed Swift file. The parser continues after code that it cannot parse.
 final class SourceFile {
     let path: String
     let text: String
     let tree: SourceFileSyntax
     let converter: SourceLocationConverter
-    /// Its lines, without their ends.
+    /// The lines, without their ends.
     let lines: [Substring]
 
     init(path: String, text: String, tree: SourceFileSyntax) {
@@ -39,19 +39,20 @@ final class SourceFile {
 
     var hasSyntaxErrors: Bool { tree.hasError }
 
-    /// Whether it names one of the modules that speak to Firestore.
+    /// True if the file imports a module for Firestore.
     var importsFirestore: Bool {
         importsFirebase || Self.modules(tree.statements).contains { $0.hasPrefix("Tidemark") }
     }
 
-    /// True if it names one of Google's modules, and not only Tidemark's.
+    /// True if the file imports one of Google's modules.
     var importsFirebase: Bool {
         !Self.modules(tree.statements).isDisjoint(with: [
             "Firebase", "FirebaseFirestore", "FirebaseFirestoreSwift", "FirebaseCore",
         ])
     }
 
-    /// Also those that stand in `#if canImport(FirebaseFirestore)`.
+    /// Returns the names of the imported modules, including those in
+    /// `#if canImport(FirebaseFirestore)`.
     private static func modules(_ items: CodeBlockItemListSyntax) -> Set<String> {
         var found: Set<String> = []
         for item in items {
@@ -67,7 +68,7 @@ final class SourceFile {
         return found
     }
 
-    /// Line and column, from 1.
+    /// Returns the line and the column, both from 1.
     func place(of node: some SyntaxProtocol) -> Place {
         place(at: node.positionAfterSkippingLeadingTrivia)
     }
@@ -82,7 +83,7 @@ final class SourceFile {
     }
 }
 
-/// Where something stands; line and column count from 1, the column in bytes.
+/// A position in a file. The line and the column count from 1; the column counts bytes.
 package struct Place: Hashable, Sendable, Codable, Comparable {
     package var path: String
     package var line: Int

@@ -24,7 +24,7 @@ extension Evaluator {
         return node.enclosingTypeName
     }
 
-    /// A property of a type or of what it inherits from.
+    /// Returns a property of a type or of a type that it inherits from.
     func member(_ name: String, of owner: String, _ scope: Scope) -> Known? {
         var current: String? = owner
         for _ in 0..<8 {
@@ -53,12 +53,12 @@ extension Evaluator {
         return .unknown
     }
 
-    /// Whether an extension is one of a type of Firestore itself.
+    /// Returns true for the name of one of Firestore's own types.
     func isOfFirestore(_ name: String) -> Bool {
         ["Query", "CollectionReference", "Firestore", "DocumentReference"].contains(name)
     }
 
-    /// What a local name stands for where `node` stands; nil for none that is local.
+    /// Returns the value of a local name at `node`; nil if the name is not local.
     private func local(_ name: String, at node: Syntax, _ scope: Scope) -> Known? {
         for parent in node.ancestors {
             if let items = parent.as(CodeBlockItemListSyntax.self) {
@@ -102,7 +102,8 @@ extension Evaluator {
                     let isVariable = variable.bindingSpecifier.tokenKind == .keyword(.var)
                     let isSetLater = binding.initializer == nil && binding.accessorBlock == nil
                     found = (self.initial(binding, scope), isVariable || isSetLater)
-                    // Every way to `node` sets it, as in the branches of an `if` or a `switch`.
+                    // All paths to `node` set the variable, for example in the branches of an `if`
+                    // or a `switch`.
                     if isSetLater, binding.typeAnnotation?.type.isOptional == false,
                         let set = assignments(to: name, in: items, before: node, from: nil, scope)
                     {
@@ -131,7 +132,7 @@ extension Evaluator {
         return named(binding.typeAnnotation?.type)
     }
 
-    /// What a `var` holds after the assignments that stand before `node`.
+    /// Returns the value of a `var` after the assignments before `node`.
     private func assigned(
         _ name: String, in items: CodeBlockItemListSyntax, before node: Syntax, from first: Known,
         _ scope: Scope
@@ -139,7 +140,7 @@ extension Evaluator {
         assignments(to: name, in: items, before: node, from: first, scope) ?? first
     }
 
-    /// - Parameter first: The value before all of them; nil where there is none.
+    /// - Parameter first: The value before all assignments; nil if there is none.
     private func assignments(
         to name: String, in items: CodeBlockItemListSyntax, before node: Syntax,
         from first: Known?, _ scope: Scope
@@ -166,7 +167,7 @@ extension Evaluator {
                 } else {
                     new = .unknown
                 }
-                // One that every way to `node` passes stands in a list of statements around it.
+                // An assignment runs on every path to `node` if a list of statements contains both.
                 let list = sequence.ancestors.first { $0.is(CodeBlockItemListSyntax.self) }
                 let isSure = list.map { $0.encloses(node) } ?? false
                 current = isSure ? new : current?.joined(with: new) ?? new
@@ -184,7 +185,7 @@ extension Evaluator {
                 binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.bare == name
             else { continue }
             if let initial = binding.initializer?.value { return value(initial, scope) }
-            // `guard let x else`: the outer name.
+            // In `guard let x else`, the value is that of the outer name.
             let inner = scope.deeper().deeper()
             return local(name, at: Syntax(conditions.parent ?? Syntax(conditions)), inner)
                 ?? .unknown
@@ -202,7 +203,7 @@ extension Evaluator {
         return given(index, to: call, scope)
     }
 
-    /// What a function gives to a closure.
+    /// Returns the value that a function passes to a closure.
     private func given(_ index: Int, to call: FunctionCallExprSyntax, _ scope: Scope) -> Known {
         guard let name = call.calledName else { return .unknown }
         let receiver = call.receiver.map { value($0, scope) } ?? .unknown
@@ -238,7 +239,8 @@ extension Evaluator {
         }
     }
 
-    /// A parameter is what its callers give, where these agree, else what its type tells.
+    /// Returns the value that the callers pass, if all pass the same; otherwise the value by the
+    /// parameter's type.
     private func parameter(
         _ parameter: FunctionFacts.Parameter, of function: FunctionFacts, _ scope: Scope
     ) -> Known {
@@ -262,8 +264,8 @@ extension Evaluator {
 }
 
 extension Known {
-    /// Of a kind that a property is likely to change: not a reference, and not a number, which is
-    /// the size of a page.
+    /// True for the kinds of values that a property is likely to change. References and numbers are
+    /// not such kinds; a number is the size of a page.
     fileprivate var isPlainValue: Bool {
         switch self {
         case .text, .flag, .list, .deviceTime, .symbol: true
@@ -271,7 +273,8 @@ extension Known {
         }
     }
 
-    /// Of a type of the project, whose members say more than a caller's argument.
+    /// True for an instance of a type of the project. Its members say more than a caller's
+    /// argument.
     fileprivate var isObject: Bool {
         if case .instance(let name) = self {
             return !["String", "Int", "Bool", "Date", "Double"].contains(name)
@@ -281,7 +284,7 @@ extension Known {
 }
 
 extension ClosureExprSyntax {
-    /// The call that this closure is an argument of.
+    /// The call that has this closure as an argument.
     var calling: FunctionCallExprSyntax? {
         var node = parent
         while let current = node {
@@ -298,7 +301,7 @@ extension ClosureExprSyntax {
 }
 
 extension TypeSyntax {
-    /// True for a type with `?` or `!`: a variable of it has a value, which is nil, from the beginning.
+    /// True for a type with `?` or `!`, whose variables are nil from the beginning.
     fileprivate var isOptional: Bool {
         self.is(OptionalTypeSyntax.self) || self.is(ImplicitlyUnwrappedOptionalTypeSyntax.self)
     }

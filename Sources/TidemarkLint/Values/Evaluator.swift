@@ -1,8 +1,9 @@
 import SwiftSyntax
 
-/// Follows values through the code as far as a reader would: lines, functions, properties, files.
+/// Follows values through the code as far as a reader would: through lines, functions, properties
+/// and files.
 ///
-/// Bounded: it goes ``maxDepth`` calls and names deep and gives up there.
+/// The evaluation gives up after ``maxDepth`` nested calls and names.
 final class Evaluator {
     static let maxDepth = 24
 
@@ -11,12 +12,13 @@ final class Evaluator {
 
     init(_ project: Project) { self.project = project }
 
-    /// What surrounds an expression beside its text.
+    /// The context of an expression.
     struct Scope {
-        /// What names stand for inside of a function that is looked into.
+        /// The values of names inside a function that is being evaluated.
         var names: [String: Known] = [:]
         var me: Known?
-        /// Names that are being looked up, so that a circle ends.
+        /// The number of nested lookups. It is limited, because names can refer to each other in a
+        /// circle.
         var depth = 0
 
         var isPlain: Bool { names.isEmpty && me == nil }
@@ -70,7 +72,7 @@ final class Evaluator {
         return .unknown
     }
 
-    /// What an `if` or a `switch` is that stands for a value.
+    /// Returns the joined value of the branches of an `if` or `switch` expression.
     private func joined(_ branches: [ExprSyntax], _ scope: Scope) -> Known {
         var found: Known?
         for branch in branches {
@@ -96,7 +98,8 @@ final class Evaluator {
         return .text(text)
     }
 
-    /// The parser leaves operators in a row: `a ?? b`, `a + b`, `x as? T`, `c ? a : b`.
+    /// Evaluates a sequence of operators, which the parser leaves unfolded: `a ?? b`, `a + b`,
+    /// `x as? T`, `c ? a : b`.
     private func sequence(_ node: SequenceExprSyntax, _ scope: Scope) -> Known {
         let elements = Array(node.elements)
         if elements.count == 3, let choice = elements[1].as(UnresolvedTernaryExprSyntax.self) {
@@ -149,8 +152,9 @@ final class Evaluator {
 }
 
 extension ExprSyntax {
-    /// What the branches of an `if` or a `switch` come to, where each is one expression; nil for anything
-    /// else. A branch that ends in a `throw` or a call that does not return comes to nothing.
+    /// The last expression of each branch of an `if` with an `else`, or of a `switch`; nil for
+    /// other expressions. A branch that does not end in an expression, for example in a `throw`, is
+    /// left out.
     fileprivate var branchResults: [ExprSyntax]? {
         var lists: [CodeBlockItemListSyntax] = []
         if let choice = self.as(SwitchExprSyntax.self) {
@@ -169,7 +173,7 @@ extension ExprSyntax {
                     break
                 }
             }
-            // Without an `else` it is a statement, and no value.
+            // An `if` without an `else` is a statement without a value.
             if branch.elseBody == nil { return nil }
         } else {
             return nil
