@@ -2,7 +2,7 @@
 import CompilerPluginSupport
 import PackageDescription
 
-/// As the package's own: see `settings` of its manifest.
+/// The settings of the package itself: see `settings` in its manifest.
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
@@ -11,19 +11,19 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// Declares what our code uses of one of Apple's modules, under its name.
+/// Declares the used parts of one of Apple's modules, under the module's name.
 func stub(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(
         name: name, dependencies: dependencies, path: "Stubs/" + name, swiftSettings: settings)
 }
 
-/// Files of a target of the package, by links.
+/// Makes a target from links to files of the package.
 func checked(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(
         name: name, dependencies: dependencies, path: "Checked/" + name, swiftSettings: settings)
 }
 
-// On a Mac the modules are Apple's own, and the witnesses tell whether the stubs are like them.
+// On a Mac the modules are Apple's own, and the witnesses check that the stubs are like them.
 #if os(macOS)
     let stubs: [Target] = []
     let modules: [Target.Dependency] = []
@@ -59,7 +59,8 @@ let package = Package(
             dependencies: modules + [
                 "Tidemark", "TidemarkImages", "TidemarkApp", "TidemarkHealth", "Witness",
             ],
-            // Testing knows Apple's CoreGraphics, and would look for its own additions to it.
+            // Testing knows Apple's CoreGraphics and would look for its own additions to that
+            // module.
             path: "Tests",
             swiftSettings: settings
                 + [.unsafeFlags(["-Xfrontend", "-disable-cross-import-overlays"])]),

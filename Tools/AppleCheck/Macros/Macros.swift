@@ -1,8 +1,8 @@
-/// What each macro makes.
+/// Expands the macros.
 enum Macros {
     static func answer(_ request: Request) -> Answer {
         if let preview = request.expandFreestandingMacro {
-            // Its arguments were checked before; the canvas is not played.
+            // The compiler has checked the arguments. No canvas shows the preview.
             return preview.macro.name == "Preview" ? .source("") : .unknown(preview.macro)
         }
         if let attached = request.expandAttachedMacro {
@@ -24,7 +24,8 @@ struct Entry {
     private let type: String
     private let value: String
 
-    /// - Parameter source: As in `@Entry var name: Type = value`; nil without a type.
+    /// - Parameter source: Text such as `@Entry var name: Type = value`; without a type, the result
+    ///   is nil.
     init?(_ source: String) {
         let found = /\bvar\s+(?<name>\w+)\s*:\s*(?<type>[^=]+?)\s*(?:=\s*(?<value>.+?)\s*)?$/
         guard let parts = try? found.dotMatchesNewlines().firstMatch(in: source) else { return nil }

@@ -1,7 +1,7 @@
-/// What the compiler asks; one of these is there.
+/// A request of the compiler. Exactly one of the members is present.
 struct Request: Decodable {
     struct Macro: Decodable {
-        /// An attribute's has the space behind it.
+        /// The name. The name of an attribute includes the space after it.
         let name: String
     }
 
@@ -19,7 +19,7 @@ struct Request: Decodable {
     let expandAttachedMacro: Attached?
 }
 
-/// What it is told; one of these is there.
+/// An answer to the compiler. Exactly one of the members is present.
 struct Answer: Encodable {
     struct Capability: Encodable {
         struct Version: Encodable { let protocolVersion: Int }

@@ -1,14 +1,15 @@
-// The macros of SwiftUI that are used, as a plugin of the compiler: it asks on standard input, and is
-// answered on standard output. Each message is its length in eight bytes, then JSON.
+// The used macros of SwiftUI, as a plugin of the compiler. The compiler sends requests to standard
+// input and reads the answers from standard output. Each message is its length in eight bytes, then
+// JSON.
 //
-// https://developer.apple.com/documentation/swiftui says what they make. The messages are those of
-// SwiftSyntax's `PluginMessages.swift`; SwiftSyntax itself would take minutes to build.
+// https://developer.apple.com/documentation/swiftui describes the expansions. The messages are
+// those of SwiftSyntax's `PluginMessages.swift`. SwiftSyntax itself would take minutes to build.
 import Foundation
 
 let input = FileHandle.standardInput
 let output = FileHandle.standardOutput
 
-/// Nil when the compiler has closed its end.
+/// Returns nil if the compiler has closed its end.
 func read(_ count: Int) throws -> Data? {
     var data = Data()
     while data.count < count {
@@ -20,7 +21,7 @@ func read(_ count: Int) throws -> Data? {
     return data
 }
 
-/// Nil at the end, which is a message of no bytes.
+/// Returns nil at the end, which is a message of no bytes.
 func receive() throws -> Request? {
     guard let length = try read(8) else { return nil }
     let count = length.reversed().reduce(0) { $0 << 8 | Int($1) }

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Apple's C library. By itself and without a test target: what Swift generates for tests looks for a
-// module named Darwin too.
+// Apple's C library, in a package without a test target, because the code that Swift generates for
+// tests looks for a module named Darwin too.
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TidemarkApp
 
-/// The real adapter on answers that a test makes.
+/// Runs the real adapter on answers that a test makes.
 @MainActor @Suite(.serialized, .timeLimit(.minutes(1))) struct `Sign in with Apple` {
     private let signIn = AppleSignIn()
 

@@ -7,7 +7,7 @@ import os
 
 @testable import TidemarkApp
 
-/// The real adapter on a scheduler that runs what a test says.
+/// Runs the real adapter on a scheduler that the tests control.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct `A task of the system's` {
     private let refresh = BackgroundTask(
         "app.refresh", .refresh, every: .seconds(3_600), time: .seconds(25))

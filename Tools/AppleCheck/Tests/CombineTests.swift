@@ -3,10 +3,10 @@ import Synchronization
 import Testing
 import Tidemark
 
-/// Takes what it is asked to, and keeps it.
+/// Requests values and stores them.
 private final class Asking<Input: Sendable, Failure: Error>: Subscriber, Sendable {
 
-    // Given to one publisher, before anything comes.
+    // The property is set by one publisher, before any value arrives.
     nonisolated(unsafe) private var subscription: (any Subscription)?
     private let state = Mutex((values: [Input](), ends: [Failure?]()))
 

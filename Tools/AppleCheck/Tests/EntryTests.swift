@@ -6,7 +6,7 @@ extension EnvironmentValues {
     @Entry var noteCount: Int = 3
 }
 
-/// What the stubs of macros and bindings make: the views of the example apps are checked with them.
+/// Tests the stubs of macros and bindings, with which the views of the example apps are checked.
 @MainActor @Suite(.timeLimit(.minutes(1))) struct `An entry and a binding` {
     private struct Note: View {
         @Environment(\.note) private var note

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TidemarkHealth
 
-/// The real adapter on a store that is a list.
+/// Runs the real adapter on a store that is a list.
 @Suite(.timeLimit(.minutes(1))) struct `HealthKit's adapter` {
     private let store = HKHealthStore()
     private let day = Date(timeIntervalSince1970: 1_700_000_000)

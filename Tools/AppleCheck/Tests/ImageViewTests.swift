@@ -5,9 +5,9 @@ import Testing
 
 @testable import TidemarkImages
 
-/// The real view, in a window of the test's.
+/// Shows the real view in a window of the test.
 @MainActor @Suite(.timeLimit(.minutes(1))) struct `A picture in a view` {
-    /// Answers when the test says so.
+    /// Returns pictures when the test releases them.
     private final class Pictures: PictureSource {
         private struct State {
             var memory: [PictureRequest: Picture] = [:]

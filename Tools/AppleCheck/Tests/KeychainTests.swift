@@ -5,8 +5,8 @@ import Witness
 
 @testable import TidemarkApp
 
-/// The real adapter on a keychain that is a dictionary. Its decisions have tests of their own in the
-/// package (`KeychainItemsTests`).
+/// Runs the real adapter on a keychain that is a dictionary. The package tests the adapter's
+/// decisions separately (`KeychainItemsTests`).
 @Suite(.serialized) struct `The keychain's adapter` {
     private let store: KeychainCredentialStore
 
@@ -38,7 +38,7 @@ import Witness
         #expect(try shared.read(.session) == [2])
     }
 
-    /// A query that names no access group matches the items of every group of the app.
+    /// A query without an access group matches the items of every group of the app.
     @Test func `an item of a shared group is not the app's own`() throws {
         let shared = KeychainCredentialStore(service: "app.test", accessGroup: "TEAM.app")
         try shared.write(.session, [2])

@@ -4,10 +4,10 @@ import Testing
 
 @testable import TidemarkImages
 
-/// The real adapter on a decoder that hands out what a test says.
+/// Runs the real adapter on a decoder that returns the pictures that a test sets.
 @Suite struct `ImageIO's adapter` {
-    /// A PNG's signature and first chunk, which is all that is looked at before it is decoded. Each has
-    /// its own last byte, so that no two tests have the same file.
+    /// Returns a PNG's signature and first chunk, which is all that is read before the decode. The
+    /// last byte differs in each test, because files with equal bytes would be the same file.
     private func file(_ width: Int, _ height: Int, _ number: UInt8) -> [UInt8] {
         func big(_ value: Int) -> [UInt8] {
             (0..<4).reversed().map { UInt8(value >> (8 * $0) & 0xFF) }
@@ -16,7 +16,7 @@ import Testing
             + big(width) + big(height) + [8, 6, 0, 0, 0, 0, 0, 0, number]
     }
 
-    /// Its red says the column and its green the row.
+    /// Returns a picture in which red is the column and green is the row.
     private func picture(_ width: Int, _ height: Int) -> StubPictures.Picture {
         StubPictures.Picture(width: width, height: height) { [UInt8($0), UInt8($1), 7, 255] }
     }
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func `leaves no edge empty where the decoder rounds down`() throws {
-        // 99 by 37 at a third is 33 by 12.33: the decoder makes 33 by 12.
+        // A third of 99 by 37 is 33 by 12.33, and the decoder makes 33 by 12.
         let file = file(99, 38, 3)
         StubPictures.add(picture(99, 38), as: file)
         let small = try PictureDecoding.picture(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TidemarkApp
 
-/// The real adapter on a monitor that tells what a test says.
+/// Runs the real adapter on a monitor that reports the paths that a test sets.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct `Signals of the system` {
     private let wifi = NWPath(stub: .satisfied, ["en0"], gateways: ["10.0.0.1"])
 

@@ -50,14 +50,14 @@ struct RootView: View {
     }
 }
 
-/// The real property wrappers, in views that a window of the test's shows.
+/// Shows the real property wrappers in views, in a window of the test.
 @MainActor @Suite(.timeLimit(.minutes(1))) struct `Properties of views` {
     private let host = StubHost()
     private let firestore = Firestore()
 
     init() { host.environment.firestore = firestore }
 
-    /// Until the screen shows it: nothing else tells when a view has been drawn again.
+    /// Waits until the screen shows the texts. Nothing else reports that a view was drawn again.
     private func until(_ drawn: String...) async {
         while host.drawn != drawn { await Task.yield() }
     }

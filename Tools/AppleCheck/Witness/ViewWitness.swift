@@ -1,4 +1,4 @@
-// What the views of the example apps use: see Witness.swift.
+// The declarations that the views of the example apps use: see Witness.swift.
 import Foundation
 import SwiftUI
 
@@ -124,7 +124,7 @@ import SwiftUI
     static let reasons: RedactionReasons = .placeholder
 }
 
-/// Modifiers, each with all that the views give it.
+/// The modifiers, each with all arguments that the views pass.
 @MainActor enum ModifierWitness {
     static func look(_ view: Text, _ isOn: Bool) -> some View {
         view.lineLimit(1).foregroundStyle(.secondary)

@@ -1,6 +1,6 @@
-// Each function and property that the adapters use, assigned to a constant of the type that they count on.
-// Compiled against the stubs on Linux, and against Apple's own modules on a Mac: what a stub declares
-// otherwise than Apple fails there.
+// Assigns each function and property that the adapters use to a constant of the expected type. The
+// file is compiled against the stubs on Linux, and against Apple's own modules on a Mac. A stub
+// that differs from Apple's declaration fails to compile there.
 import AuthenticationServices
 import BackgroundTasks
 import Combine
@@ -28,7 +28,7 @@ import os
             kSecMatchLimit, kSecMatchLimitOne,
         ]
     }
-    /// The codes that `KeychainStatus` has as numbers.
+    /// The codes that `KeychainStatus` contains as numbers.
     nonisolated static let codes: [OSStatus] = [
         errSecSuccess, errSecItemNotFound, errSecDuplicateItem, errSecInteractionNotAllowed,
     ]
@@ -146,7 +146,7 @@ import os
     }
 }
 
-/// The types of what views are made of. What only a view may call stands in one.
+/// The types of which views are made. A declaration that only a view may use is inside a view here.
 @MainActor enum ViewWitness {
     static let state: (Int) -> State<Int> = State.init(wrappedValue:)
     static let environment: (KeyPath<EnvironmentValues, CGFloat>) -> Environment<CGFloat> =
@@ -157,7 +157,7 @@ import os
     static let label: (CGImage, CGFloat, Text) -> Image = { Image($0, scale: $1, label: $2) }
     static let plain: (CGImage, CGFloat) -> Image = { Image(decorative: $0, scale: $1) }
 
-    /// Its `update()` may be of no actor.
+    /// The `update()` of this property need not be isolated to an actor.
     struct Property: DynamicProperty {
         @Environment(\.displayScale) var scale
         @State var count = 0
@@ -186,7 +186,7 @@ import os
     }
 }
 
-/// Whether the numbers that portable code has written down are Apple's.
+/// Checks that the numbers in portable code equal Apple's.
 public enum Witness {
     public static var isKeychainAsWritten: Bool { KeychainWitness.isAsWritten }
 }
@@ -200,7 +200,7 @@ public enum Witness {
         publisher.mapError { $0 as any Error }.eraseToAnyPublisher()
     }
 
-    /// What a publisher of ours calls of a subscriber, and is asked by it.
+    /// Calls a subscriber as our publishers do.
     static func give<S: Subscriber>(
         _ subscriber: S, _ subscription: any Subscription, _ value: S.Input
     ) -> Subscribers.Demand {

@@ -1,5 +1,6 @@
-// Stands for the client: the check builds neither the engine nor the network. This file declares what the
-// linked files use. `make check-views` type-checks the same files, bodies included, against the client itself.
+// A replacement of the client, because the check builds neither the engine nor the network. This
+// file declares the parts that the linked files use. `make check-views` type-checks the same files,
+// including their bodies, against the client itself.
 import Foundation
 import Synchronization
 
@@ -39,7 +40,7 @@ public struct LogSink: Sendable {
     }
 }
 
-/// A database that holds what a test says, by the text of what asks for it.
+/// A database with the contents that a test sets, by the text of the query or document.
 public final class Firestore: Sendable {
     public final class Decoder: Sendable { public init() {} }
 
@@ -62,7 +63,7 @@ public final class Firestore: Sendable {
     }
     public func document(_ path: String) -> DocumentReference { DocumentReference(self, path) }
 
-    /// What asks for it hears of it, now and later: JSON by document id.
+    /// Sets the answer for a query or document, now and later: JSON by document id.
     public func stubTell(_ asked: String, _ answer: Answer) {
         let listeners = state.withLock { state in
             state.answers[asked] = answer
@@ -90,7 +91,8 @@ public final class Firestore: Sendable {
     }
 }
 
-// `@unchecked`: as the client's, whose one subclass is in its module; all is constant.
+// `@unchecked`: for the same reasons as the client's; all properties are constants, and the only
+// subclass is in its module.
 public class Query: Hashable, SnapshotSource, @unchecked Sendable {
     fileprivate let firestore: Firestore
     fileprivate let text: String
@@ -185,7 +187,7 @@ public struct SnapshotMetadata: Sendable {
     public let hasPendingWrites = false
 }
 
-// `@unchecked`: as ``Query``.
+// `@unchecked`: for the same reasons as ``Query``.
 public class DocumentSnapshot: @unchecked Sendable {
     public let reference: DocumentReference
     public let metadata = SnapshotMetadata(isFromCache: false)
@@ -209,7 +211,7 @@ public class DocumentSnapshot: @unchecked Sendable {
     }
 }
 
-// `@unchecked`: as its superclass.
+// `@unchecked`: for the same reasons as its superclass.
 public final class QueryDocumentSnapshot: DocumentSnapshot, @unchecked Sendable {}
 
 public typealias DocumentSnapshotsSequence = Snapshots<DocumentSnapshot>

@@ -1,4 +1,5 @@
-// What stands for the nonce here: the package's own is hashed by a library that the check does not build.
+// A replacement of the nonce, because the package's own uses a hash from a library that the check
+// does not build.
 import Foundation
 
 struct AppleNonce: Sendable {

@@ -1,4 +1,4 @@
-// What stands for a feed here, as `ClientOnApple.swift` stands for the client.
+// A replacement of a feed, as `ClientOnApple.swift` replaces the client.
 import Synchronization
 public import Tidemark
 
@@ -31,12 +31,12 @@ public struct TypedFeedState<Item: Sendable>: Sendable {
     public init() {}
 }
 
-/// A feed that shows what a test says.
+/// A feed that shows the states that a test sets.
 public final class Feed: Sendable {
     private struct State {
         var states: [Int: AsyncStream<any Sendable>.Continuation] = [:]
         var current: (any Sendable)?
-        /// Of the current state; below that of the first while there is none.
+        /// The number of the current state; below the first number while there is none.
         var number = -1
         var last = 0
         var isListening = false

@@ -1,5 +1,6 @@
 #if os(Linux)
-    // Of Foundation's, what Linux's lacks: here, because a file that imports Foundation finds it.
+    // Declarations of Foundation that Linux lacks. They are here because every file that imports
+    // Foundation can use them.
     import Foundation
 
     extension ProcessInfo {

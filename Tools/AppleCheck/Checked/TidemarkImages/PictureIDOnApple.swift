@@ -1,4 +1,5 @@
-// What stands for a picture's id here: the package's own is a digest, for which the check has no library.
+// A replacement of a picture's id, because the package's own is a digest from a library that the
+// check does not build.
 struct PictureID: Hashable, Sendable {
     let address: String
     let version: String?

@@ -59,7 +59,7 @@ public struct ASAuthorizationError: Error {
     public init(_ code: Code) { self.code = code }
 }
 
-/// Says what a test says of each person.
+/// Returns the states that a test has set for each user.
 ///
 /// https://developer.apple.com/documentation/authenticationservices/asauthorizationappleidprovider
 public final class ASAuthorizationAppleIDProvider: NSObject {
@@ -78,7 +78,8 @@ public final class ASAuthorizationAppleIDProvider: NSObject {
     /// https://developer.apple.com/documentation/authenticationservices/asauthorizationappleidprovider/createrequest()
     public func createRequest() -> ASAuthorizationAppleIDRequest { ASAuthorizationAppleIDRequest() }
 
-    /// An error for somebody of whom nothing was said, with the state that Apple's has then.
+    /// Returns the state of a user. For a user without a state it returns an error, with the state
+    /// that Apple's function passes then.
     ///
     /// https://developer.apple.com/documentation/authenticationservices/asauthorizationappleidprovider/getcredentialstate(foruserid:completion:)
     public func getCredentialState(

@@ -35,11 +35,11 @@ public final class BGTask: NSObject {
     /// https://developer.apple.com/documentation/backgroundtasks/bgtask/settaskcompleted(success:)
     public func setTaskCompleted(success: Bool) { completions.withLock { $0.append(success) } }
 
-    /// How it was ended, each time.
+    /// The parameter of each call that ended the task.
     public var stubCompletions: [Bool] { completions.withLock { $0 } }
 }
 
-/// Runs a task when a test says so.
+/// Runs a task when a test starts it.
 ///
 /// https://developer.apple.com/documentation/backgroundtasks/bgtaskscheduler
 public final class BGTaskScheduler: NSObject {
@@ -47,7 +47,7 @@ public final class BGTaskScheduler: NSObject {
 
     public struct StubRefused: Error {}
 
-    // @unchecked: what a test uses from one task.
+    // @unchecked: a test uses the state from a single task.
     private struct State: @unchecked Sendable {
         var handlers: [String: (BGTask) -> Void] = [:]
         var requests: [BGTaskRequest] = []

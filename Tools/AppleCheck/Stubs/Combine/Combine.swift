@@ -1,5 +1,5 @@
-// https://developer.apple.com/documentation/combine: what publishers of ours use, and what a subscriber
-// in a test needs.
+// https://developer.apple.com/documentation/combine: the declarations that our publishers and the
+// tests' subscribers use.
 
 /// https://developer.apple.com/documentation/combine/publisher
 public protocol Publisher<Output, Failure> {

@@ -1,5 +1,5 @@
-// CoreFoundation's types, which Apple's other modules hand on. They are classes there, bridged from
-// Swift's by `as`; here they are Swift's own, so that the same `as` compiles.
+// CoreFoundation's types, which Apple's other modules use. On Apple's systems they are classes,
+// bridged from Swift's types by `as`. Here they are Swift's own types, and the same `as` compiles.
 // https://developer.apple.com/documentation/corefoundation
 public import Foundation
 

@@ -83,8 +83,8 @@ public final class CGContext {
         (memory, self.width, self.height, self.bytesPerRow) = (data, width, height, bytesPerRow)
     }
 
-    /// Draws the nearest pixel of each place. The rectangle's origin is its lower left corner, the
-    /// memory's first row the uppermost.
+    /// Draws the nearest pixel at each place. The rectangle's origin is its lower left corner, and
+    /// the memory's first row is the uppermost row.
     ///
     /// https://developer.apple.com/documentation/coregraphics/cgcontext/draw(_:in:bytiling:)
     public func draw(_ image: CGImage, in rect: CGRect, byTiling: Bool = false) {

@@ -61,7 +61,7 @@ public final class HKUnit: NSObject, Sendable {
     public let unitString: String
     /// https://developer.apple.com/documentation/healthkit/hkunit/init(from:)-2rcvs
     public init(from string: String) {
-        // The real one raises an exception for what is no unit.
+        // HealthKit's own initializer raises an exception for an unknown unit.
         precondition(
             ["count", "kcal", "m", "min", "count/min", "ms", "%", "kg"].contains(string), string)
         unitString = string
@@ -78,7 +78,8 @@ public final class HKQuantity: NSObject, Sendable {
     }
     /// https://developer.apple.com/documentation/healthkit/hkquantity/doublevalue(for:)
     public func doubleValue(for unit: HKUnit) -> Double {
-        // The real one converts between units of one kind, and raises an exception else.
+        // HealthKit's own function converts between units of one kind, and raises an exception for
+        // other units.
         precondition(unit.unitString == self.unit)
         return value
     }
@@ -270,7 +271,7 @@ public final class HKHealthStore: NSObject, Sendable {
     }
 
     private struct State {
-        /// By type, in the order in which it happened.
+        /// The saved and deleted samples by type, in order.
         var log: [String: [Entry]] = [:]
         var observers: [ObjectIdentifier: HKObserverQuery] = [:]
         var failures: [NSError] = []
@@ -344,11 +345,11 @@ public final class HKHealthStore: NSObject, Sendable {
     public func stubFail(_ code: Int, domain: String = "com.apple.healthkit") {
         state.withLock { $0.failures.append(NSError(domain: domain, code: code)) }
     }
-    /// Types that a person was asked for.
+    /// The types for which the user's permission was requested.
     public var stubAsked: Set<String> { state.withLock(\.asked) }
     public var stubDelivered: [String] { state.withLock(\.delivered) }
     public var stubObservers: Int { state.withLock(\.observers.count) }
-    /// How many updates were said to be dealt with.
+    /// The number of acknowledged updates.
     public var stubAcknowledged: Int { state.withLock(\.acknowledged) }
 
     private func tell(_ type: HKSampleType, _ entry: Entry) {

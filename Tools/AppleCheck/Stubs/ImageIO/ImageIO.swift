@@ -41,7 +41,7 @@ public func CGImageSourceGetStatusAtIndex(
     StubPictures.picture(isrc.data) == nil ? .statusIncomplete : .statusComplete
 }
 
-/// As large as the option says at the most, and never larger than the picture.
+/// Returns a thumbnail of at most the size in the options, and at most the size of the picture.
 ///
 /// https://developer.apple.com/documentation/imageio/cgimagesourcecreatethumbnailatindex(_:_:_:)
 public func CGImageSourceCreateThumbnailAtIndex(
@@ -71,9 +71,9 @@ public func CGImageSourceCreateThumbnailAtIndex(
         provider: provider, decode: nil, shouldInterpolate: true, intent: .defaultIntent)
 }
 
-/// What files decode to, as a test has said it.
+/// The decoded pictures that a test has set for files.
 public enum StubPictures {
-    /// Upright, as the transformed thumbnail is.
+    /// An upright picture, like the transformed thumbnail.
     public struct Picture: Sendable {
         public var width: Int
         public var height: Int
@@ -92,7 +92,7 @@ public enum StubPictures {
     public static func add(_ picture: Picture, as bytes: [UInt8]) {
         known.withLock { $0[CFData(bytes)] = picture }
     }
-    /// The longest sides that thumbnails were asked for.
+    /// The longest sides of the requested thumbnails.
     public static var longestSides: [Int] { longest.withLock { $0 } }
 
     fileprivate static func picture(_ data: CFData) -> Picture? { known.withLock { $0[data] } }

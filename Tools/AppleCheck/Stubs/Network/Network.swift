@@ -37,7 +37,7 @@ public struct NWPath: Equatable, Sendable {
     }
 }
 
-/// Tells what a test says, on its queue, while it is started.
+/// Passes the paths that a test sets to the handler, on its queue, while the monitor is started.
 ///
 /// https://developer.apple.com/documentation/network/nwpathmonitor
 public final class NWPathMonitor: Sendable {
@@ -68,10 +68,10 @@ public final class NWPathMonitor: Sendable {
         _ = Self.started.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
     }
 
-    /// How many are started.
+    /// The number of started monitors.
     public static var stubCount: Int { started.withLock(\.count) }
 
-    /// All that are started hear of a path.
+    /// Passes a path to all started monitors.
     public static func stubTell(_ path: NWPath) {
         for monitor in started.withLock({ Array($0.values) }) {
             let (handler, queue) = monitor.state.withLock { ($0.handler, $0.queue) }

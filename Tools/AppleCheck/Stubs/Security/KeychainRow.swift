@@ -1,12 +1,13 @@
 import Foundation
 
-// The rules by which Apple's documentation describes keychain items, apart from what our adapter passes.
+// The rules for keychain items in Apple's documentation, independent of our adapter's arguments.
 // https://developer.apple.com/documentation/security/keychain-items
 
 /// A status other than success.
 struct KeychainRefusal: Error { let status: OSStatus }
 
-/// The attributes of a generic password, with their documented types. All but the class are optional.
+/// The attributes of a generic password, with their documented types. All attributes except the
+/// class are optional.
 ///
 /// Throws `errSecParam` for a value of another type and `errSecNoSuchAttr` for an unknown key.
 struct KeychainAttributes {
@@ -51,12 +52,13 @@ struct KeychainAttributes {
 
 /// A query: a class, attributes to match, and the options that its function allows.
 ///
-/// An attribute that is absent matches any value. So a query without an access group finds the items of
-/// every group that the app belongs to.
+/// An absent attribute matches any value. So a query without an access group finds the items of
+/// every group to which the app belongs.
 /// https://developer.apple.com/documentation/security/ksecattraccessgroup
 struct KeychainSearch {
     let attributes: KeychainAttributes
-    /// True for the data protection keychain, which iOS always uses. A Mac has another one beside it.
+    /// True for the data protection keychain, which iOS always uses. A Mac has another keychain
+    /// too.
     let isProtected: Bool
 
     init(_ query: CFDictionary, allowing options: [CFString] = []) throws(KeychainRefusal) {
@@ -78,7 +80,7 @@ struct KeychainSearch {
 
 /// A stored generic password.
 struct KeychainRow: Sendable {
-    /// The first access group of an app: the group of an item that names none.
+    /// The first access group of an app, which is the group of an item without a stated group.
     static let ownGroup = "TEAM.own"
 
     var service: String

@@ -71,7 +71,8 @@ public func SecItemAdd(
     }.0
 }
 
-/// Changes every item that matches. The changes are attributes of items: no class, no search option.
+/// Changes every matching item. The changes are attributes of items, and contain neither a class
+/// nor a search option.
 ///
 /// https://developer.apple.com/documentation/security/secitemupdate(_:_:)
 public func SecItemUpdate(

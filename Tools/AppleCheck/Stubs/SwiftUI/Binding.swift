@@ -16,5 +16,5 @@
     public var projectedValue: Binding<Value> { self }
 }
 
-// As of a state.
+// @unchecked: for the same reason as `State`.
 extension Binding: @unchecked Sendable where Value: Sendable {}

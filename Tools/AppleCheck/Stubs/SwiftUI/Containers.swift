@@ -1,8 +1,8 @@
-// https://developer.apple.com/documentation/swiftui. None of these is drawn: they are there for the views of
-// the example apps, which are type-checked alone.
+// https://developer.apple.com/documentation/swiftui. These views cannot be drawn. They exist
+// because the views of the example apps use them, and those views are only type-checked.
 public import Foundation
 
-/// A view that tests cannot show: it ends the process when it is drawn.
+/// A view that tests cannot show. Drawing it ends the process.
 protocol StubWithoutBody: View where Body == Never {}
 
 extension StubWithoutBody {

@@ -1,7 +1,8 @@
-// https://developer.apple.com/documentation/swiftui/view-modifiers. What is drawn stays as it was.
+// https://developer.apple.com/documentation/swiftui/view-modifiers. These modifiers do not change
+// the drawn text.
 public import Foundation
 
-// How it looks.
+// Appearance.
 extension View {
     /// https://developer.apple.com/documentation/swiftui/view/foregroundstyle(_:)
     nonisolated public func foregroundStyle<S: ShapeStyle>(_ style: S) -> some View { self }
@@ -60,7 +61,7 @@ public struct RedactionReasons: OptionSet, Sendable {
     public static let placeholder = RedactionReasons(rawValue: 1)
 }
 
-// Where it leads.
+// Navigation.
 extension View {
     /// https://developer.apple.com/documentation/swiftui/view/navigationtitle(_:)
     nonisolated public func navigationTitle(_ titleKey: LocalizedStringKey) -> some View { self }
@@ -85,7 +86,7 @@ public struct SearchFieldPlacement: Sendable {
     public static let automatic = SearchFieldPlacement()
 }
 
-// What it does.
+// Actions.
 extension View {
     /// https://developer.apple.com/documentation/swiftui/view/task(priority:_:)
     nonisolated public func task(

@@ -11,7 +11,7 @@ extension DynamicProperty {
     public mutating func update() {}
 }
 
-/// What the host joins with a place in its tree of views, before it asks for a body.
+/// A property that the host connects with a place in its tree of views, before it requests a body.
 protocol StubAttached {
     @MainActor func stubAttach(_ host: StubHost, _ place: String)
 }
@@ -25,7 +25,7 @@ final class StubStorage<Value> {
 
 final class StubLink<Target> { var target: Target? }
 
-/// Keeps the first value that a place gets, whatever later views of that place begin with.
+/// Keeps the first value of a place. The initial values of later views at that place are ignored.
 ///
 /// https://developer.apple.com/documentation/swiftui/state
 @propertyWrapper public struct State<Value>: DynamicProperty, StubAttached {
@@ -35,7 +35,7 @@ final class StubLink<Target> { var target: Target? }
     public init(wrappedValue value: Value) { seed = value }
     public init(initialValue value: Value) { seed = value }
 
-    /// Of a view that is nowhere it is what it began with, and setting it does nothing.
+    /// The value. Without a place, it is the initial value, and setting it has no effect.
     public var wrappedValue: Value {
         get { link.target?.value ?? seed }
         nonmutating set {
@@ -59,7 +59,7 @@ extension State where Value: ExpressibleByNilLiteral {
     public init() { self.init(wrappedValue: nil) }
 }
 
-// Its storage is used by the main actor, as SwiftUI's is.
+// @unchecked: only the main actor uses the storage, as in SwiftUI.
 extension State: @unchecked Sendable where Value: Sendable {}
 
 /// https://developer.apple.com/documentation/swiftui/environmentkey
@@ -100,7 +100,7 @@ public struct EnvironmentValues {
     func stubAttach(_ host: StubHost, _ place: String) { link.target = host.environment }
 }
 
-// Its values are set by the host alone, on the main actor.
+// @unchecked: only the host sets the values, on the main actor.
 extension Environment: @unchecked Sendable where Value: Sendable {}
 
 /// https://developer.apple.com/documentation/swiftui/animation

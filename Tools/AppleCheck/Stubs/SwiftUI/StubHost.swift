@@ -1,19 +1,20 @@
-// No declaration of SwiftUI's: what shows a view in a test.
-// https://developer.apple.com/documentation/swiftui says what it plays.
+// SwiftUI has no such type: it shows a view in a test.
+// https://developer.apple.com/documentation/swiftui describes the behaviour that it imitates.
 public import Foundation
 import Observation
 
-/// A window with one view. Draws again when what the last drawing looked at has changed: a state, or a
-/// property of an observable object.
+/// A window with one view. It draws again when a value changes that the last drawing has read: a
+/// state, or a property of an observable object.
 ///
-/// A place is a way through the tree of views. What a place keeps ends when no drawing comes by it.
+/// A place is a path through the tree of views. The values of a place are removed when a drawing
+/// does not reach the place.
 @MainActor public final class StubHost {
-    /// How often something was animated.
+    /// The number of animations.
     public static var animations = 0
 
     public var environment = EnvironmentValues()
     public var size = CGSize(width: 100, height: 100) { didSet { redraw() } }
-    /// What is on the screen, from front to back.
+    /// The drawn texts, from front to back.
     public internal(set) var drawn: [String] = []
     public private(set) var drawings = 0
 
@@ -25,13 +26,13 @@ import Observation
 
     public init() {}
 
-    /// Shows a view in the place of the last one; nil for none.
+    /// Replaces the shown view; nil for no view.
     public func show(_ view: (any View)?) {
         root = view
         redraw()
     }
 
-    /// What was looked at will change: draws when it has.
+    /// Draws again after a value has changed. Call this before the change.
     nonisolated func stubWillChange() { Task { @MainActor in stubChanged() } }
 
     func stubChanged() {
@@ -62,13 +63,13 @@ import Observation
         draw(following { view.body }, place)
     }
 
-    /// Draws again when what is looked at changes.
+    /// Draws again when a value changes that `content` has read.
     func following<Content: View>(_ content: () -> Content) -> Content {
         withObservationTracking(content) { [weak self] in self?.stubWillChange() }
     }
 
-    /// What a property is made of first, then the property itself. Its own `update()` changes a copy:
-    /// one that changes more than what it refers to is not played.
+    /// Attaches the parts of a property, then the property itself. The property's `update()`
+    /// changes a copy, so an `update()` that changes the property's own values has no effect here.
     private func attach(_ child: Mirror.Child, _ place: String) {
         guard var property = child.value as? any DynamicProperty else { return }
         let place = "\(place).\(child.label ?? "")"

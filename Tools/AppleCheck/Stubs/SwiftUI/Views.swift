@@ -11,7 +11,7 @@ extension Never: View {
     public var body: Never { fatalError("has no body") }
 }
 
-/// A view that has no body: it tells the host what is drawn.
+/// A view without a body, which passes its text to the host.
 @MainActor protocol StubPrimitive: View where Body == Never {
     func stubDraw(_ host: StubHost, _ place: String)
 }
@@ -43,7 +43,7 @@ extension StubPrimitive {
 
 /// https://developer.apple.com/documentation/swiftui/tupleview
 public struct TupleView<Content>: StubPrimitive {
-    // Made by any actor, drawn by the main one.
+    // The views are made on any actor and drawn on the main actor.
     nonisolated(unsafe) private let views: [any View]
     nonisolated init(stub views: [any View]) { self.views = views }
     func stubDraw(_ host: StubHost, _ place: String) {
@@ -139,7 +139,8 @@ extension View {
     /// https://developer.apple.com/documentation/swiftui/view/clipped(antialiased:)
     public func clipped(antialiased: Bool = false) -> some View { self }
 
-    /// Begins when the view appears, again when the id is another one, and is cancelled when it goes.
+    /// Starts when the view appears and again when the id changes. It is cancelled when the view
+    /// disappears.
     ///
     /// https://developer.apple.com/documentation/swiftui/view/task(id:priority:_:)
     public func task<ID: Equatable>(

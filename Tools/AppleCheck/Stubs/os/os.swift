@@ -28,7 +28,7 @@ public struct OSLogInterpolation: StringInterpolationProtocol {
     ) { text += privacy.isShown ? argumentString() : "<private>" }
 }
 
-/// Keeps what it is told.
+/// Stores the logged lines.
 ///
 /// https://developer.apple.com/documentation/os/logger
 public struct Logger: Sendable {

@@ -3,7 +3,7 @@ import TidemarkSystem
 
 @testable import Tidemark
 
-/// Runs the branches for Apple's C library, and ends with 1 when one does not what it should.
+/// Runs the branches for Apple's C library. Exits with 1 if a check fails.
 @main enum SystemCheck {
     static func main() throws {
         let files = FileManager.default
@@ -31,7 +31,7 @@ import TidemarkSystem
         check("and have each other's bytes", files.contents(atPath: path("a")) == Data("2".utf8))
         check("no exchange with nothing", !SystemCalls.exchange(path("a"), path("c")))
 
-        // Linux answers in KiB, whatever its module is called.
+        // The value is in KiB, because Linux returns it, although the module is named Darwin.
         check("a peak of memory", SystemCalls.peakBytes > 1 << 10)
         check("a stream's socket", SystemCalls.streamSocket == 1)
         check("a truth value", NumberKind.isBoolean(NSNumber(value: true)))

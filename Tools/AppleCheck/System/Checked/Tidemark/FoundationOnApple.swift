@@ -1,5 +1,6 @@
 #if os(Linux)
-    // Of Foundation's, what Linux's lacks: here, because a file that imports Foundation finds it.
+    // Declarations of Foundation that Linux lacks. They are here because every file that imports
+    // Foundation can use them.
     import Foundation
 
     /// https://developer.apple.com/documentation/corefoundation/cftypeid
@@ -8,7 +9,8 @@
     /// https://developer.apple.com/documentation/corefoundation/cfgettypeid(_:)
     func CFGetTypeID(_ cf: AnyObject!) -> CFTypeID {
         guard let number = cf as? NSNumber else { return 1 }
-        // On Apple's systems the constants of truth are one type, and all numbers are another.
+        // On Apple's systems, the two Boolean constants have one type, and all numbers have
+        // another.
         return String(cString: number.objCType) == "c" ? CFBooleanGetTypeID() : 22
     }
 

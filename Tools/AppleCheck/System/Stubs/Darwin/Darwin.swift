@@ -1,14 +1,15 @@
-// Apple's C library, as far as it is not that of Linux: man pages fcntl(2), rename(2), socket(2).
+// The parts of Apple's C library that differ from Linux's: man pages fcntl(2), rename(2),
+// socket(2).
 @_exported public import Glibc
 
 /// man 2 fcntl: "ask the drive to flush all buffered data to the permanent storage device".
 public let F_FULLFSYNC: Int32 = 51
-/// man 2 socket; an `Int32` there, an enumeration in Glibc.
+/// man 2 socket. The constant is an `Int32` there, and an enumeration in Glibc.
 public let SOCK_STREAM: Int32 = 1
 /// man 2 rename: exchange both names.
 public let RENAME_SWAP: Int32 = 2
 
-/// man 2 rename. Does what Linux's call of the same meaning does.
+/// man 2 rename. Runs Linux's call with the same meaning.
 public func renamex_np(
     _ from: UnsafePointer<CChar>!, _ to: UnsafePointer<CChar>!, _ flags: UInt32
 ) -> Int32 {
@@ -20,5 +21,5 @@ public func renamex_np(
     return unsafeBitCast(symbol, to: Rename.self)(AT_FDCWD, from, AT_FDCWD, to, 2)
 }
 
-/// man 2 getrusage; an `Int32` there.
+/// man 2 getrusage. The constant is an `Int32` there.
 public let RUSAGE_SELF: Int32 = 0
