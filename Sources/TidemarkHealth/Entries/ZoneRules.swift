@@ -14,8 +14,8 @@ struct ZoneRules {
 
     static func isKnown(_ name: String) -> Bool { TimeZone(identifier: name) != nil }
 
-    /// Returns minutes east of Greenwich; nil if the zone is unknown. Zones change only on quarters
-    /// of an hour.
+    /// Returns the offset from UTC in minutes to the east; nil if the zone is unknown. Zones change
+    /// only on quarters of an hour.
     mutating func offset(of zone: UInt16, at seconds: Int64) -> Int16? {
         guard zone > 0, Int(zone) < zones.count, let rules = zones[Int(zone)] else { return nil }
         let slot = seconds.flooredDivision(by: 900)

@@ -61,7 +61,7 @@ struct NameTables: Sendable {
         return number
     }
 
-    /// 0 for a name that is none, or one too many.
+    /// Returns the number of a zone; 0 if the zone is unknown or if there are too many zones.
     mutating func zone(_ name: UnsafeRawBufferPointer) -> UInt16 {
         if let known = zones.firstIndex(where: { $0.utf8.elementsEqual(name) }) {
             return UInt16(known)
@@ -69,7 +69,7 @@ struct NameTables: Sendable {
         return zone(named: XMLText.unescaped(name))
     }
 
-    /// 0 for a name that is none, or one too many.
+    /// Returns the number of a zone; 0 if the zone is unknown or if there are too many zones.
     mutating func zone(named name: String) -> UInt16 {
         if let known = zones.firstIndex(where: { $0.utf8.elementsEqual(name.utf8) }) {
             return UInt16(known)

@@ -203,7 +203,7 @@ struct SampleMerge {
 }
 
 extension UUID {
-    /// Half of them, which are random in the ids of HealthKit.
+    /// The exclusive or of both halves. The bits are random in HealthKit's ids.
     fileprivate var bits: Int64 {
         withUnsafeBytes(of: uuid) { bytes in
             Int64(

@@ -11,9 +11,10 @@ import TidemarkResilience
 /// ```
 ///
 /// A picture that several callers request is downloaded once, and decoded once for each size. The
-/// work ends when the last of them is cancelled. A download is written to disk as it arrives, is
-/// never whole in memory, and resumes where it broke off. A picture is decoded at the smallest
-/// scale that is large enough; one whose header says that it is too large is not decoded.
+/// work ends when the last of these callers is cancelled. A download is written to disk as it
+/// arrives, is never completely in memory, and resumes after an interruption. A picture is decoded
+/// at the smallest scale that is large enough. A picture that is too large by its header is not
+/// decoded.
 public final class ImagePipeline: PictureSource {
     private let settings: ImageSettings
     private let environment: ImageEnvironment

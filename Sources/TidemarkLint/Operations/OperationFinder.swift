@@ -46,8 +46,8 @@ struct OperationFinder {
             file: site.file)
     }
 
-    /// Returns true for an operation of Firestore. A method of the project with the same name is
-    /// none.
+    /// Returns true for an operation of Firestore, and false for a method of the project with the
+    /// same name.
     private func isOfFirestore(
         _ name: String, _ receiver: Known, _ node: FunctionCallExprSyntax
     ) -> Bool {

@@ -10,7 +10,7 @@ struct WrittenField {
     /// True inside a list, in which transforms are not allowed.
     let isInList: Bool
 
-    /// Types whose initializers have labels that are no fields, even if the app extends them.
+    /// The types whose initializers have labels that are not fields, even if the app extends them.
     private static let timeTypes: Set<String> = ["Timestamp", "Date"]
 
     static func fields(of operation: Operation, _ context: CheckContext) -> [WrittenField] {
@@ -80,7 +80,7 @@ struct WrittenField {
                 .bare,
                 context.project.types[name] != nil, !timeTypes.contains(name)
             {
-                // This code creates the value, whose type belongs to the project.
+                // This code creates a value of one of the project's types.
                 for argument in call.arguments {
                     found.append(
                         WrittenField(

@@ -1,4 +1,5 @@
-// https://developer.apple.com/documentation/swiftui. What they make is in `Tools/AppleCheck/Macros`.
+// https://developer.apple.com/documentation/swiftui. `Tools/AppleCheck/Macros` expands these
+// macros.
 
 /// https://developer.apple.com/documentation/swiftui/entry()
 @attached(accessor) @attached(peer, names: prefixed(__Key_))
