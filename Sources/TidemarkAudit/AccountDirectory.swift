@@ -128,7 +128,7 @@ public struct AccountDirectory: Sendable {
         }
         let data = Data(bytes.readableBytesView)
         guard let reply = try? JSONDecoder().decode(T.self, from: data) else {
-            throw AuditError("The accounts at \(base) answered something else than was asked.")
+            throw AuditError("The accounts at \(base) sent an unexpected answer.")
         }
         return reply
     }

@@ -58,7 +58,8 @@ public struct AuditWebhook: Sendable {
                 }
             }
         } catch let error as RetryError {
-            throw AuditError("The webhook took no report: \(error.last.map { "\($0)" } ?? "late")")
+            throw AuditError(
+                "The webhook rejected the report: \(error.last.map { "\($0)" } ?? "late")")
         }
     }
 }

@@ -41,7 +41,7 @@ public struct DailyAudit: Service {
                 } catch {
                     // A cancelled call can report its cancellation as any error.
                     if Task.isCancelled || error is CancellationError { return }
-                    logger.error("The audit failed; it is tried again tomorrow: \(error)")
+                    logger.error("The audit failed and runs again tomorrow: \(error)")
                 }
             }
         }

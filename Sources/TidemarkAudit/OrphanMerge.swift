@@ -58,7 +58,7 @@ struct OrphanMerge: Sendable {
         var last = list.last
         for id in ids {
             if let last, !last.precedesInBytes(id) {
-                throw AuditError("The \(side) do not come in the order of their ids, at \(id).")
+                throw AuditError("The \(side) are not sorted by id, at \(id).")
             }
             last = id
         }

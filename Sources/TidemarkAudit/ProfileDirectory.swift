@@ -47,7 +47,7 @@ public struct ProfileDirectory: Sendable {
         guard let tokens else { return fixed }
         var context = fixed
         do { context.token = try await tokens(nil) } catch {
-            throw RPCStatus(.unavailable, "There is no token: \(error)")
+            throw RPCStatus(.unavailable, "No token: \(error)")
         }
         return context
     }
@@ -121,6 +121,6 @@ public struct ProfileDirectory: Sendable {
             let path = try DocumentPath(collection.text + "/" + id)
             if path.id.hasSameBytes(as: id) { return path }
         } catch {}
-        throw .invalidArgument("\(id) is no document's id.")
+        throw .invalidArgument("\(id) is not a document id.")
     }
 }

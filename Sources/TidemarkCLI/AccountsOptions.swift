@@ -11,33 +11,37 @@ struct AccountsOptions: ParsableArguments {
 
     @Option(
         help: """
-            How accounts are kept. emulator: unsigned tokens, as Firebase's tools expect of an emulator, \
-            on this machine only. secure: signed tokens that Firestore's callers must show, hashed \
-            passwords, limits on attempts; administrators show the server's token. off: not at all. \
-            When it is not given: emulator on this machine, off for an address that others can reach.
+            How the server keeps accounts. emulator: unsigned tokens, as Firebase's tools expect \
+            from an emulator; this machine only. secure: signed tokens that callers of Firestore \
+            must send, hashed passwords, limits on attempts; administrators send the server's \
+            token. off: no accounts. (default: emulator on this machine, off for an address that \
+            others can reach)
             """)
     var accounts: Choice?
 
     @Option(
-        help: "The port for accounts; 0 picks a free one, as --port 0 and --control-port 0 do too.")
+        help: """
+            The port for accounts; 0 picks a free port. (default: a free port if --port or \
+            --control-port is 0)
+            """)
     var accountsPort: Int?
 
-    @Option(help: "The project of accounts whose callers name none.")
+    @Option(help: "The project of an account call that names no project.")
     var accountsProject = "demo"
 
     @Option(
         help: ArgumentHelp(
             """
-            A file of the keys that Apple's, Google's and other providers' tokens are signed with, for \
-            --accounts secure: {"providers": {NAME: {"issuers": […], "audiences": […], "jwks": …}}, \
-            "customTokens": {"jwks": …}}.
+            A file with the public keys of Apple, Google and other providers, which check their \
+            tokens with --accounts secure: {"providers": {NAME: {"issuers": […], "audiences": \
+            […], "jwks": …}}, "customTokens": {"jwks": …}}.
             """, valueName: "file"))
     var accountsKeys: String?
 
     @Option(
         help: """
-            How slow new passwords are to check with --accounts secure: scrypt with 2 to the power of \
-            this many rounds. 15 is what OWASP asks for, in 32 MiB; 8 to 18.
+            The cost of hashing a new password with --accounts secure: scrypt with 2 to this \
+            power rounds. OWASP recommends 15, which takes 32 MiB. 8 to 18.
             """)
     var accountsPasswordCost = 15
 
@@ -45,7 +49,7 @@ struct AccountsOptions: ParsableArguments {
     func mode(listeningOn host: String, access: AccessToken?) throws -> AccountsSettings.Mode? {
         guard AccountsSettings.isProject(accountsProject) else {
             throw ValidationError(
-                "--accounts-project is 1 to 128 letters, digits and any of - _ . :")
+                "--accounts-project must have 1 to 128 characters: letters, digits and - _ . :")
         }
         if !(8...18).contains(accountsPasswordCost) {
             throw ValidationError("--accounts-password-cost must be between 8 and 18.")
@@ -57,8 +61,8 @@ struct AccountsOptions: ParsableArguments {
             if access == nil {
                 throw ValidationError(
                     """
-                    With --accounts secure administrators must show a token: give one with \
-                    TIDEMARK_TOKEN, or with --token.
+                    With --accounts secure, administrators must send a token: set it with \
+                    TIDEMARK_TOKEN or --token.
                     """)
             }
             return .secure
@@ -69,7 +73,8 @@ struct AccountsOptions: ParsableArguments {
             if !isLoopback {
                 throw ValidationError(
                     """
-                    Others can reach \(host), and unsigned tokens are anybody's: use --accounts secure.
+                    Others can reach \(host), and anybody can forge an unsigned token: use \
+                    --accounts secure.
                     """)
             }
             return .emulator

@@ -10,15 +10,16 @@ import TidemarkModel
 /// lost, its number is missing; if a write was applied twice, it is counted twice.
 struct ChurnCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "churn", abstract: "Write and listen until it is stopped.",
+        commandName: "churn", abstract: "Write and listen until stopped.",
         shouldDisplay: false)
     private static let counter = "churn-state/counter"
 
     @Option(help: "The number of the first write.") var first: Int
-    @Option(help: "How many; 0 only sends what an earlier run left in the queue.") var count: Int
-    @Option(help: "Begins the dice.") var seed: UInt64
+    @Option(help: "The number of writes; 0 only sends what an earlier run left in the queue.")
+    var count: Int
+    @Option(help: "Random seed.") var seed: UInt64
     @Option(help: "The folder of the cache and the queue.") var cache: String
-    @Option(help: "Share the cache with other processes, as an app or as a helper of one.")
+    @Option(help: "Share the cache with other processes, as an app or as its helper.")
     var share: CacheShare?
     @OptionGroup var database: DatabaseOptions
 

@@ -11,7 +11,7 @@ struct DatabaseOptions: ParsableArguments {
     var database = "(default)"
 
     @Option(
-        help: "HOST:PORT of a server without TLS; FIRESTORE_EMULATOR_HOST when it is not given.")
+        help: "HOST:PORT of a server without TLS. (default: FIRESTORE_EMULATOR_HOST)")
     var host: String?
 
     func firestore(

@@ -6,17 +6,18 @@ import TidemarkHTTP
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Find out why a Firestore cannot be reached.",
+        commandName: "doctor", abstract: "Find out why Firestore cannot be reached.",
         discussion: """
-            Goes from this machine's network to a read, and ends at the first step that fails: \
-            interfaces, names, a connection, TLS and the clock, HTTP/2, a read with the token of \
-            TIDEMARK_TOKEN. Costs one read. Exit code 0 when all is well, 1 when it is not.
+            Checks each step from this machine's network to a read, and stops at the first step \
+            that fails: interfaces, DNS, connection, TLS and clock, HTTP/2, a read with the \
+            token of TIDEMARK_TOKEN. Costs one read. Exits with 0 if every step works, else with \
+            1.
             """)
 
-    @Option(help: "HOST:PORT; FIRESTORE_EMULATOR_HOST, or Cloud Firestore, when it is not given.")
+    @Option(help: "HOST:PORT. (default: FIRESTORE_EMULATOR_HOST, or Cloud Firestore)")
     var host: String?
 
-    @Flag(help: "Speak TLS. The default for Cloud Firestore.")
+    @Flag(help: "Use TLS. Cloud Firestore always uses it.")
     var tls = false
 
     @Option(help: "The project.")
@@ -25,7 +26,7 @@ struct DoctorCommand: AsyncParsableCommand {
     @Option(help: "The database of the project.")
     var database = "(default)"
 
-    @Option(help: "Seconds that each step may take.")
+    @Option(help: "Maximum seconds for each step.")
     var stepSeconds = 5.0
 
     @Flag(help: "Print JSON.")
@@ -57,7 +58,7 @@ struct DoctorCommand: AsyncParsableCommand {
         let name = colon.map { String(text[..<$0]) } ?? text
         let port = colon.map { Int(text[text.index(after: $0)...]) } ?? (tls ? 443 : 8080)
         guard let port, (1...65_535).contains(port), !name.isEmpty else {
-            throw ValidationError("\"\(text)\" is no HOST:PORT.")
+            throw ValidationError("\"\(text)\" is not HOST:PORT.")
         }
         return DiagnosisTarget(
             host: name.trimmingCharacters(in: CharacterSet(charactersIn: "[]")), port: port,

@@ -16,7 +16,7 @@ struct DownloadCommand: AsyncParsableCommand {
     @Option(help: "The folder of the cache.")
     var cache: String
 
-    @Option(help: "Writes so many documents of 500 bytes into the collection, and reads nothing.")
+    @Option(help: "Write this many documents of 500 bytes into the collection, and read nothing.")
     var fill: Int?
 
     @OptionGroup var database: DatabaseOptions
@@ -45,7 +45,7 @@ struct DownloadCommand: AsyncParsableCommand {
     private func write(_ count: Int) async throws {
         let parts = (database.host ?? "127.0.0.1:8080").split(separator: ":")
         guard parts.count == 2, let port = Int(parts[1]) else {
-            throw ValidationError("--host is HOST:PORT.")
+            throw ValidationError("--host must be HOST:PORT.")
         }
         let transport = GRPCTransport(
             GRPCTransport.Endpoint(host: String(parts[0]), port: port, usesTLS: false))

@@ -4,7 +4,10 @@ import Tidemark
 
 struct GetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "get", abstract: "Print a document, as Firestore's REST interface writes it.")
+        commandName: "get",
+        abstract: """
+            Print a document as JSON, in the format of Firestore's REST API.
+            """)
 
     @Argument(help: "The document's path, as in rooms/blue.")
     var path: String

@@ -6,16 +6,16 @@ import TidemarkServer
 struct IndexOptions: ParsableArguments {
     @Option(
         help: """
-            A firestore.indexes.json. Queries need the indexes in it, as in production. Without one \
-            every query runs.
+            A firestore.indexes.json. Queries then need its indexes, as in production. Without \
+            the file every query runs.
             """)
     var indexes: String?
 
     @Option(
         help: """
-            What becomes of a query whose index is missing: strict refuses it as production does, warn \
-            runs it and names the index on standard error, auto runs it and adds the index to the file. \
-            (default: strict)
+            The handling of a query whose index is missing: strict refuses the query, as \
+            production does; warn runs it and prints the index on standard error; auto runs it \
+            and adds the index to the file. (default: strict)
             """, transform: Self.policy)
     var indexPolicy: IndexPolicy?
 
@@ -24,7 +24,7 @@ struct IndexOptions: ParsableArguments {
         var options = self
         options.indexes = indexes ?? file?.indexes
         if indexPolicy != nil, options.indexes == nil {
-            throw ValidationError("--index-policy needs the file of --indexes.")
+            throw ValidationError("--index-policy needs --indexes.")
         }
         return options
     }
@@ -46,14 +46,14 @@ struct IndexOptions: ParsableArguments {
         guard let indexes, indexPolicy == .warn, let missing = server.missingIndexes() else {
             return
         }
-        Self.say("Indexes that queries missed; to be added to \(indexes):")
+        Self.say("Queries needed these indexes. Add them to \(indexes):")
         FileHandle.standardError.write(missing.json)
     }
 
     private static func policy(_ name: String) throws -> IndexPolicy {
         guard let policy = IndexPolicy(rawValue: name) else {
             let names = IndexPolicy.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("'\(name)' is none of \(names).")
+            throw ValidationError("'\(name)' is not one of \(names).")
         }
         return policy
     }

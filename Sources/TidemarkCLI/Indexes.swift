@@ -7,24 +7,24 @@ import TidemarkServer
 struct IndexesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "indexes",
-        abstract: "Write the indexes that an app's queries need, or check those there are.",
+        abstract: "Write the indexes that an app's queries need, or check a file of indexes.",
         discussion: """
-            The needs are what an IndexAdvisor collects while the app's tests run. Without --check the \
-            missing indexes are added to the file; everything else in it stays as it is, also what \
-            means nothing to Tidemark. With --check nothing is written, and the exit code is 1 when an \
-            index is missing, or with --prune when one is superfluous.
+            An IndexAdvisor collects the queries while the app's tests run. Without --check, the \
+            command adds missing indexes to the file and keeps everything else in it, including \
+            settings that Tidemark does not know. With --check, it writes nothing and exits with \
+            1 if an index is missing or, with --prune, if an index is superfluous.
             """)
 
-    @Argument(help: "Files that an IndexAdvisor has written; several runs add up.")
+    @Argument(help: "Files of an IndexAdvisor. The queries of several files are combined.")
     var needs: [String]
 
-    @Option(help: "The firestore.indexes.json.")
+    @Option(help: "The firestore.indexes.json file.")
     var file = "firestore.indexes.json"
 
-    @Flag(help: "Write nothing; fail when the file does not do.")
+    @Flag(help: "Exit with 1 if the file lacks an index; write nothing.")
     var check = false
 
-    @Flag(help: "Also take out the indexes that none of the queries would use.")
+    @Flag(help: "Also remove the indexes that no query uses.")
     var prune = false
 
     func run() async throws {
@@ -42,7 +42,7 @@ struct IndexesCommand: AsyncParsableCommand {
             return
         }
         for index in advice.missing where !configuration.add(index) {
-            throw Self.failure("\(file) is full.")
+            throw Self.failure("\(file) cannot hold more indexes.")
         }
         if prune { configuration.remove(Set(advice.superfluous)) }
         let result = configuration
@@ -63,10 +63,10 @@ struct IndexesCommand: AsyncParsableCommand {
             print("superfluous: \(MissingIndex.composite(index).sentence)")
         }
         if needs.dropped > 0 {
-            print("\(needs.dropped) queries were not looked at: there were too many kinds.")
+            print("\(needs.dropped) queries were not checked: there were too many kinds.")
         }
         if advice.missing.isEmpty {
-            print("\(needs.counts.count) kinds of queries have the indexes they need.")
+            print("All \(needs.counts.count) kinds of queries have their indexes.")
         }
     }
 

@@ -6,13 +6,13 @@ import Tidemark
 /// its progress. The crash tests kill this command.
 struct PumpCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pump", abstract: "Write numbered documents until it is stopped.",
+        commandName: "pump", abstract: "Write numbered documents until stopped.",
         shouldDisplay: false)
 
     @Argument(help: "The collection.")
     var collection: String
 
-    @Option(help: "How many documents; 0 only sends what an earlier run left in the queue.")
+    @Option(help: "The number of documents; 0 only sends what an earlier run left in the queue.")
     var count: Int
 
     @Option(help: "The folder of the cache and the queue.")

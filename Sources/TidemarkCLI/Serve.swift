@@ -9,60 +9,64 @@ import TidemarkSystem
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve", abstract: "Serve Firestore's protocol from one SQLite file.",
+        commandName: "serve", abstract: "Run a Firestore server on one SQLite file.",
         discussion: """
-            Prints one line, "ready HOST:PORT", on standard output once it takes calls. The console, \
-            on the control port, shows the data, each call and what it cost: --open. Ends on SIGINT \
-            and SIGTERM, and then prints what was read, by caller, on standard error. Clients find it \
-            by FIRESTORE_EMULATOR_HOST, and its accounts by FIREBASE_AUTH_EMULATOR_HOST.
+            Prints "ready HOST:PORT" on standard output once the server accepts calls. The \
+            console on the control port shows the data, each call and its cost: --open. On \
+            SIGINT or SIGTERM, prints reads per caller on standard error and exits. Clients find \
+            the server through FIRESTORE_EMULATOR_HOST, and its accounts through \
+            FIREBASE_AUTH_EMULATOR_HOST.
             """)
 
-    @Option(help: "The address to listen on. One that others can reach needs a token.")
+    @Option(help: "The address to listen on. An address that others can reach needs a token.")
     var host = "127.0.0.1"
 
     @Option(
-        help: "The port for gRPC, REST and WebChannel; 0 picks a free one. (default: 8080)")
+        help: "The port for gRPC, REST and WebChannel; 0 picks a free port. (default: 8080)")
     var port: Int?
 
     @Option(
-        help: "The port for the control endpoint; 0 picks a free one, as --port 0 does here too.")
+        help: """
+            The port for the console and the control API; 0 picks a free port. (default: a free \
+            port if --port is 0)
+            """)
     var controlPort: Int?
 
-    @Option(help: "The folder of the database file. It is made when it is missing.")
+    @Option(help: "The folder of the database file. It is created if it does not exist.")
     var data: String?
 
-    @Flag(help: "Keep everything in memory, and forget it at the end.")
+    @Flag(help: "Keep all data in memory only.")
     var memory = false
 
     @Option(
         help: """
-            For how many seconds versions are kept: for reads at a past time and for resumes that tell \
-            every removal. 0 to 604800, a week.
+            The number of seconds for which the server keeps old versions, for reads at a past \
+            time and for listeners that resume. 0 to 604800, a week.
             """)
     var history = 3_600
 
     @Option(
         help: """
-            For how many seconds a call waits for the locks of other transactions before it is \
-            aborted. 0.01 to 3600.
+            The maximum number of seconds that a call waits for the locks of other transactions. \
+            0.01 to 3600.
             """)
     var lockTimeout = 15.0
 
-    @Flag(help: "Open the console in a browser once it is served.")
+    @Flag(help: "Open the console in a browser.")
     var open = false
 
-    @Option(help: "A file to write the ports to, as JSON, once they are open.")
+    @Option(help: "Write the ports to this file, as JSON, once they are open.")
     var portsFile: String?
 
     @Option(
         help: ArgumentHelp(
             """
-            Write the file by which Firebase's tools find the emulators of a project: the control port \
-            answers their GET /emulators.
+            Write the file through which Firebase's tools find the emulators of this project. \
+            The control port answers their GET /emulators.
             """, valueName: "project"))
     var hubProject: String?
 
-    @Flag(help: ArgumentHelp("End when standard input does.", visibility: .hidden))
+    @Flag(help: ArgumentHelp("Exit when standard input ends.", visibility: .hidden))
     var untilInputEnds = false
 
     @OptionGroup var accountsOptions: AccountsOptions

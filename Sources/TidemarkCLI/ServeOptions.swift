@@ -9,8 +9,8 @@ struct AccessOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            What every call must show as a bearer token. Others on this machine can see a command \
-            line until the server has taken it off: the variable TIDEMARK_TOKEN is the better place.
+            The bearer token that every call must send. Others on this machine can briefly see \
+            the command line: prefer the variable TIDEMARK_TOKEN.
             """, valueName: "token"))
     var token: String?
 
@@ -24,19 +24,22 @@ struct AccessOptions: ParsableArguments {
             if Self.isLoopback(host) { return nil }
             throw ValidationError(
                 """
-                Others can reach \(host), so callers must show a token: give one with TIDEMARK_TOKEN, \
-                or with --token.
+                Others can reach \(host), so callers must send a token: set it with \
+                TIDEMARK_TOKEN or --token.
                 """)
         }
         guard let access = AccessToken(text) else {
             throw ValidationError(
-                "A token is 1 to \(AccessToken.maxBytes) visible ASCII characters, without spaces.")
+                """
+                A token must have 1 to \(AccessToken.maxBytes) visible ASCII characters, \
+                without spaces.
+                """)
         }
         if !Self.isLoopback(host), text.utf8.count < Self.leastBytes {
             throw ValidationError(
                 """
-                Others can reach \(host), and a token of fewer than \(Self.leastBytes) characters can \
-                be guessed: take one as openssl rand -hex 16 makes it.
+                Others can reach \(host) and could guess a token of fewer than \
+                \(Self.leastBytes) characters: use one of openssl rand -hex 16.
                 """)
         }
         return access
@@ -77,9 +80,9 @@ struct WebOptions: ParsableArguments {
         name: .customLong("allow-host"),
         help: ArgumentHelp(
             """
-            A name by which the control endpoint and the accounts are called, beside this machine's \
-            own and --host; may be given again. Others are refused: a web page can point a name of \
-            its own at this machine.
+            A host name under which the control port and the accounts accept calls, in addition \
+            to this machine's own names and --host. Repeatable. Calls to other names are \
+            refused, because a web page can point its own name at this machine.
             """, valueName: "name"))
     var hosts: [String] = []
 
@@ -87,8 +90,8 @@ struct WebOptions: ParsableArguments {
         name: .customLong("allow-origin"),
         help: ArgumentHelp(
             """
-            An origin whose pages may call the control endpoint and the accounts, as in \
-            https://app.example; may be given again. Pages of this machine may.
+            An origin whose pages may call the control port and the accounts, as in \
+            https://app.example. Repeatable. Pages of this machine always may.
             """, valueName: "origin"))
     var origins: [String] = []
 
@@ -114,17 +117,18 @@ struct FaultOptions: ParsableArguments {
         name: .customLong("fault"),
         help: ArgumentHelp(
             """
-            Something that is to go wrong, as in rpc=Commit,share=0.3,error=UNAVAILABLE; may be given \
-            again. \(FaultRule.grammar).
+            A fault to simulate, as in rpc=Commit,share=0.3,error=UNAVAILABLE. Repeatable. \
+            \(FaultRule.grammar).
             """, valueName: "rule"))
     var faults: [String] = []
 
     @Option(
         help: ArgumentHelp(
             """
-            The network to play: \(NetworkProfile.allCases.map(\.rawValue).joined(separator: ", ")). \
-            With healthy nothing goes wrong until another is chosen at run time; without the option \
-            only those that concern calls can be.
+            The network to simulate: \
+            \(NetworkProfile.allCases.map(\.rawValue).joined(separator: ", ")). With healthy nothing fails, and every other network can be chosen while the \
+            server runs. Without the option, only networks that affect whole calls can be chosen \
+            later.
             """, valueName: "name"))
     var network: String?
 
@@ -151,8 +155,8 @@ struct BillingOptions: ParsableArguments {
         name: .customLong("billing"),
         help: ArgumentHelp(
             """
-            What the meter assumes where Google's documentation says nothing, as in \
-            unchanged-resume=1; may be given again. In reads: \
+            The number of billed reads in a case that Google's documentation leaves open, as in \
+            unchanged-resume=1. Repeatable. Defaults: \
             \(Assumption.allCases.map(\.summary).joined(separator: ", ")).
             """, valueName: "name=number"))
     var assumptions: [String] = []
@@ -184,7 +188,10 @@ struct BillingOptions: ParsableArguments {
             else {
                 let names = Assumption.allCases.map(\.rawValue).joined(separator: ", ")
                 throw ValidationError(
-                    "--billing takes NAME=READS with 0 to 1000 reads and one of \(names).")
+                    """
+                    --billing must be NAME=READS, with 0 to 1000 reads and one of the names \
+                    \(names).
+                    """)
             }
             billing[keyPath: assumption.property] = reads
         }

@@ -145,7 +145,7 @@ struct ServingProcess {
                     hub: control, firestore: grpc, accounts: accountsPort, requests: requests))
             if let hubProject { try hub.writeLocator(of: hubProject) }
             if let tls {
-                let text = "https://localhost:\(grpc) is encrypted by \(tls.certificatePath)\n"
+                let text = "https://localhost:\(grpc) uses the certificate \(tls.certificatePath)\n"
                 FileHandle.standardError.write(Data(text.utf8))
             }
             if opensConsole { Self.openConsole(at: "http://\(host):\(control)") }

@@ -3,12 +3,15 @@ import Tidemark
 
 struct SetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Replace a document by one in Firestore's REST form.")
+        commandName: "set",
+        abstract: """
+            Replace a document. Its fields are in the format of Firestore's REST API.
+            """)
 
     @Argument(help: "The document's path, as in rooms/blue.")
     var path: String
 
-    @Argument(help: "As in '{\"fields\": {\"n\": {\"integerValue\": \"7\"}}}'.")
+    @Argument(help: "The fields as JSON, as in '{\"fields\": {\"n\": {\"integerValue\": \"7\"}}}'.")
     var json: String
 
     @OptionGroup var database: DatabaseOptions
@@ -17,7 +20,7 @@ struct SetCommand: AsyncParsableCommand {
         let fields: FieldsJSON
         do {
             fields = try JSONValueDecoder().decode(FieldsJSON.self, from: json.utf8)
-        } catch { throw ValidationError("This is no document in REST form: \(error)") }
+        } catch { throw ValidationError("This is not a document in REST format: \(error)") }
         let firestore = try database.firestore(label: "set")
         let mutation = Mutation(path: try DocumentPath(path), .set(fields.fields))
         try await firestore.enqueue([mutation]).acknowledged()

@@ -6,26 +6,26 @@ import TidemarkHTTP
 struct TLSOptions: ParsableArguments {
     @Flag(
         help: """
-            Take encrypted connections too, on --port: browsers speak HTTP/2 over them, on which any \
-            number of tabs share a connection. Phones and servers go on without. The certificate is made \
-            at the first start, beside the data, and its path is printed.
+            Also accept TLS connections on --port. Browsers then use HTTP/2, so that many tabs \
+            share one connection. Other clients can still connect without TLS. The server \
+            creates a certificate beside its data at the first start and prints its path.
             """)
     var tls = false
 
     @Option(
         help: ArgumentHelp(
             """
-            A certificate of your own for --tls, in PEM, as mkcert makes one that your browsers trust. \
-            Needs --tls-key.
+            Your own certificate for --tls, in PEM, for example one of mkcert, which your \
+            browsers trust. Needs --tls-key.
             """, valueName: "file"))
     var tlsCertificate: String?
 
-    @Option(help: ArgumentHelp("The key of --tls-certificate, in PEM.", valueName: "file"))
+    @Option(help: ArgumentHelp("The private key of --tls-certificate, in PEM.", valueName: "file"))
     var tlsKey: String?
 
     func validate() throws {
         if (tlsCertificate == nil) != (tlsKey == nil) {
-            throw ValidationError("--tls-certificate and --tls-key come together.")
+            throw ValidationError("--tls-certificate and --tls-key need each other.")
         }
     }
 
@@ -43,7 +43,7 @@ struct TLSOptions: ParsableArguments {
             let (kept, isNew) = try ServerTLS.kept(in: folder, for: names)
             if isNew {
                 FileHandle.standardError.write(
-                    Data("A certificate was made: \(kept.certificatePath)\n".utf8))
+                    Data("Created a certificate: \(kept.certificatePath)\n".utf8))
             }
             return kept
         } catch {

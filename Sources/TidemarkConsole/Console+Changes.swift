@@ -60,8 +60,8 @@ extension Console {
             var refusal = PageRefusal(
                 409,
                 mutations.count == 1
-                    ? "The document has changed since it was shown."
-                    : "Nothing was written: \(conflicts.joined(separator: ", ")) changed since.")
+                    ? "The document has changed since you opened it."
+                    : "Nothing was written: \(conflicts.joined(separator: ", ")) has changed.")
             refusal.conflicts = conflicts
             throw refusal
         }
@@ -84,13 +84,13 @@ extension Console {
         let place = try DataPlace(path, request)
         guard case .document(let source) = place.kind,
             let order = try? JSONDecoder().decode(CopyOrder.self, from: Data(request.body))
-        else { throw PageRefusal(400, "A copy is of a document, to a path.") }
+        else { throw PageRefusal(400, "Copy needs a source document and a target path.") }
         let target: DocumentPath
         do throws(InvalidPath) { target = try DocumentPath(order.to) } catch {
             throw PageRefusal(400, error.message)
         }
         let document = try await document(source, in: place.database, at: .latest)
-        guard let document else { throw PageRefusal(404, "There is no such document.") }
+        guard let document else { throw PageRefusal(404, "This document does not exist.") }
         let shown = try Precondition(update: order.update)
         var mutations = [
             Mutation(path: target, .set(document.fields), precondition: .exists(false))
@@ -119,14 +119,17 @@ extension Console {
     ) async throws(PageRefusal) -> PageAnswer {
         let place = try DataPlace(path, request)
         guard place.time == nil, let shown = request["count"].flatMap({ Int($0) }) else {
-            throw PageRefusal(400, "\"count\" is how many documents are to go.")
+            throw PageRefusal(400, "\"count\" must be the number of documents to delete.")
         }
         do throws(RPCStatus) {
             let count = try await reader.countBelow(place)
             guard count == shown else {
                 return .json(
                     Refused(
-                        error: "There are \(count) documents now, not \(shown). None was deleted.",
+                        error: """
+                            There are now \(count) documents instead of \(shown). None was \
+                            deleted.
+                            """,
                         conflicts: []), status: 409)
             }
             let deleted = try await reader.deleteBelow(place)
@@ -144,7 +147,7 @@ extension Console {
     /// Returns the documents that a text would create; writes nothing.
     private func readImport(_ request: PageRequest) throws(PageRefusal) -> PageAnswer {
         guard let order = try? JSONDecoder().decode(Import.self, from: Data(request.body)) else {
-            throw PageRefusal(400, "The body is {\"text\": …}.")
+            throw PageRefusal(400, "The body must be {\"text\": …}.")
         }
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
         let reader = DocumentImport {

@@ -36,7 +36,7 @@ extension Console {
             if let skip = request["skip"].flatMap({ Int($0) }), skip > 0 {
                 let id = try await reader.id(
                     skip, after: request["after"], collection, in: database, at: time)
-                guard let id else { throw .invalidArgument("There are not so many documents.") }
+                guard let id else { throw .invalidArgument("There are fewer documents.") }
                 token = "after:" + id
             }
             let (rows, next) = try await reader.list(
@@ -67,7 +67,7 @@ extension Console {
                     return .json(["documents": try await reader.countBelow(place)])
                 }
                 guard case .collection(let collection) = place.kind else {
-                    throw .invalidArgument("Documents of collections are counted.")
+                    throw .invalidArgument("Only the documents of a collection can be counted.")
                 }
                 let count = try await reader.count(
                     ModelQuery(collection: collection), in: place.database,
@@ -87,7 +87,7 @@ extension Console {
         do throws(PageRefusal) {
             let place = try DataPlace(path, request)
             guard case .document(let path) = place.kind else {
-                throw PageRefusal(405, "Only documents are written here.")
+                throw PageRefusal(405, "Only a document can be written here.")
             }
             let mutation = Mutation(
                 path: path, try Self.operation(request),
@@ -103,7 +103,7 @@ extension Console {
         do {
             let json = try JSONValueDecoder().decode(FieldsJSON.self, from: request.body)
             return .set(json.fields)
-        } catch { throw PageRefusal(400, "This is no document: \(PageRefusal.sentence(error))") }
+        } catch { throw PageRefusal(400, "This is not a document: \(PageRefusal.sentence(error))") }
     }
 
     // MARK: Queries
@@ -150,7 +150,7 @@ extension Console {
         let log = traffic.snapshot
         if let name = path.first {
             guard path.count == 1, let id = Int(name), let entry = log[id] else {
-                return ErrorPage(section: .traffic, error: "This call is not kept any more.")
+                return ErrorPage(section: .traffic, error: "This call is no longer stored.")
                     .answer(404, form)
             }
             let advice = TrafficAdvice.onListener(entry)
@@ -159,7 +159,7 @@ extension Console {
         }
         let text = request["filter"]
         guard (text?.utf8.count ?? 0) <= TrafficFilter.maxBytes else {
-            let error = "A filter has at most \(TrafficFilter.maxBytes) bytes."
+            let error = "A filter can have at most \(TrafficFilter.maxBytes) bytes."
             return ErrorPage(section: .traffic, error: error).answer(400, form)
         }
         let filter = TrafficFilter(
@@ -237,11 +237,11 @@ extension DataPlace {
     init(_ segments: [String], _ request: PageRequest) throws(PageRefusal) {
         guard segments.count >= 2,
             let database = try? DatabaseID(project: segments[0], database: segments[1])
-        else { throw PageRefusal(404, "An address of data has a project and a database.") }
+        else { throw PageRefusal(404, "Unknown path. Expected /data/PROJECT/DATABASE.") }
         var time: Timestamp?
         if let text = request["at"] {
             guard let parsed = Timestamp(rfc3339: text) else {
-                throw PageRefusal(400, "\(text) is no time; one is 2026-11-24T10:00:00.000001Z.")
+                throw PageRefusal(400, "\(text) is not a time, as in 2026-11-24T10:00:00.000001Z.")
             }
             time = parsed
         }

@@ -3,7 +3,7 @@ package import ArgumentParser
 /// `tidemark demo`: the demo of each journey, and the apps that the demos launch.
 package struct DemoCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
-        commandName: "demo", abstract: "Play apps as they were and on Tidemark, and compare.",
+        commandName: "demo", abstract: "Play apps before and on Tidemark, and compare them.",
         subcommands: [
             ChatsCommand.self, MessagesCommand.self, SignUpDemoCommand.self, LaunchDemoCommand.self,
             HealthDemoCommand.self, PicturesCommand.self, AllCommand.self, ChartsCommand.self,

@@ -26,23 +26,23 @@ package enum ExportError: Error, Hashable, Sendable {
         switch self {
         case .notAnExport(let folder):
             """
-            \(folder) is not an export: it holds neither firebase-export-metadata.json nor one file \
-            that ends with .overall_export_metadata.
+            \(folder) is not an export: it contains neither firebase-export-metadata.json nor \
+            one .overall_export_metadata file.
             """
         case .holdsSomethingElse(let folder):
-            "\(folder) holds something else than an export, and is not replaced."
+            "\(folder) is not an export, and is not replaced."
         case .file(let path, let reason): "\(path): \(reason)."
         case .damaged(let path, let problem): "\(path) is damaged: \(problem)"
         case .outside(let path, let named):
-            "\(path) names \"\(named)\", which is outside of the export. Nothing was read from there."
-        case .unknownVersion(let path): "\(path) has a version that is not known here."
+            "\(path) names \"\(named)\", which is outside the export. That file was not read."
+        case .unknownVersion(let path): "\(path) has an unknown version."
         case .otherDatabase(let path, let found):
-            "\(path) is of the database \"\(found)\": import it into that one."
+            "\(path) belongs to the database \"\(found)\": import it into that database."
         case .accounts(let reason): "The accounts: \(reason)"
         case .unreadable(let database, let reason):
             "The documents of \(database) cannot be read: \(reason)"
         case .refused(let written, let reason):
-            "The server refused a part, after \(written) documents were imported: \(reason)"
+            "The server refused a write after \(written) imported documents: \(reason)"
         }
     }
 }

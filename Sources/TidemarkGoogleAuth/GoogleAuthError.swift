@@ -29,8 +29,11 @@ extension GoogleAuthError: CustomStringConvertible {
             "No credentials: name a key file in GOOGLE_APPLICATION_CREDENTIALS, or run where Google's "
                 + "metadata server is."
         case .badKey(let detail): "The key of the service account cannot be used. \(detail)"
-        case .refused(let word): "Google gives the service account no token: \(word)"
-        case .unreachable(let detail): "No token of the service account in time: \(detail)"
+        case .refused(let word): "Google refused a token for the service account: \(word)"
+        case .unreachable(let detail):
+            """
+            Google sent no token for the service account in time: \(detail)
+            """
         }
     }
 }

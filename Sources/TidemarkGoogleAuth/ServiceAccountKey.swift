@@ -20,7 +20,7 @@ public struct ServiceAccountKey: Sendable {
     /// - Throws: ``GoogleAuthError/badKey(_:)`` if the bytes are not the key of a service account.
     public init(json: [UInt8]) throws(GoogleAuthError) {
         guard let file = try? JSONDecoder().decode(File.self, from: Data(json)) else {
-            throw .badKey("It is no JSON of a key.")
+            throw .badKey("It is not the JSON of a key.")
         }
         guard file.type == "service_account" else {
             throw .badKey("Its type is \(file.type ?? "missing"), not service_account.")
@@ -29,7 +29,7 @@ public struct ServiceAccountKey: Sendable {
             throw .badKey("It has no client_email, or no private_key.")
         }
         guard let key = try? _RSA.Signing.PrivateKey(pemRepresentation: pem) else {
-            throw .badKey("Its private_key is no RSA key of 2,048 bits or more.")
+            throw .badKey("Its private_key is not an RSA key of at least 2,048 bits.")
         }
         self.email = email
         self.key = key

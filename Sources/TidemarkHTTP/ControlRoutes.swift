@@ -61,7 +61,7 @@ struct ControlRoutes: Sendable {
         {
             if let answer = try await login(request, access, context) { return answer }
             throw Refusal(
-                .unauthorized, "The server asks for its token: \"authorization: Bearer TOKEN\".")
+                .unauthorized, "This server needs its token: \"authorization: Bearer TOKEN\".")
         }
         let path = request.uri.path
         switch (request.method, path) {
@@ -94,7 +94,7 @@ struct ControlRoutes: Sendable {
             let names = PageRequest(request, body: []).path
             if known.contains(path) || EmulatorEndpoints.database(clearedAt: names) != nil {
                 throw Refusal(
-                    .methodNotAllowed, "\(path) does not know the method \(request.method).")
+                    .methodNotAllowed, "\(path) does not support the method \(request.method).")
             }
             throw Refusal(.notFound, "There is nothing at \(path).")
         }
@@ -208,7 +208,7 @@ extension ControlRoutes {
             guard let dimension = MeterDimension(rawValue: String(name)) else {
                 let names = MeterDimension.allCases.map(\.rawValue).joined(separator: ", ")
                 throw Refusal(
-                    .badRequest, "The meter tells rows apart by \(names), as in by=label.")
+                    .badRequest, "The meter can group rows by \(names), as in by=label.")
             }
             dimensions.insert(dimension)
         }
@@ -227,7 +227,7 @@ extension ControlRoutes {
     }
 
     private func board() throws(Refusal) -> FaultBoard {
-        guard let faults else { throw Refusal(.notFound, "This server has no faults to order.") }
+        guard let faults else { throw Refusal(.notFound, "This server cannot simulate faults.") }
         return faults
     }
 

@@ -38,8 +38,8 @@ public final class FaultBoard: Sendable {
             throw Refusal(
                 .conflict,
                 """
-                The network \(network.rawValue) is played at a gate in front of the gRPC port; start \
-                the server with --network, as in --network healthy, to have one.
+                The network \(network.rawValue) needs a gate in front of the gRPC port. Start \
+                the server with --network, as in --network healthy.
                 """)
         }
         if let rules {

@@ -59,7 +59,7 @@ public enum PictureError: Error, Hashable, Sendable {
     public var sentence: Sentence {
         switch self {
         case .badURL: Sentence("picture.badURL", "This picture's address can't be used.")
-        case .notFound: Sentence("picture.notFound", "This picture isn't there any more.")
+        case .notFound: Sentence("picture.notFound", "This picture no longer exists.")
         case .refused: Sentence("picture.refused", "You don't have access to this picture.")
         case .unreachable:
             Sentence(

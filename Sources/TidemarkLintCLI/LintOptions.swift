@@ -1,33 +1,36 @@
 import ArgumentParser
 
 struct SizeOptions: ParsableArguments {
-    @Option(help: "Documents of a collection; 1,000 unless told.")
+    @Option(help: "Number of documents in a collection. (default: 1,000)")
     var documents: Int?
 
-    @Option(help: "Opens of the app, of one user and day; 50 unless told.")
+    @Option(help: "Number of times a user opens the app each day. (default: 50)")
     var opens: Int?
 
-    @Option(help: "Users; 1,000 unless told.")
+    @Option(help: "Number of users. (default: 1,000)")
     var users: Int?
 
-    @Option(help: "The database's location, for its prices: nam5 unless told.")
+    @Option(help: "Location of the database, which sets its prices. (default: nam5)")
     var location: String?
 }
 
 struct InputOptions: ParsableArguments {
-    @Option(help: "The folder to run in: paths are from there, and its configuration is read.")
+    @Option(help: "The folder to run in. Paths are relative to it, and its configuration is used.")
     var root: String?
 
-    @Option(help: "The configuration; .tidemark-lint.json where there is one.")
+    @Option(help: "The configuration file. (default: .tidemark-lint.json, if it exists)")
     var config: String?
 
-    @Option(help: "Security rules to hold queries against; firestore.rules where there is one.")
+    @Option(
+        help: """
+            Security rules that queries must satisfy. (default: firestore.rules, if it exists)
+            """)
     var rules: String?
 
-    @Option(help: "Indexes to hold queries against; firestore.indexes.json where there is one.")
+    @Option(help: "Indexes that queries may use. (default: firestore.indexes.json, if it exists)")
     var indexes: String?
 
-    @Option(help: "Findings that are known, and not told again.")
+    @Option(help: "Baseline file: findings to ignore.")
     var baseline: String?
 
     /// The paths that the plugin passes, used if the user names no paths.
@@ -36,18 +39,18 @@ struct InputOptions: ParsableArguments {
 }
 
 struct OutputOptions: ParsableArguments {
-    @Option(help: "text, json, sarif, github or xcode.")
+    @Option(help: "Output format: text, json, sarif, github or xcode.")
     var format: LintCommand.Format = .text
 
-    @Option(help: "A page to write, with the costliest ten.")
+    @Option(help: "Write an HTML page with the ten most expensive findings to this file.")
     var html: String?
 
-    @Option(help: "A file to write what is found now to, as a baseline.")
+    @Option(help: "Write the current findings to this file, as a baseline.")
     var writeBaseline: String?
 
     @Option(help: .hidden)
     var stamp: String?
 
-    @Flag(help: "List the calls that it cannot tell about.")
+    @Flag(help: "List the calls that could not be checked.")
     var showUntold = false
 }

@@ -80,7 +80,7 @@ struct LintRun {
     private static func baseline(_ file: String) throws(LintFailure) -> Baseline {
         let data = try Files.read(file)
         do { return try Baseline(json: data) } catch {
-            throw LintFailure("\(file) is no baseline; --write-baseline makes one")
+            throw LintFailure("\(file) is not a baseline; --write-baseline creates one")
         }
     }
 }

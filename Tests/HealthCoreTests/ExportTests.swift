@@ -192,7 +192,7 @@ extension HealthModel.Export {
     }
 
     @Test(arguments: [
-        ("holiday.txt", Array("Dear diary".utf8), "is no Apple Health export"),
+        ("holiday.txt", Array("Dear diary".utf8), "isn't an Apple Health export"),
         ("export.zip", [0x50, 0x4b, 3, 4] + Array(repeating: 0, count: 400), "cannot be unpacked"),
     ])
     func `that is none changes nothing, and says so`(

@@ -156,7 +156,7 @@ import TidemarkTesting
             #expect(
                 failed.state
                     == .failed(
-                        reason: "Unlock this device to bring health data up to date.",
+                        reason: "Unlock this device to update health data.",
                         wayOut: "again"))
             #expect(failed.controls.contains { $0.id == "again" })
             model.tryAgain()

@@ -197,10 +197,10 @@ def test_tools_need_no_more_than_before(served, document):
 
 
 @pytest.mark.parametrize("options, sentence", [
-    (["--allow-host", "http://a"], "no name of a host"),
-    (["--allow-host", "a:80"], "no port"),
-    (["--allow-origin", "app.example"], "no origin"),
-    (["--allow-origin", "null"], "no origin"),
+    (["--allow-host", "http://a"], "is not a host name"),
+    (["--allow-host", "a:80"], "without a port"),
+    (["--allow-origin", "app.example"], "is not an origin"),
+    (["--allow-origin", "null"], "is not an origin"),
 ])
 def test_bad_options_are_refused_with_a_sentence(options, sentence):
     done = subprocess.run(

@@ -30,8 +30,8 @@ def test_find_why_a_screen_is_expensive(page, server, client):
         page.until(lambda: seen and seen[-1] == 1_000)
         page.open("/traffic?filter=console-large")
         note = page.until(lambda: page.named("note", ""))
-        assert "A listener on console-large was sent 1\u202f000 documents." in note.text
-        page.named("link", "Show it").click()
+        assert "A listener on console-large received 1\u202f000 documents." in note.text
+        page.named("link", "Show").click()
         assert "Documents sent" in page.text and "console-large" in page.text
     finally:
         watch.unsubscribe()
@@ -69,7 +69,7 @@ def test_a_save_over_a_change_of_somebody_else_is_refused(page, client):
     page.open(f"/data/{client.project}/(default)/console-kinds/conflict")
     document.set({"n": 2})
     page.press("Save")
-    page.until(lambda: "has changed since it was shown" in page.text)
+    page.until(lambda: "has changed since you opened it" in page.text)
     assert document.get().to_dict() == {"n": 2}
 
 

@@ -71,7 +71,7 @@ def test_staged_edits_are_one_batch_over_what_was_shown(page, client, name):
     page.press("Review 2 staged edits")
     assert page.wait_for("dialog", "Staged edits").text.count("5") >= 2
     page.press("Write all")
-    page.until(lambda: f"{name}/b changed since" in page.wait_for("dialog", "Staged edits").text)
+    page.until(lambda: f"{name}/b has changed" in page.wait_for("dialog", "Staged edits").text)
     assert client.document(f"{name}/a").get().get("n") == 1, "not even the first was written"
     page.press(f"Discard the edit of {name}/b")
     page.press("Write all")
@@ -215,15 +215,15 @@ def test_an_old_value_is_put_back(page, browser, client, name):
     old = document.get().update_time.timestamp_pb().ToJsonString()
     document.set({"price": 777777, "kept": 1.5})
     page.open(address(client, f"{name}/a") + f"?at={old}")
-    assert "This is the past" in page.text and "555555" in page.text and "777777" not in page.text
+    assert "You see a past version" in page.text and "555555" in page.text and "777777" not in page.text
     page.named("link", "What changed").click()
     version = page.wait_for("region", f"Version of {old}")
     assert version
-    page.press(f"Put back as it was at {old}")
+    page.press(f"Restore the version of {old}")
     page.until(lambda: document.get().get("price") == 555555)
     assert document.get().to_dict() == {"price": 555555, "kept": 1.5}
     page.open(address(client, name, "history") + f"?from={old}")
-    assert "Nothing changed in that time" in page.text, "all is as it was then"
+    assert "Nothing changed in this period" in page.text, "all is as it was then"
     document.update({"price": 11})
     page.open(address(client, name, "history") + f"?from={old}")
     assert page.wait_for("region", f"{name}/a").text.count("1") >= 2

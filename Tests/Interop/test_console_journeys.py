@@ -62,7 +62,7 @@ def test_a_refused_request_is_explained(browser, own, tmp_path):
     page.open("/traffic?show=failed")
     page.wait_for("link", "RunQuery").click()
     assert "requires an index" in page.text
-    page.wait_for("link", "Look at its query").click()
+    page.wait_for("link", "Show its query").click()
     assert "where n == 1 order by m" in page.wait_for("searchbox", "Query").get_attribute("value")
     page.open("/indexes")
     assert "(n ASC, m ASC, __name__ ASC)" in page.text
@@ -74,10 +74,10 @@ def test_a_token_opens_the_pages_and_a_wrong_one_does_not(browser, own):
     page.open("/data")
     page.until(lambda: browser.current_url.endswith("/login"))
     browser.find_element(By.ID, "server-token").send_keys("nothing")
-    page.press("Go on")
-    assert "not the token" in page.wait_for("alert", "").text
+    page.press("Continue")
+    assert "The token is wrong" in page.wait_for("alert", "").text
     browser.find_element(By.ID, "server-token").send_keys("open-sesame")
-    page.press("Go on")
+    page.press("Continue")
     page.until(lambda: browser.current_url.endswith("/data"))
     cookie = browser.get_cookie("tidemark-session")
     assert cookie["httpOnly"] and cookie["sameSite"] == "Strict"
@@ -112,7 +112,7 @@ def test_accounts_are_made_changed_and_read(page, browser, server):
     call(f"projects/{project}/accounts:sendOobCode",
          {"requestType": "PASSWORD_RESET", "email": "ann@example.org"}, admin=True)
     page.open(f"/accounts?project={project}")
-    assert "a new password" in page.text and "oobCode=" in page.text
+    assert "password reset" in page.text and "oobCode=" in page.text
     call(f"projects/{project}/accounts:sendVerificationCode", {"phoneNumber": "+15550100"}, admin=True)
     codes = json.load(urllib.request.urlopen(
         f"http://127.0.0.1:{server.accounts_port}/emulator/v1/projects/{project}/verificationCodes"))
@@ -131,9 +131,9 @@ def test_accounts_are_made_changed_and_read(page, browser, server):
         {"aud": project, "sub": "x", "role": "keeper"}).encode()).decode().rstrip("=")
     page.open(f"/accounts?project={project}")
     page.type("textbox", "Token", f"eyJhbGciOiJub25lIn0.{claims}.")
-    page.press("Take apart")
+    page.press("Decode")
     page.until(lambda: '"role": "keeper"' in page.text)
-    assert "This server refuses it" in page.text
+    assert "This server refuses this token" in page.text
 
 
 def test_an_expensive_screen_leads_to_its_query_and_its_price(page, browser, server):
@@ -148,11 +148,11 @@ def test_an_expensive_screen_leads_to_its_query_and_its_price(page, browser, ser
     try:
         page.until(lambda: seen and seen[-1] == 1_000)
         page.open("/traffic?filter=rooms&show=listens&reads=1000")
-        page.wait_for("link", "Show it").click()
-        assert "The client has the whole result." in page.text
-        page.wait_for("link", "Look at its query").click()
-        assert "no limit and no condition" in page.wait_for("note", "").text
-        assert "Reads of the whole query\n1\u202f000" in page.text
+        page.wait_for("link", "Show").click()
+        assert "The client is up to date." in page.text
+        page.wait_for("link", "Show its query").click()
+        assert "no limit and no filter" in page.wait_for("note", "").text
+        assert "Reads for the full result\n1\u202f000" in page.text
     finally:
         watch.unsubscribe()
     page.type("searchbox", "Query", "count, average of n of rooms where owner == \"a\"")

@@ -203,7 +203,7 @@ def test_a_damaged_export_is_refused_in_a_sentence(server, tmp_path, damage):
         output.symlink_to(tmp_path / "elsewhere")
     process = server.run("import", "firestore", folder, "--project", "fresh-" + damage)
     assert process.returncode == 1
-    assert "damaged" in process.stderr or "outside of the export" in process.stderr
+    assert "damaged" in process.stderr or "outside the export" in process.stderr
     assert process.stderr.count("\n") == 1, process.stderr
     assert list(server.client("fresh-" + damage).collection("rooms").stream()) == []
 

@@ -108,14 +108,14 @@ def test_the_emulators_own_export_and_import(server, tmp_path):
 @pytest.mark.parametrize("verb, body, status, sentence", [
     ("export", {"export_directory": "/nowhere/at/all"}, "FAILED_PRECONDITION",
      "export_directory must be a directory"),
-    ("export", {"export_directory": "relative"}, "INVALID_ARGUMENT", "no absolute path"),
-    ("export", {}, "INVALID_ARGUMENT", "export_directory is missing"),
+    ("export", {"export_directory": "relative"}, "INVALID_ARGUMENT", "must be an absolute path"),
+    ("export", {}, "INVALID_ARGUMENT", "export_directory must be an absolute path"),
     ("export", {"export_directory": "/", "export_name": "../x"}, "INVALID_ARGUMENT",
-     "no name of a folder"),
+     "must be the name of a folder"),
     ("export", {"export_directory": "/", "database": "projects/other/databases/(default)"},
-     "INVALID_ARGUMENT", "no database of the project refused"),
+     "INVALID_ARGUMENT", "not a database of the project refused"),
     ("import", {"export_directory": "/nowhere"}, "FAILED_PRECONDITION", "no such file"),
-    ("import", [], "INVALID_ARGUMENT", "not the JSON"),
+    ("import", [], "INVALID_ARGUMENT", "must be the JSON of an export"),
 ])
 def test_what_cannot_be_exported_or_imported(server, verb, body, status, sentence):
     answer = Tools(server).post(f"refused:{verb}", body)
@@ -269,7 +269,7 @@ def test_users_of_the_official_emulator_sign_in(served, tmp_path):
 @pytest.mark.parametrize("damage, sentence", [
     (lambda users: users + [official_user("two", email="ann@example.com")], "EMAIL_EXISTS"),
     (lambda users: users + [official_user("a/b")], "users[1]"),
-    (lambda users: {"ann": 1}, "users is no list"),
+    (lambda users: {"ann": 1}, "users is not a list"),
 ])
 def test_accounts_that_cannot_be_taken_keep_everything_out(
         served, tmp_path, damage, sentence):
@@ -318,14 +318,14 @@ def test_json_lines_both_ways(server, served, tmp_path):
 
 
 @pytest.mark.parametrize("edit, sentence", [
-    (lambda lines: lines[:-1], "its end is missing"),
+    (lambda lines: lines[:-1], "the end of the file is missing"),
     (lambda lines: lines[1:], "first line"),
-    (lambda lines: [lines[0]] + lines[2:], "documents are there of"),
-    (lambda lines: lines + ["{}"], "something follows"),
+    (lambda lines: [lines[0]] + lines[2:], "documents are there"),
+    (lambda lines: lines + ["{}"], "there is text after"),
     (lambda lines: [lines[0], '{"path":"a"}'] + lines[2:], "line 2"),
     (lambda lines: [lines[0], '{"path":"a/b","fields":{"n":{"integerValue":"x"}}}'] + lines[2:],
      "integer_value"),
-    (lambda lines: [lines[0], lines[1][:-3]] + lines[2:], "line 2 is no JSON"),
+    (lambda lines: [lines[0], lines[1][:-3]] + lines[2:], "line 2 is not a JSON object"),
     (lambda lines: [lines[0], '{"path":"../../x/y/documents/b","fields":{}}'] + lines[2:],
      'The id ".." is reserved'),
 ])

@@ -137,7 +137,7 @@ def test_auto_makes_the_file_and_adds_to_it(tmp_path):
 
 @pytest.mark.parametrize("content, flags, sentence", [
     (None, [], "There is no file"),
-    ("{", [], "The file is no JSON"),
+    ("{", [], "The file is not JSON"),
     ('{"indexes": [{"collectionGroup": "c", "fields": [{"fieldPath": "a", "order": "UP"}]}]}', [],
      "indexes[0].fields[0].order: This must be ASCENDING or DESCENDING."),
     ('{"indexes": [] /* mine */}', ["--index-policy", "auto"], "would lose its comments"),
@@ -159,4 +159,4 @@ def test_a_policy_needs_a_file():
     ended = subprocess.run(
         [BINARY, "serve", "--index-policy", "warn"], capture_output=True, text=True, timeout=30)
     assert ended.returncode != 0
-    assert "--index-policy needs the file of --indexes." in ended.stderr
+    assert "--index-policy needs --indexes." in ended.stderr

@@ -326,7 +326,7 @@ def test_the_feed_is_read_by_pages_of_this_machine_alone(guarded, tmp_path):
 def test_who_starts_a_server_hears_that_all_its_callers_are_administrators(tmp_path):
     file = tmp_path / "firestore.rules"
     file.write_text(CLOSED)
-    sentence = "whoever shows it is an administrator"
+    sentence = "a caller with that token is an administrator"
     secret = {"TIDEMARK_TOKEN": "a-secret-of-the-server"}
     for flags, environment, is_said in [
         ((), secret, True), (("--accounts", "secure"), secret, False), ((), {}, False),
@@ -401,7 +401,7 @@ def test_firebase_json_is_found_and_obeyed(tmp_path):
         with urllib.request.urlopen("http://127.0.0.1:21293/tidemark/v1/rules") as response:
             assert json.loads(response.read())["source"] == CLOSED
         said = (tmp_path / "log").read_text()
-        assert "console port 21293, none.json is not there" in said
+        assert "console port 21293, none.json does not exist" in said
     finally:
         process.terminate()
         process.wait(20)

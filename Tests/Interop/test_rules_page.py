@@ -30,7 +30,7 @@ def test_a_denied_request_is_explained_and_the_rule_mended(guarded, browser):
     field = page.named("textbox", "Account")
     field.clear()
     field.send_keys("ann")
-    page.named("button", "Judge").click()
+    page.named("button", "Evaluate").click()
     page.until(lambda: "Allowed" in page.named("region", "Verdict").text)
 
     # The page reports an error in the rules, with its place.
@@ -46,16 +46,16 @@ def test_a_denied_request_is_explained_and_the_rule_mended(guarded, browser):
                            "allow get: if signedIn(); allow list: if mine(resource.data);")
     browser.execute_script(write, source, mended)
     page.named("button", "Try").click()
-    page.until(lambda: "1 of the last requests would come out otherwise." in page.text)
+    page.until(lambda: "1 of the last requests would be decided differently." in page.text)
     assert "bob get rooms/blue: allowed instead of denied" in page.text
     refused(bob.document("rooms/blue").get)
-    page.named("button", "Put in force").click()
+    page.named("button", "Apply").click()
     page.until(lambda: "allow get: if signedIn()" in page.named(
         "table", "The rules, line by line").text)
     assert bob.document("rooms/blue").get().exists
     page.open("/rules")
     lines = page.named("table", "The rules, line by line").text
-    assert "1 allowed" in lines and "Nothing asked this allow." in lines
+    assert "1 allowed" in lines and "No request reached this allow." in lines
     assert errors(browser) == []
 
 

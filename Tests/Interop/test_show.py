@@ -220,7 +220,7 @@ def test_a_show_is_kept_and_played_back(browser, tmp_path):  # noqa: F811
     kept = Show("--playback", file)
     try:
         browser.get(kept.base)
-        until(lambda: "A recording" in browser.find_element(By.ID, "story").text)
+        until(lambda: "This is a recording" in browser.find_element(By.ID, "story").text)
         until(lambda: "Killed" in browser.find_element(By.ID, "phone-after").text, 40)
     finally:
         kept.stop()

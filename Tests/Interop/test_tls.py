@@ -137,12 +137,12 @@ def test_the_certificate_is_kept_and_its_key_is_the_owner_s(tmp_path):
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     server.stop()
     said = server.process.stderr.read()
-    assert f"A certificate was made: {certificate(server)}" in said
-    assert f"https://localhost:{server.port} is encrypted by {certificate(server)}" in said
+    assert f"Created a certificate: {certificate(server)}" in said
+    assert f"https://localhost:{server.port} uses the certificate {certificate(server)}" in said
     server = Server(tmp_path, 0, "--tls", stderr=subprocess.PIPE)
     assert certificate(server).read_bytes() == first
     server.stop()
-    assert "was made" not in server.process.stderr.read()
+    assert "Created a certificate" not in server.process.stderr.read()
     # A new name or a missing key requires a new certificate.
     server = Server(tmp_path, 0, "--tls", "--allow-host", "tidemark.test")
     second = certificate(server).read_bytes()
@@ -171,8 +171,8 @@ def test_a_certificate_of_one_s_own(tmp_path):
 
 
 @pytest.mark.parametrize("flags, said", [
-    (["--tls-certificate", "x"], "come together"),
-    (["--tls-certificate", "x", "--tls-key", "y"], "x and y are no certificate and its key."),
+    (["--tls-certificate", "x"], "need each other"),
+    (["--tls-certificate", "x", "--tls-key", "y"], "x and y are not a certificate and its key."),
 ])
 def test_what_is_no_certificate_is_refused(tmp_path, flags, said):
     done = subprocess.run(

@@ -22,7 +22,7 @@ import TidemarkModel
     @Test func `holds at the most reads, and not one above`() {
         #expect(complaints(Bar(reads: 51), measured(reads: 51)) == [])
         #expect(
-            complaints(Bar(reads: 51), measured(reads: 52)) == ["52 reads, and 51 are the most"])
+            complaints(Bar(reads: 51), measured(reads: 52)) == ["52 reads, but the limit is 51"])
     }
 
     @Test func `takes the journey's shares just as they are`() {

@@ -70,8 +70,8 @@ import TidemarkModel
             })
         #expect(
             lines.contains(
-                "  as many opens within 30 minutes of the one before: 2 reads before, 2 reads on "
-                    + "Tidemark each"))
+                "  as many opens within 30 minutes of the previous one: 2 reads before, 2 reads "
+                    + "on Tidemark each"))
         #expect(lines.contains { $0.hasPrefix("    on Tidemark: 100,000 reads a day: $0.36") })
         #expect(
             lines.contains(
@@ -106,7 +106,7 @@ import TidemarkModel
                 $0.contains("10.0 s (slowest of 1)") && $0.contains("3.2 ms (slowest of 40)")
             })
         #expect(lines.contains { $0.contains("3 orphans, 3 dead ends of 10") })
-        #expect(lines.contains("Everything holds. 290 s of play."))
+        #expect(lines.contains("All checks passed. 290 s of play."))
         #expect(lines.last == "All tables: tables.txt")
     }
 
@@ -140,8 +140,8 @@ import TidemarkModel
         ]
         let lines = text(figures)
         #expect(lines.contains { $0.contains("offline") && $0.hasSuffix("DOES NOT HOLD") })
-        #expect(lines.contains { $0.contains("90 reads, and 10 are the most") })
-        #expect(lines.contains("1 do not hold. 290 s of play."))
+        #expect(lines.contains { $0.contains("90 reads, but the limit is 10") })
+        #expect(lines.contains("1 check failed. 290 s of play."))
     }
 
     @Test func `fits on one screen, whatever does not hold`() {
@@ -157,7 +157,7 @@ import TidemarkModel
         #expect(lines.count == DemoSummary.mostLines)
         #expect(lines.allSatisfy { $0.count <= 210 })
         #expect(lines.contains { $0.contains("more rows") })
-        #expect(lines.contains { $0.contains("and 315 more that do not hold") })
+        #expect(lines.contains { $0.contains("and 315 more failed checks") })
     }
 
     @Test func `fails the demo where a launch, a sign-up or a picture does not hold`() {
@@ -182,7 +182,7 @@ import TidemarkModel
         let lines = text(figures)
         #expect(lines.contains { $0.contains("first content") && $0.hasSuffix("  " + remark) })
         #expect(lines.contains("launch, 3g: " + remark))
-        #expect(lines.contains { $0.hasPrefix("Nothing is wrong. One time is longer") })
+        #expect(lines.contains { $0.hasPrefix("All facts are right. One time is over") })
         #expect(!lines.contains { $0.contains("DOES NOT HOLD") })
     }
 

@@ -29,7 +29,7 @@ import Testing
         #expect(lines.contains("the first table after 11 s, slower than 10 s here"))
         #expect(
             lines.last
-                == "Nothing is wrong. One time is longer than it may be, on this machine. "
+                == "All facts are right. One time is over its limit on this machine. "
                 + "300 s of play.")
         let object = try JSONSerialization.jsonObject(with: try late.json()) as? [String: Any]
         let times = object?["times"] as? [String: Any]
@@ -79,7 +79,7 @@ import Testing
         #expect(
             TimeJudge.refusal(of: speeds(3, of: 20))
                 == "The machine was more than 1.3 times slower beside 3 of 20 figures than at its "
-                + "best. They are not kept.")
+                + "best. The figures are not kept.")
     }
 
     @Test func `has a loop before each figure and after it`() async {

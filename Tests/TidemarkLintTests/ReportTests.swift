@@ -100,13 +100,13 @@ struct ReportTests {
         let code =
             "import Firebase\nfunc listen(_ q: Query) { t = q.addSnapshotListener { s, e in f(s, e) } }"
         let report = Linter().report(on: [(path: "A.swift", text: code)])
-        let sentence = "1 call that it cannot tell about"
+        let sentence = "1 call could not be checked"
         #expect(TextReport(report, texts: [:]).text.contains(sentence))
         #expect(
             LineReport(report).github.hasSuffix("\n")
                 && LineReport(report).github.contains(sentence))
         #expect(LineReport(report).xcode.contains(sentence))
-        #expect(PageReport(report).html.contains("1 calls that it cannot tell") == false)
+        #expect(PageReport(report).html.contains("1 calls could not be checked") == false)
         #expect(PageReport(report).html.contains(sentence))
         #expect(try JSONDecoder().decode(Report.self, from: report.json).untold.count == 1)
         #expect(
@@ -196,7 +196,7 @@ struct ReportTests {
         (#"{"dokuments": 1}"#, "there is no setting `dokuments`"),
         (#"{"disabled": ["x"]}"#, "there is no finding `x`"),
         (#"{"location": "moon"}"#, "no prices are known"),
-        (#"{"users": -1}"#, "figures go from 0"), ("nothing", "JSON"),
+        (#"{"users": -1}"#, "figures must be 0"), ("nothing", "JSON"),
     ])
     func `a configuration that is wrong says what is wrong`(json: String, sentence: String) {
         let error = #expect(throws: LintConfigurationError.self) {

@@ -166,8 +166,8 @@ import TidemarkTesting
         #expect(try String(contentsOf: file, encoding: .utf8) == example.rules)
         let advice = try Ruleset(example.rules).advice.map(\.description)
         let meant = [
-            "homes": "No query can be proven here, other than for one document's id",
-            "messages": "Only a query with an equality filter for conversationId can be",
+            "homes": "No query can satisfy this rule, except for one document id",
+            "messages": "Only a query with an equality filter for conversationId can satisfy",
         ]
         #expect(advice.count == (meant[name] == nil ? 0 : 1), "\(advice)")
         #expect(advice.allSatisfy { $0.contains(meant[name] ?? "") })

@@ -139,7 +139,7 @@ import TidemarkPhones
     @Test func `a day that has not begun takes no orders but another one`() {
         var machine = ShowMachine(ShowState(app: Self.app, apps: []), Self.script)
         #expect(machine.step(.ordered(.launch(.after))).isEmpty)
-        #expect(machine.state.message == "The day has not begun yet.")
+        #expect(machine.state.message == "The day has not started yet.")
         #expect(machine.step(.ordered(.app("y"))) == [.prepare("y")])
     }
 

@@ -45,7 +45,7 @@ import TidemarkPhones
 
     @Test func `a dead end is named`() {
         let screen = Screen("X", .failed(reason: "Stuck.", wayOut: nil))
-        #expect(text(state(screen)).contains("failed: Stuck. No way out."))
+        #expect(text(state(screen)).contains("failed: Stuck. No button to continue."))
     }
 
     @Test func `parts change alone`() {

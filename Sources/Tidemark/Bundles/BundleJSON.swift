@@ -88,7 +88,7 @@ struct IntegerJSON: Decodable {
         }
         guard let value = Int64(try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "no 64-bit integer")
+                in: container, debugDescription: "not a 64-bit integer")
         }
         self.value = value
     }

@@ -85,7 +85,7 @@ struct BundleReader {
         guard let metadata = json.metadata else {
             throw fault("does not begin with its metadata")
         }
-        guard metadata.version == 1 else { throw fault("is of a version that is not known") }
+        guard metadata.version == 1 else { throw fault("has an unknown version") }
         hasBegun = true
         progress.bytesLoaded = 0
         progress.totalDocuments = metadata.totalDocuments ?? 0
@@ -106,7 +106,7 @@ struct BundleReader {
 
     private func path(_ name: String) throws(FirestoreError) -> DocumentPath {
         guard let reference = try? ReferenceValue(name: name), reference.database == database
-        else { throw fault("holds \(name), which is no document of this database") }
+        else { throw fault("has \(name), which is not a document of this database") }
         return reference.path
     }
 
@@ -123,9 +123,9 @@ struct BundleReader {
         }
         if end == buffer.count, !isEnd { return nil }
         if next == buffer.count { return nil }
-        guard end > next, length > 0 else { throw fault("is cut off, or is none") }
+        guard end > next, length > 0 else { throw fault("is incomplete, or not a bundle") }
         guard length <= buffer.count - end else {
-            if isEnd { throw fault("is cut off, or is none") }
+            if isEnd { throw fault("is incomplete, or not a bundle") }
             return nil
         }
         progress.bytesLoaded += end + length - next

@@ -9,7 +9,7 @@ struct BundledQueryJSON: Decodable {
 
     func query(of database: DatabaseID) throws(FirestoreError) -> QueryValue {
         guard let name = try? ResourceName(parent), name.database == database else {
-            throw .invalidArgument("A query of the bundle is of another database: \(parent).")
+            throw .invalidArgument("A query of the bundle belongs to another database: \(parent).")
         }
         do {
             var query = try structuredQuery.query(below: name.document)

@@ -107,7 +107,7 @@ extension Firestore {
     /// - Throws: `failedPrecondition` while the client is in use. The call is allowed before the
     ///   first use, and after ``terminate()`` has returned.
     public func clearPersistence() async throws(FirestoreError) {
-        try requireUnused("Terminate the client before its cache is cleared.")
+        try requireUnused("Terminate the client before you clear its cache.")
         guard let file = settings.values.cacheFile(of: databaseID) else { return }
         do throws(SyncError) { try SyncEngine.eraseCaches(file) } catch {
             throw FirestoreError(error)
@@ -133,7 +133,7 @@ extension Firestore {
     ///   first use, and after ``terminate()`` has returned. For other errors,
     ///   ``FirestoreError/storageFault`` states the reason.
     public func changeCacheEncryption(to new: CacheEncryption) async throws(FirestoreError) {
-        try requireUnused("Terminate the client before the key of its cache is changed.")
+        try requireUnused("Terminate the client before you change the key of its cache.")
         let values = settings.values
         guard let file = values.cacheFile(of: databaseID) else { return }
         do throws(SyncError) {

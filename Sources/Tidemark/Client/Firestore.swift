@@ -90,7 +90,12 @@ public final class Firestore: Sendable {
                 setup.settings = newValue.values
                 return false
             }
-            if isLate { Log.fault("Settings are set before the first use; these are ignored.") }
+            if isLate {
+                Log.fault(
+                    """
+                    Set the settings before the first use. These settings are ignored.
+                    """)
+            }
         }
     }
 
@@ -125,7 +130,7 @@ extension Firestore {
     public func collectionGroup(_ id: String) -> Query {
         let path = Result.catching(id) { text throws(InvalidPath) in try CollectionPath(text) }
         guard case .success(let collection) = path, collection.parent == nil else {
-            return Query(self, .failure(.invalidArgument("\"\(id)\" is no collection id.")))
+            return Query(self, .failure(.invalidArgument("\"\(id)\" is not a collection id.")))
         }
         return Query(self, .success(QueryValue(collectionID: id, allDescendants: true)))
     }
@@ -189,7 +194,7 @@ extension Firestore {
             if let completion {
                 queue.async { completion.call(error) }
             } else if let error {
-                Log.fault("A write that nobody waits for failed: \(error)")
+                Log.fault("A write without a completion failed: \(error)")
             }
         }
         switch mutations {

@@ -97,11 +97,14 @@ extension FirestoreError {
             self.init(.unavailable, "Not in the cache\(Self.words(reason)).")
         case .queueFull(let limit):
             self.init(
-                .resourceExhausted, "\(limit) writes wait for the server; no more are taken.")
+                .resourceExhausted,
+                """
+                The queue is full: \(limit) writes are waiting for the server.
+                """)
         case .terminated: self = .terminated
         case .suspended:
             self.init(.failedPrecondition, "This client is suspended: call resume() first.")
-        case .userChanged: self.init(.cancelled, "The user changed before it was done.")
+        case .userChanged: self.init(.cancelled, "The user changed before the call was finished.")
         case .overBudget(let budget):
             self.init(
                 .resourceExhausted,
@@ -121,7 +124,7 @@ extension FirestoreError {
         case .overBudget(let budget):
             ", and the budget of \(budget.readsPerDay) reads a day is used up"
         case .readStorm:
-            ", and the server is not asked for now, as its answer would cost without end"
+            ", and requests to the server are paused, because their cost would have no limit"
         }
     }
 
@@ -174,12 +177,14 @@ extension FirestoreError {
         case .correctTheCall:
             Sentence("firestore.correctTheCall", "Something went wrong in the app.")
         case .readAgain:
-            Sentence("firestore.readAgain", "This has changed in the meantime. Please look again.")
+            Sentence(
+                "firestore.readAgain",
+                "This has changed in the meantime. Please check it again.")
         case .repairStorage:
             Sentence("firestore.repairStorage", "This device can't store data right now.")
         case .freeSpace: Sentence("firestore.freeSpace", "There is no space left on this device.")
         case .closeOtherClient:
-            Sentence("firestore.closeOtherClient", "The data is in use by another app or window.")
+            Sentence("firestore.closeOtherClient", "Another app or window is using the data.")
         case .waitForUnlock:
             Sentence("firestore.waitForUnlock", "Please unlock the device.")
         case .giveOtherKey:
@@ -188,7 +193,7 @@ extension FirestoreError {
         case .waitForBudget:
             Sentence(
                 "firestore.waitForBudget",
-                "Nothing new can be loaded today. What you have is still here.")
+                "Nothing new can be loaded today. Your stored data is still available.")
         }
     }
 }

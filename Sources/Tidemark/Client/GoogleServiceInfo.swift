@@ -27,7 +27,7 @@ public struct GoogleServiceInfo: Hashable, Sendable {
     public init(_ data: Data) throws(FirestoreError) {
         let file: File
         do { file = try PropertyListDecoder().decode(File.self, from: data) } catch {
-            throw .invalidArgument("This is no GoogleService-Info.plist: \(error).")
+            throw .invalidArgument("This is not a GoogleService-Info.plist: \(error).")
         }
         func required(_ value: String?, _ key: String) throws(FirestoreError) -> String {
             guard let value, !value.isEmpty else {
@@ -46,7 +46,7 @@ public struct GoogleServiceInfo: Hashable, Sendable {
     /// - Throws: `notFound` if the file does not exist, or an error of ``init(_:)``.
     public init(contentsOf url: URL) throws(FirestoreError) {
         guard let data = try? Data(contentsOf: url) else {
-            throw FirestoreError(.notFound, "There is no \(url.lastPathComponent) to be read.")
+            throw FirestoreError(.notFound, "There is no file \(url.lastPathComponent).")
         }
         try self.init(data)
     }

@@ -74,7 +74,7 @@ public final class IDTokens: TokenProvider {
         } catch let status as RPCStatus {
             return .failure(status)
         } catch is AttemptTimedOut {
-            return .failure(RPCStatus(.unavailable, "No token came within \(timeout)."))
+            return .failure(RPCStatus(.unavailable, "No token arrived within \(timeout)."))
         } catch {
             return .failure(RPCStatus(.unavailable, "There is no token now: \(error)"))
         }

@@ -57,7 +57,7 @@ extension FirestoreSettings.Values {
     /// - Throws: `invalidArgument` for a cache that is too small.
     func check() throws(FirestoreError) {
         if let size = cacheSizeBytes, size < Self.smallestCache {
-            throw .invalidArgument("A cache of \(size) bytes is too small: it takes 1 MiB.")
+            throw .invalidArgument("A cache of \(size) bytes is too small: the minimum is 1 MiB.")
         }
     }
 
@@ -91,7 +91,7 @@ extension FirestoreSettings.Values {
         }
         if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
         guard let port, (1...65_535).contains(port), !host.isEmpty, !host.contains("/") else {
-            throw .invalidArgument("\"\(text)\" is no host as in \"localhost:8080\".")
+            throw .invalidArgument("\"\(text)\" is not a host, as in \"localhost:8080\".")
         }
         return FirestoreSettings.Server(host: String(host), port: port, usesTLS: usesTLS)
     }

@@ -9,7 +9,7 @@ extension Firestore.Encoder {
         let parsed = try ValueParser.fields(try written(value))
         guard parsed.transforms.isEmpty else {
             throw FirestoreError.invalidArgument(
-                "A profile holds values: a server's time or an increment is made by a write.")
+                "A profile can only have values. A server time or an increment needs a write.")
         }
         return parsed.fields
     }

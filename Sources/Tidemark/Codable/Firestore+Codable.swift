@@ -71,7 +71,7 @@ extension Firestore {
                     value,
                     .init(
                         codingPath: [],
-                        debugDescription: "A document is made of a value with fields."))
+                        debugDescription: "A document needs a value with fields."))
             }
             return members
         }

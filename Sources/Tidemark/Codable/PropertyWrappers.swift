@@ -47,7 +47,7 @@ extension DocumentID: Codable, DecodesWithoutField, OmittedFromDocuments {
     init(withoutField document: DocumentReference?) throws {
         guard let document else {
             throw FirestoreDecodingError.decodingIsNotSupported(
-                "A DocumentID is filled from the document that the data are of.")
+                "A DocumentID gets its value from the document and cannot be decoded by itself.")
         }
         self.init(wrappedValue: try Value.wrap(document))
     }

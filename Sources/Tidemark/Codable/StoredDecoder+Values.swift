@@ -176,7 +176,7 @@ extension StoredDecoder {
             return date
         case .formatted(let formatter):
             guard let date = formatter.date(from: try text(slot, nil)) else {
-                throw corrupted("no date as the formatter writes it")
+                throw corrupted("not a date in the format of the formatter")
             }
             return date
         case .custom(let decode): return try decode(self)
@@ -191,7 +191,7 @@ extension StoredDecoder {
         case .deferredToData: return try Data(from: self)
         case .base64:
             guard let data = Data(base64Encoded: try text(slot, nil)) else {
-                throw corrupted("no base64")
+                throw corrupted("not base64")
             }
             return data
         case .custom(let decode): return try decode(self)
@@ -208,7 +208,7 @@ extension StoredDecoder {
             throw failure(DocumentReference.self, slot, nil)
         }
         guard let firestore = source.firestore, firestore.databaseID == name.database
-        else { throw corrupted("a reference into a database that this client does not read") }
+        else { throw corrupted("a reference to a database that this client does not use") }
         return DocumentReference(firestore, .success(name.path), text: name.path.text)
     }
 }

@@ -88,7 +88,11 @@ final class StoredEncoder: Swift.Encoder {
     func store(_ number: Double) throws {
         if number.isFinite { return store(number as Any) }
         guard case .convertToString(let positive, let negative, let nan) = options.floats else {
-            throw invalid(number, "No number: set nonConformingFloatEncodingStrategy to store it.")
+            throw invalid(
+                number,
+                """
+                Not a number: set nonConformingFloatEncodingStrategy to store the value.
+                """)
         }
         store((number.isNaN ? nan : number > 0 ? positive : negative) as Any)
     }

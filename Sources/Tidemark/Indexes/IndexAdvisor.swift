@@ -26,6 +26,8 @@ public final class IndexAdvisor: Sendable {
         var needs = IndexNeeds()
         /// The reason why the last write of the file failed.
         var fault: String?
+        /// True if the file had other contents from the start. It is never written then.
+        var isForeign = false
     }
 
     /// - Parameter file: The file, which is written each time a query needs a new index, so a kill
@@ -36,7 +38,8 @@ public final class IndexAdvisor: Sendable {
         guard let file, let data = FileManager.default.contents(atPath: file) else { return }
         state.withLock { state in
             do { state.needs = try Self.needs(data) } catch {
-                state.fault = "\(file) holds something else, and is not written over."
+                state.fault = "\(file) has other content and is not overwritten."
+                state.isForeign = true
             }
         }
     }
@@ -61,7 +64,7 @@ public final class IndexAdvisor: Sendable {
 
     func note(_ query: QueryValue, _ aggregations: [Aggregation] = []) {
         state.withLock { state in
-            guard state.needs.note(query, aggregations), let file, !isForeign(state) else { return }
+            guard state.needs.note(query, aggregations), let file, !state.isForeign else { return }
             do {
                 try Self.json(state.needs).write(
                     to: URL(fileURLWithPath: file), options: .atomic)
@@ -69,9 +72,6 @@ public final class IndexAdvisor: Sendable {
             } catch { state.fault = "\(file) cannot be written." }
         }
     }
-
-    /// Returns true if the file had other contents from the start.
-    private func isForeign(_ state: State) -> Bool { state.fault?.hasSuffix("over.") ?? false }
 
     private static func json(_ needs: IndexNeeds) -> Data {
         let encoder = JSONEncoder()

@@ -29,7 +29,7 @@ enum IndexConfigurationReader {
         while let chunk = try source.next() {
             bytes += chunk
             if bytes.count > longestConfiguration {
-                throw .invalidArgument("An index configuration has at most 16 MiB.")
+                throw .invalidArgument("An index configuration can have at most 16 MiB.")
             }
         }
         return String(decoding: bytes, as: UTF8.self)
@@ -50,7 +50,7 @@ enum IndexConfigurationReader {
     ) throws(FirestoreError) -> IndexDefinition {
         guard (try? CollectionPath(index.collectionGroup))?.parent == nil,
             !index.collectionGroup.isEmpty
-        else { throw .invalidArgument("\"\(index.collectionGroup)\" is no collection id.") }
+        else { throw .invalidArgument("\"\(index.collectionGroup)\" is not a collection id.") }
         var fields: [IndexDefinition.Field] = []
         var name = Direction.ascending
         for field in index.fields {
@@ -62,7 +62,7 @@ enum IndexConfigurationReader {
             fields.append(IndexDefinition.Field(path, try kind(field)))
         }
         guard !fields.isEmpty, fields.count(where: { $0.kind == .contains }) <= 1 else {
-            throw .invalidArgument("An index has fields, and at most one by its elements.")
+            throw .invalidArgument("An index must have fields, with at most one array field.")
         }
         return IndexDefinition(
             collectionID: index.collectionGroup,

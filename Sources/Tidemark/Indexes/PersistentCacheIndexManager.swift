@@ -28,6 +28,6 @@ public final class PersistentCacheIndexManager: Sendable {
     }
 
     private static func note(_ error: SyncError?) {
-        if let error { Log.fault("The indexes stay as they are: \(FirestoreError(error))") }
+        if let error { Log.fault("The indexes are unchanged: \(FirestoreError(error))") }
     }
 }

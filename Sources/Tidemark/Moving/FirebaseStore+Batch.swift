@@ -88,7 +88,7 @@ extension FirebaseStore.Batch {
             return (nil, .failure(.invalidArgument("The batch cannot be read.")))
         }
         guard !message.hasUnknownParts else {
-            let problem = RPCStatus.invalidArgument("The batch has parts that are unknown here.")
+            let problem = RPCStatus.invalidArgument("The batch has unknown parts.")
             return (message.time, .failure(problem))
         }
         return (
@@ -97,14 +97,14 @@ extension FirebaseStore.Batch {
     }
 
     private static func writes(_ stored: [[UInt8]]) throws(RPCStatus) -> [StoredWrite] {
-        if stored.isEmpty { throw .invalidArgument("The batch holds no writes.") }
+        if stored.isEmpty { throw .invalidArgument("The batch has no writes.") }
         var writes: [StoredWrite] = []
         for (index, bytes) in stored.enumerated() {
             do throws(RPCStatus) { writes.append(try StoredWrite(bytes)) } catch {
                 throw .invalidArgument("Write \(index + 1) cannot be sent: \(error.message)")
             }
             if writes[index].database != writes[0].database {
-                throw .invalidArgument("The writes are of several databases.")
+                throw .invalidArgument("The writes belong to several databases.")
             }
         }
         return writes

@@ -18,12 +18,15 @@ public enum FirebaseStoreError: Error, Hashable, Sendable {
     public var sentence: Sentence {
         switch self {
         case .notAStore:
-            Sentence("moving.nothing", "There is nothing left to send from before the update.")
+            Sentence("moving.nothing", "There are no unsent changes from before the update.")
         case .unreadable:
             Sentence(
-                "moving.unreadable", "What waits from before the update can't be read right now.")
+                "moving.unreadable",
+                "Unsent changes from before the update can't be read right now.")
         case .damaged, .unknownForm:
-            Sentence("moving.damaged", "What you changed offline before the update can't be read.")
+            Sentence(
+                "moving.damaged",
+                "Changes that you made offline before the update can't be read.")
         }
     }
 }

@@ -33,7 +33,7 @@ struct StoreFile {
     /// Returns exactly these bytes.
     func bytes(at offset: Int, count: Int) throws(FirebaseStoreError) -> [UInt8] {
         guard offset >= 0, count >= 0, offset <= size, count <= size - offset else {
-            throw corrupted("it ends before what it should hold.")
+            throw corrupted("it ends too early.")
         }
         if count == 0 { return [] }
         do { try handle.seek(toOffset: UInt64(offset)) } catch {

@@ -29,7 +29,7 @@ struct StoreManifest {
                 reader throws(CodecError) in try StoreEdit(&reader)
             }
             if let name = edit.comparator, !name.hasSameBytes(as: Self.comparator) {
-                throw file.refuse("its keys are in the order of \(name).")
+                throw file.refuse("its keys have the unknown order \(name).")
             }
             logNumber = edit.logNumber ?? logNumber
             previousLogNumber = edit.previousLogNumber ?? previousLogNumber

@@ -47,7 +47,7 @@ struct StoreRows {
             bytes += key.count
         }
         bytes += value?.count ?? 0
-        guard bytes <= Self.mostBytes else { throw file.refuse("too much waits to be sent.") }
+        guard bytes <= Self.mostBytes else { throw file.refuse("too many writes are waiting.") }
         entries[key] = Entry(number: number, value: value.map { Array($0) })
     }
 

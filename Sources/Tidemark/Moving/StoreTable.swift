@@ -71,7 +71,7 @@ struct StoreTable {
         var stored: UInt32 = 0
         for index in 1...4 { stored = stored >> 8 | UInt32(trailer[index]) << 24 }
         guard bytes.withUnsafeBytes({ Checksum.masked($0) }) == stored else {
-            throw file.corrupted("a checksum does not agree with what it is of.")
+            throw file.corrupted("a checksum is wrong.")
         }
         bytes.removeLast()
         switch trailer[0] {
@@ -88,7 +88,7 @@ struct StoreTable {
         guard key.count >= 8 else { throw file.corrupted("a key is too short.") }
         var word: UInt64 = 0
         for byte in key.suffix(8).reversed() { word = word << 8 | UInt64(byte) }
-        guard word & 0xFF <= 1 else { throw file.corrupted("an entry is of no known kind.") }
+        guard word & 0xFF <= 1 else { throw file.corrupted("an entry has an unknown kind.") }
         return (Array(key.dropLast(8)), word >> 8, word & 0xFF == 0)
     }
 }

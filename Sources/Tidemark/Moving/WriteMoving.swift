@@ -41,7 +41,7 @@ struct WriteMoving {
     private func reason(against batch: FirebaseStore.Batch) -> FirestoreError? {
         if let problem = batch.problem { return problem }
         guard let database = batch.database, database != firestore.databaseID else { return nil }
-        return .invalidArgument("The batch is of the database \(database.name).")
+        return .invalidArgument("The batch belongs to the database \(database.name).")
     }
 
     /// - Returns: True if this call has queued the batch; false if it was queued before.
@@ -62,7 +62,10 @@ struct WriteMoving {
         if let fault = client.fault { throw fault }
         guard let cache = client.settings.cacheFile(of: firestore.databaseID) else {
             throw FirestoreError(
-                .failedPrecondition, "Writes are moved into a cache on disk, not into memory.")
+                .failedPrecondition,
+                """
+                Writes can be moved only into a cache on disk, not into memory.
+                """)
         }
         return MovedList(besides: cache)
     }

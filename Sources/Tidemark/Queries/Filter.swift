@@ -92,7 +92,7 @@ extension Filter {
     private static func values(
         _ filters: [Filter], _ query: QueryValue, _ database: DatabaseID
     ) throws(FirestoreError) -> [FilterValue] {
-        if filters.isEmpty { throw .invalidArgument("A composite filter of no filters.") }
+        if filters.isEmpty { throw .invalidArgument("A composite filter must have filters.") }
         var values: [FilterValue] = []
         for filter in filters { values.append(try filter.value(for: query, in: database)) }
         return values
@@ -121,7 +121,7 @@ extension Filter {
         case .equal: return .unary(field, isNaN ? .isNaN : .isNull)
         case .notEqual: return .unary(field, isNaN ? .isNotNaN : .isNotNull)
         case .arrayContains: return nil
-        default: throw .invalidArgument("\(field) can only be equal, or not, to null and NaN.")
+        default: throw .invalidArgument("\(field) can only compare null and NaN for equality.")
         }
     }
 }
@@ -139,10 +139,10 @@ extension QueryValue {
             let prefix = collection.map { $0.text + "/" } ?? ""
             let isOneID = collection == nil || !id.utf8.contains(UInt8(ascii: "/"))
             guard isOneID, let path = try? DocumentPath(prefix + id) else {
-                throw .invalidArgument("\"\(id)\" names no document of the query's collection.")
+                throw .invalidArgument("\"\(id)\" is not a document of the query's collection.")
             }
             return .reference(ReferenceValue(database: database, path: path))
-        default: throw .invalidArgument("A document's name is a text or a reference.")
+        default: throw .invalidArgument("A document's name must be a string or a reference.")
         }
     }
 }

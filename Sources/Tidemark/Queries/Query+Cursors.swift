@@ -57,7 +57,10 @@ extension Query {
     ) throws(FirestoreError) -> Cursor {
         guard (1...max(1, query.orders.count)).contains(values.count), !query.orders.isEmpty else {
             throw .invalidArgument(
-                "A cursor of \(values.count) values in a query of \(query.orders.count) orders.")
+                """
+                A cursor has \(values.count) values, but the query has only \
+                \(query.orders.count) orders.
+                """)
         }
         var result: [Value] = []
         for (any, order) in zip(values, query.orders) {
@@ -74,7 +77,7 @@ extension Query {
         _ document: DocumentSnapshot, before: Bool, _ query: inout QueryValue
     ) throws(FirestoreError) -> Cursor {
         guard let fields = document.fields else {
-            throw .invalidArgument("A document that does not exist has no place in a query.")
+            throw .invalidArgument("A document that does not exist cannot be a cursor.")
         }
         guard query.contains(document.documentPath) else {
             throw .invalidArgument("\(document.documentPath) lies outside the query's collection.")
@@ -88,9 +91,13 @@ extension Query {
             }
             switch fields[order.field] {
             case .pendingServerTimestamp?:
-                throw .invalidArgument("\(order.field) waits for the server to set its time.")
+                throw .invalidArgument("The server has not set the time \(order.field) yet.")
             case let value?: values.append(value)
-            case nil: throw .invalidArgument("The document has no \(order.field) to start from.")
+            case nil:
+                throw .invalidArgument(
+                    """
+                    The document has no field \(order.field) to start from.
+                    """)
             }
         }
         return Cursor(values: values, before: before)

@@ -50,7 +50,7 @@ extension Query {
     public func order(by field: some FieldName, descending: Bool = false) -> Query {
         changed { query throws(FirestoreError) in
             if query.start != nil || query.end != nil {
-                throw .invalidArgument("Orders come before the cursors that refer to them.")
+                throw .invalidArgument("Add orders before cursors.")
             }
             query.orders.append(Order(try field.resolved(), descending ? .descending : .ascending))
         }
@@ -72,7 +72,7 @@ extension Query {
 
     private static func checked(_ count: Int) throws(FirestoreError) -> Int {
         guard (1...Int(Int32.max)).contains(count) else {
-            throw .invalidArgument("A limit of \(count) is none: it must be at least 1.")
+            throw .invalidArgument("A limit of \(count) is not valid: it must be at least 1.")
         }
         return count
     }

@@ -132,7 +132,7 @@ extension WriteTranslation {
         var result: [(name: any FieldName, value: Any)] = []
         for (key, value) in fields {
             guard let name = key.base as? any FieldName else {
-                throw .invalidArgument("\(key) names no field: keys are texts or FieldPaths.")
+                throw .invalidArgument("\(key) is not a field: keys must be strings or FieldPaths.")
             }
             result.append((name, value))
         }

@@ -33,7 +33,11 @@ struct TransactionRun {
             }
             if isOffline {
                 throw attempts.errorInDoubt.map(FirestoreError.init)
-                    ?? FirestoreError(.unavailable, "A transaction needs the server: offline.")
+                    ?? FirestoreError(
+                        .unavailable,
+                        """
+                        A transaction needs the server, and the client is offline.
+                        """)
             }
             try Task.checkCancellation()
             await withCheckedContinuation { continuation in

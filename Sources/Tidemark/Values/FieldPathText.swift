@@ -10,12 +10,12 @@ extension String: FieldName {
         // FirebaseFirestore reserves these characters for its own syntax.
         if utf8.contains(where: { "~*/[]".utf8.contains($0) }) {
             throw .invalidArgument(
-                "The field \"\(self)\" holds one of ~ * / [ ]: use a FieldPath for it.")
+                "The field \"\(self)\" has one of the characters ~ * / [ ]: use a FieldPath.")
         }
         if utf8.contains(UInt8(ascii: "`")) {
             throw .invalidArgument(
-                "The field \"\(self)\" holds a backtick, which quotes nothing here: use "
-                    + "FieldPath([\"x\", \"y z\"]), which takes every name as it is.")
+                "The field \"\(self)\" has a backtick, which does not quote: use "
+                    + "FieldPath([\"x\", \"y z\"]), which accepts every name.")
         }
         let segments = utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return try FieldPath.checked(segments.map { String(Substring($0)) })

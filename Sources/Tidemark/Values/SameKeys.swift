@@ -38,9 +38,9 @@ enum SameKeys {
         let scalars = name.unicodeScalars.map { $0.escaped(asASCII: true) }.joined()
         Log.fault(
             """
-            A map (of \(document ?? "a document")) has two names that are one key of a Swift \
-            dictionary. The one that is written \
-            "\(scalars)" is left out. get(FieldPath(["\(scalars)"])) returns its value.
+            A map (of \(document ?? "a document")) has two names that are the same key of a \
+            Swift dictionary. The field "\(scalars)" is left out. get(FieldPath(["\(scalars)"])) \
+            returns its value.
             """)
     }
 }

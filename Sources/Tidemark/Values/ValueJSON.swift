@@ -50,7 +50,7 @@ package struct ValueJSON: Codable {
             throw DecodingError.dataCorrupted(
                 .init(
                     codingPath: decoder.codingPath,
-                    debugDescription: "a value has one key, such as stringValue"))
+                    debugDescription: "a value must have one key, such as stringValue"))
         }
         value = try Self.value(key, container)
     }
@@ -71,7 +71,7 @@ package struct ValueJSON: Codable {
                 return .double(number)
             }
             guard let number = double(named: try container.decode(String.self, forKey: key))
-            else { throw refuse("no number") }
+            else { throw refuse("not a number") }
             return .double(number)
         case .timestampValue:
             let text = try container.decode(String.self, forKey: key)
@@ -80,18 +80,18 @@ package struct ValueJSON: Codable {
         case .stringValue: return .string(try container.decode(String.self, forKey: key))
         case .bytesValue:
             let text = try container.decode(String.self, forKey: key)
-            guard let data = Data(base64Encoded: text) else { throw refuse("no base64") }
+            guard let data = Data(base64Encoded: text) else { throw refuse("not base64") }
             return .bytes(Array(data))
         case .referenceValue:
             let name = try container.decode(String.self, forKey: key)
             guard let reference = try? ReferenceValue(name: name) else {
-                throw refuse("no document name")
+                throw refuse("not a document name")
             }
             return .reference(reference)
         case .geoPointValue:
             let point = try container.decode(GeoPointJSON.self, forKey: key)
             guard GeoPoint.isValid(latitude: point.latitude, longitude: point.longitude) else {
-                throw refuse("no place on Earth")
+                throw refuse("not a geo point")
             }
             return .geoPoint(GeoPoint(latitude: point.latitude, longitude: point.longitude))
         case .arrayValue:

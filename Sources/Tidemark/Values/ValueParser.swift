@@ -44,7 +44,7 @@ struct ValueParser {
         var parser = ValueParser()
         guard let value = try parser.parse(any, depth: 0), parser.result.transforms.isEmpty,
             parser.result.deletions.isEmpty
-        else { throw .invalidArgument("A FieldValue has no place in a query.") }
+        else { throw .invalidArgument("A FieldValue cannot be used in a query.") }
         return value
     }
 
@@ -144,8 +144,8 @@ extension ValueParser {
         guard arrays == 0, !path.isEmpty else {
             throw fail(
                 """
-                A FieldValue may not stand inside an array or a query, nor an @ServerTimestamp that \
-                is nil: give it a time
+                A FieldValue, or an @ServerTimestamp that is nil, cannot be inside an array or a \
+                query: set a time
                 """)
         }
         let field = FieldPath(unchecked: path)
@@ -184,7 +184,7 @@ extension ValueParser {
         case let value as ReferenceValue: return .reference(value)
         case let value as Value: return value
         case let value as MapValue: return .map(value)
-        default: throw fail("\(type(of: any)) is no type that Firestore can store")
+        default: throw fail("Firestore cannot store the type \(type(of: any))")
         }
     }
 

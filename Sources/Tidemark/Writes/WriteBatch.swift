@@ -99,7 +99,11 @@ public final class WriteBatch: Sendable {
                 state =
                     mutations.count < Self.maxWrites
                     ? .open(mutations + [mutation])
-                    : .invalid(.invalidArgument("A batch holds \(Self.maxWrites) writes at most."))
+                    : .invalid(
+                        .invalidArgument(
+                            """
+                            A batch can have at most \(Self.maxWrites) writes.
+                            """))
             case (.open, .failure(let error)): state = .invalid(error)
             case (.invalid, _), (.committed, _): break
             }
@@ -116,7 +120,7 @@ public final class WriteBatch: Sendable {
         case .open(let mutations): return mutations
         case .invalid(let error): throw error
         case .committed:
-            throw FirestoreError(.failedPrecondition, "The batch was committed before.")
+            throw FirestoreError(.failedPrecondition, "The batch was already committed.")
         }
     }
 }

@@ -7,7 +7,7 @@ enum WriteTranslation {
         let parsed = try ValueParser.fields(data)
         if let field = parsed.deletions.first {
             throw .invalidArgument(
-                "\(field): FieldValue.delete() needs updateData, or setData that merges.")
+                "\(field): FieldValue.delete() needs updateData, or setData with merge.")
         }
         return Mutation(path: path, .set(parsed.fields), transforms: parsed.transforms)
     }
@@ -39,7 +39,7 @@ enum WriteTranslation {
         let parsed = try ValueParser.fields(data)
         func isListed(_ field: FieldPath) -> Bool { listed.contains { $0.isPrefix(of: field) } }
         if let field = parsed.deletions.first(where: { !isListed($0) }) {
-            throw .invalidArgument("\(field): FieldValue.delete() in a field that is not merged.")
+            throw .invalidArgument("\(field): FieldValue.delete() needs a field that is merged.")
         }
         var fields = MapValue()
         var mask: [FieldPath] = []
@@ -50,7 +50,7 @@ enum WriteTranslation {
             } else if parsed.deletions.contains(where: field.isPrefix(of:)) {
                 mask.append(field)
             } else if !parsed.transforms.contains(where: { field.isPrefix(of: $0.field) }) {
-                throw .invalidArgument("\(field) is to be merged, and is not in the data.")
+                throw .invalidArgument("\(field) is in the merge fields but not in the data.")
             }
         }
         return Mutation(
@@ -62,7 +62,7 @@ enum WriteTranslation {
     static func update(
         _ path: DocumentPath, _ data: [(name: any FieldName, value: Any)]
     ) throws(FirestoreError) -> Mutation {
-        if data.isEmpty { throw .invalidArgument("An update of no fields changes nothing.") }
+        if data.isEmpty { throw .invalidArgument("An update needs at least one field.") }
         var changes: [(field: FieldPath, value: Any)] = []
         for (name, value) in data { changes.append((try name.resolved(), value)) }
         try refuseOverlap(changes.map(\.field))
@@ -72,7 +72,10 @@ enum WriteTranslation {
         for (field, any) in changes.sorted(by: { $0.field < $1.field }) {
             let (value, parsed) = try ValueParser.field(any, at: field)
             if let nested = parsed.deletions.first(where: { $0 != field }) {
-                throw .invalidArgument("\(nested): FieldValue.delete() inside a map of an update.")
+                throw .invalidArgument(
+                    """
+                    \(nested): FieldValue.delete() cannot be inside a map of an update.
+                    """)
             }
             fields[field] = value
             if parsed.transforms.first?.field != field { mask.append(field) }
@@ -88,7 +91,7 @@ enum WriteTranslation {
     private static func refuseOverlap(_ fields: [FieldPath]) throws(FirestoreError) {
         let sorted = fields.sorted()
         for (a, b) in zip(sorted, sorted.dropFirst()) where a.isPrefix(of: b) {
-            throw .invalidArgument("\(a) and \(b) are written by the same call.")
+            throw .invalidArgument("\(a) and \(b) overlap in the same call.")
         }
     }
 }

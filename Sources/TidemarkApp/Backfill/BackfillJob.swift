@@ -126,12 +126,12 @@ public enum BackfillFailure: Error, Hashable, Sendable {
         case .transient:
             Sentence(
                 "backfill.transient",
-                "Older entries could not be loaded just now. We'll try again.")
-        case .permanent: Sentence("backfill.permanent", "Older entries cannot be loaded.")
+                "Older items can't be loaded right now. We'll try again.")
+        case .permanent: Sentence("backfill.permanent", "Older items can't be loaded.")
         case .stalled:
             Sentence(
                 "backfill.stalled",
-                "Older entries do not arrive. Please tell the makers of this app.")
+                "Older items can't be loaded. Please contact support.")
         }
     }
 }

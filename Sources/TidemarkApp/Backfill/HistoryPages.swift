@@ -40,7 +40,7 @@ package struct HistoryPages: Hashable, Sendable {
     ) throws(BackfillFailure) -> CoveragePosition {
         guard count >= size, let last else { return range.lowerBound }
         guard case .timestamp(let time)? = last.time else {
-            throw .permanent("an item's time is no timestamp")
+            throw .permanent("an item's time is not a timestamp")
         }
         return .before(time, last.path)
     }

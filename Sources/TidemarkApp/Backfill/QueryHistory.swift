@@ -27,11 +27,11 @@ public struct QueryHistory: BackfillSource, BackfillSink {
         _ query: Query, itemTime field: some FieldName, name: String, pageSize: Int = 300
     ) throws(FirestoreError) {
         guard (1...1_000).contains(pageSize) else {
-            throw .invalidArgument("A page holds 1 to 1,000 rows, not \(pageSize).")
+            throw .invalidArgument("A page must have 1 to 1,000 rows, not \(pageSize).")
         }
         let value = try query.runnable()
         guard value.orders.isEmpty, value.limit == nil, value.start == nil, value.end == nil else {
-            throw .invalidArgument("A history sets the order, the limit and the cursors by itself.")
+            throw .invalidArgument("The query of a history must have no order, limit or cursor.")
         }
         firestore = query.firestore
         itemTime = try field.resolved()

@@ -60,7 +60,7 @@ public struct Doctor: Sendable {
     fileprivate func path() throws(FirestoreError) -> DocumentPath {
         guard let document else { return DocumentPath(unchecked: "tidemark/doctor") }
         guard let path = try? DocumentPath(document) else {
-            throw .invalidArgument("\"\(document)\" is no path of a document.")
+            throw .invalidArgument("\"\(document)\" is not the path of a document.")
         }
         return path
     }

@@ -183,47 +183,50 @@ public enum Verdict: String, Hashable, Sendable, CaseIterable {
     public var sentence: Sentence {
         switch self {
         case .healthy: Sentence("diagnosis.healthy", "Everything works.")
-        case .slow: Sentence("diagnosis.slow", "Everything works, slowly.")
+        case .slow: Sentence("diagnosis.slow", "Everything works, but slowly.")
         case .noNetwork:
             Sentence("diagnosis.noNetwork", "This device isn't connected to a network.")
         case .namesFail:
             Sentence(
                 "diagnosis.namesFail",
-                "The network doesn't look up names. Restarting the router may help.")
-        case .nameUnknown: Sentence("diagnosis.nameUnknown", "The service's name isn't known here.")
-        case .noRoute: Sentence("diagnosis.noRoute", "The network has no way to the service.")
+                "The network's name lookup doesn't work. Restarting the router may help.")
+        case .nameUnknown:
+            Sentence(
+                "diagnosis.nameUnknown",
+                "This network doesn't know the service's name.")
+        case .noRoute: Sentence("diagnosis.noRoute", "The network has no route to the service.")
         case .silence:
-            Sentence("diagnosis.silence", "Something on the way swallows everything that is sent.")
+            Sentence("diagnosis.silence", "A firewall or VPN is blocking the connection.")
         case .captivePortal:
             Sentence(
                 "diagnosis.captivePortal",
                 "This network wants you to log in first. Open any page in a browser.")
         case .proxy:
-            Sentence("diagnosis.proxy", "A proxy stands between this device and the service.")
+            Sentence("diagnosis.proxy", "A proxy is blocking the connection to the service.")
         case .clockWrong:
             Sentence(
                 "diagnosis.clockWrong",
-                "This device's date and time are wrong. Please set them.")
+                "This device's date and time are wrong. Please correct them.")
         case .certificateExpired:
-            Sentence("diagnosis.certificateExpired", "The service's certificate has run out.")
+            Sentence("diagnosis.certificateExpired", "The service's certificate has expired.")
         case .certificateUntrusted:
             Sentence(
                 "diagnosis.certificateUntrusted",
-                "Somebody on this network answers in the service's place.")
+                "Another computer on this network pretends to be the service.")
         case .backendDown: Sentence("diagnosis.backendDown", "The service isn't running right now.")
         case .backendFailing:
-            Sentence("diagnosis.backendFailing", "The service has trouble right now.")
+            Sentence("diagnosis.backendFailing", "The service has a problem right now.")
         case .backendSlow:
             Sentence(
                 "diagnosis.backendSlow",
-                "The service can be reached and doesn't answer in time.")
+                "The service can be reached but is too slow to answer.")
         case .wrongService:
-            Sentence("diagnosis.wrongService", "Something else answers at the service's address.")
+            Sentence("diagnosis.wrongService", "Another service answers at this address.")
         case .quota: Sentence("diagnosis.quota", "The service has reached its limit for now.")
         case .credentials:
-            Sentence("diagnosis.credentials", "Your sign-in isn't accepted. Please sign in again.")
-        case .forbidden: Sentence("diagnosis.forbidden", "You don't have permission to read there.")
-        case .unknown: Sentence("diagnosis.unknown", "What is wrong can't be told from here.")
+            Sentence("diagnosis.credentials", "Your sign-in wasn't accepted. Please sign in again.")
+        case .forbidden: Sentence("diagnosis.forbidden", "You don't have permission to read this.")
+        case .unknown: Sentence("diagnosis.unknown", "The cause of the problem is unknown.")
         }
     }
 }

@@ -60,7 +60,7 @@ extension NetworkProbe {
         }
         if now > certificate.notValidAfter { return Security(finding: .expired, detail: dates) }
         let isItsOwn = (try? await self.certificate(place, .only(certificate))) != nil
-        let who = isItsOwn ? "itself" : "nobody who is known here"
+        let who = isItsOwn ? "itself" : "an unknown issuer"
         return Security(finding: .untrusted, detail: "\(dates), signed by \(who)")
     }
 

@@ -45,12 +45,12 @@ extension NetworkProbe {
 
     /// Classifies the first bytes of an answer.
     static func speech(_ bytes: [UInt8], now: Int64) -> Speech {
-        if bytes.isEmpty { return Speech(finding: .closed, detail: "closed without a word") }
+        if bytes.isEmpty { return Speech(finding: .closed, detail: "closed without an answer") }
         if bytes.count >= 4, bytes[3] == 4 { return Speech(finding: .http2, detail: "HTTP/2") }
         let lines = String(decoding: bytes, as: UTF8.self).components(separatedBy: "\r\n")
         let words = lines[0].split(separator: " ")
         guard words.count > 1, words[0].hasPrefix("HTTP/"), let status = Int(words[1]) else {
-            return Speech(finding: .otherProtocol, detail: "\(bytes.count) bytes of no HTTP")
+            return Speech(finding: .otherProtocol, detail: "\(bytes.count) bytes that are not HTTP")
         }
         func header(_ name: String) -> String? {
             lines.dropFirst().first { $0.lowercased().hasPrefix(name + ":") }

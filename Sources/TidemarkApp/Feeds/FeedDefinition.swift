@@ -108,16 +108,16 @@ package struct ParsedDefinition: Sendable {
         shared: SharedMarkFields? = nil, limit: Int? = nil
     ) throws(FirestoreError) {
         guard query.orders.isEmpty, query.limit == nil, query.start == nil, query.end == nil else {
-            throw .invalidArgument("A feed sets orders, limits and cursors itself.")
+            throw .invalidArgument("The query of a feed must have no order, limit or cursor.")
         }
         guard (1...10_000).contains(pageSize) else {
-            throw .invalidArgument("A page holds 1 to 10,000 rows, not \(pageSize).")
+            throw .invalidArgument("A page must have 1 to 10,000 rows, not \(pageSize).")
         }
         guard window > 0 else {
-            throw .invalidArgument("A window shows at least 1 item, not \(window).")
+            throw .invalidArgument("A window must show at least 1 item, not \(window).")
         }
         if let limit, limit <= 0 {
-            throw .invalidArgument("A feed holds at least 1 item, not \(limit).")
+            throw .invalidArgument("A feed must hold at least 1 item, not \(limit).")
         }
         self.query = query
         self.itemTime = try itemTime.resolved()

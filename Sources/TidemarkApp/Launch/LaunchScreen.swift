@@ -18,45 +18,45 @@ public enum LaunchProblem: Hashable, Sendable {
     public var sentence: Sentence {
         switch self {
         case .localDataSlow:
-            Sentence("launch.localDataSlow", "Opening your data takes longer than it should.")
+            Sentence("launch.localDataSlow", "Opening your data is taking longer than usual.")
         case .localDataFailed:
             Sentence("launch.localDataFailed", "This device can't open its data right now.")
         case .sessionSlow:
             Sentence("launch.sessionSlow", "We're still checking whether you're signed in.")
         case .sessionUnreadable:
             Sentence("launch.sessionUnreadable", "This device can't read your sign-in right now.")
-        case .locked: Sentence("launch.locked", "Unlock your device to go on.")
+        case .locked: Sentence("launch.locked", "Unlock your device to continue.")
         case .sessionEnded:
             Sentence("launch.sessionEnded", "You've been signed out. Please sign in again.")
         case .profileSlow:
-            Sentence("launch.profileSlow", "Your account takes longer to load than it should.")
+            Sentence("launch.profileSlow", "Loading your account is taking longer than usual.")
         case .profileUnavailable:
             Sentence(
                 "launch.profileUnavailable",
-                "Your account can't be reached. What is on this device is here.")
+                "Your account can't be reached. You see what is on this device.")
         case .profileMissing:
             Sentence("launch.profileMissing", "Your account isn't set up yet. Let's finish it.")
         case .signUpSlow:
-            Sentence("launch.signUpSlow", "Setting up your account takes longer than it should.")
+            Sentence("launch.signUpSlow", "Setting up your account is taking longer than usual.")
         case .signUpWaiting:
             Sentence(
                 "launch.signUpWaiting",
-                "Setting up your account goes on when you're back online.")
+                "Setting up your account continues when you're back online.")
         case .signUpNeedsPerson:
             Sentence(
                 "launch.signUpNeedsPerson",
                 "Something needs your attention before your account is ready.")
         case .removalSlow:
-            Sentence("launch.removalSlow", "Removing your account takes longer than it should.")
+            Sentence("launch.removalSlow", "Removing your account is taking longer than usual.")
         case .removalWaiting:
             Sentence(
                 "launch.removalWaiting",
-                "Removing your account goes on when you're back online.")
+                "Removing your account continues when you're back online.")
         case .removalNeedsSignIn:
             Sentence(
                 "launch.removalNeedsSignIn",
-                "Please sign in once more to remove your account.")
-        case .offline: Sentence("launch.offline", "You're offline. What is on this device is here.")
+                "Please sign in again to remove your account.")
+        case .offline: Sentence("launch.offline", "You're offline. You see what is on this device.")
         }
     }
 }

@@ -74,14 +74,17 @@ public final class Pager: Sendable {
         pagesFromDisk pages: PagesFromDisk = .never, maxRows: Int = 100_000, marks: Marks = Marks()
     ) throws(FirestoreError) {
         guard (1...1_000).contains(pageSize) else {
-            throw .invalidArgument("A page holds 1 to 1,000 rows, not \(pageSize).")
+            throw .invalidArgument("A page must have 1 to 1,000 rows, not \(pageSize).")
         }
         guard (pageSize...1_000_000).contains(maxRows) else {
-            throw .invalidArgument("A pager holds a page to 1,000,000 rows, not \(maxRows).")
+            throw .invalidArgument(
+                """
+                A pager must hold between one page and 1,000,000 rows, not \(maxRows).
+                """)
         }
         let value = try query.runnable()
         guard value.orders.isEmpty, value.limit == nil, value.start == nil, value.end == nil else {
-            throw .invalidArgument("A pager sets the order, the limit and the cursors by itself.")
+            throw .invalidArgument("The query of a pager must have no order, limit or cursor.")
         }
         let order = try field.resolved()
         self.pageSize = pageSize

@@ -149,7 +149,7 @@ public actor BlockedUsers {
             throw .invalidArgument("A list over several collections has no place for an entry.")
         }
         guard !id.isEmpty, !id.contains("/") else {
-            throw .invalidArgument("\"\(id)\" is no user's id.")
+            throw .invalidArgument("\"\(id)\" is not a user id.")
         }
         return list.document(id)
     }

@@ -73,7 +73,7 @@ extension DocumentState where Value: Decodable {
         }
         do { self = .value(try snapshot.data(as: Value.self, decoder: decoder)) } catch {
             throw .invalidArgument(
-                "\(snapshot.reference.path) is no \(Value.self): \(error).")
+                "\(snapshot.reference.path) is not a \(Value.self): \(error).")
         }
     }
 }

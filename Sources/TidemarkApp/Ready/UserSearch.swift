@@ -98,7 +98,7 @@ public final class UserSearch: Sendable {
         guard (1...300).contains(options.limit), options.capacity > 0,
             options.lifetime >= .zero, options.minimumLength >= 1,
             options.deadline.map({ $0 >= .zero }) ?? true
-        else { throw .invalidArgument("These are no options of a search: \(options).") }
+        else { throw .invalidArgument("These search options are not valid: \(options).") }
         try query.checkIsPlain(for: "A search")
         self.query = query
         self.field = try field.resolved()
@@ -302,7 +302,7 @@ extension Query {
     func checkIsPlain(for user: String) throws(FirestoreError) {
         let value = try runnable()
         guard value.orders.isEmpty, value.limit == nil, value.start == nil, value.end == nil else {
-            throw .invalidArgument("\(user) sets the order, the limit and the cursors by itself.")
+            throw .invalidArgument("The query of \(user) must have no order, limit or cursor.")
         }
     }
 }

@@ -2,6 +2,6 @@ import ArgumentParser
 
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "audit", abstract: "Look for what should not be there.",
+        commandName: "audit", abstract: "Find inconsistent data.",
         subcommands: [AuditOrphansCommand.self])
 }

@@ -13,16 +13,15 @@ struct AuditOrphansCommand: AsyncParsableCommand {
         commandName: "orphans",
         abstract: "Find accounts without a profile, and profiles without an account.",
         discussion: """
-            Compares all ids of both sides, writes what it found to a document, and repairs nothing \
-            unless it is told how. Exits with 0 when there are none, 2 when there are some, 1 when it \
-            could not be done.
-
-            Without a host, in options or environment, it is about Google's: over TLS, as the service account \
-            of GOOGLE_APPLICATION_CREDENTIALS or of the machine it runs on. TIDEMARK_TOKEN is shown in the \
-            place of its token, and as an administrator's elsewhere.
+            Compares all ids of accounts and profiles, writes the result to a document, and \
+            repairs only what --repair names. Exits with 0 if nothing was found, 2 if something \
+            was found, and 1 if the audit failed. Without a host in the options or the \
+            environment, it audits Google's service over TLS, as the service account of \
+            GOOGLE_APPLICATION_CREDENTIALS or of the machine it runs on. TIDEMARK_TOKEN replaces \
+            that account's token; on a local server it is the administrator's token.
             """)
 
-    @Option(help: "The project; the credentials' own, and demo for a local server.")
+    @Option(help: "The project. (default: the project of the credentials; demo on a local server)")
     var project: String?
 
     @Option(help: "The database of the project.")
@@ -30,45 +29,52 @@ struct AuditOrphansCommand: AsyncParsableCommand {
 
     @Option(
         help: """
-            HOST:PORT of a local Firestore, without TLS; FIRESTORE_EMULATOR_HOST when it is not given, and \
-            Google's where there is neither.
+            HOST:PORT of a local Firestore, without TLS. (default: FIRESTORE_EMULATOR_HOST, or \
+            Google's service)
             """)
     var host: String?
 
     @Option(
         help: """
-            HOST:PORT of a local server's accounts; FIREBASE_AUTH_EMULATOR_HOST when it is not given.
+            HOST:PORT of a local server's accounts. (default: FIREBASE_AUTH_EMULATOR_HOST)
             """)
     var accountsHost: String?
 
-    @Option(help: "The collection of the profiles, which are named by their accounts' ids.")
+    @Option(help: "The collection of profiles. The id of a profile is the id of its account.")
     var profiles = "users"
 
-    @Option(help: "The document to write what was found to.")
+    @Option(help: "The document that receives the report.")
     var report = "admin/orphanedUsers"
 
     @Flag(help: "Write no document.")
     var noReport = false
 
     @Option(
-        help: "How old an account must be to count, in seconds: a younger one may be signing up.")
+        help: """
+            The minimum age of an account in seconds. The sign-up of a younger account may still \
+            be running.
+            """)
     var grace = 600
 
     @Option(
         help: ArgumentHelp(
             """
-            Also repair: \(OrphanRepair.allCases.map(\.rawValue).joined(separator: " or ")). Without it \
-            nothing is.
+            Repair what was found: \
+            \(OrphanRepair.allCases.map(\.rawValue).joined(separator: " or ")). \
+            (default: repair nothing)
             """, valueName: "plan"))
     var repair: String?
 
-    @Option(help: "Stay, and do it each day at this time, as in 02:00.")
+    @Option(help: "Keep running, and audit each day at this time, as in 02:00.")
     var daily: String?
 
-    @Option(help: "The place whose clocks --daily means, as in Europe/Zurich; this machine's.")
+    @Option(help: "The time zone of --daily, as in Europe/Zurich. (default: this machine's)")
     var timeZone: String?
 
-    @Option(help: "Where to post the report as JSON when something was found, as in https://….")
+    @Option(
+        help: """
+            The address that receives the report as JSON if something was found, as in https://….
+            """)
     var webhook: String?
 
     @Flag(help: "Print JSON.")
@@ -83,7 +89,7 @@ struct AuditOrphansCommand: AsyncParsableCommand {
             throw ValidationError("--grace must be between 0 and 604800 seconds.")
         }
         if let webhook, AuditWebhook(webhook) == nil {
-            throw ValidationError("--webhook is an address of http or https.")
+            throw ValidationError("--webhook must be an http or https address.")
         }
         if timeZone != nil, daily == nil { throw ValidationError("--time-zone needs --daily.") }
         _ = try schedule()
@@ -95,7 +101,7 @@ struct AuditOrphansCommand: AsyncParsableCommand {
             throw ValidationError("There is no time zone \(timeZone ?? "").")
         }
         guard let schedule = DailySchedule(daily, in: zone) else {
-            throw ValidationError("--daily is a time of day, as in 02:00.")
+            throw ValidationError("--daily must be a time of day, as in 02:00.")
         }
         return schedule
     }
@@ -199,7 +205,7 @@ struct AuditOrphansCommand: AsyncParsableCommand {
             "accounts without a profile: \(result.accountsWithoutProfile.count)",
             "profiles without an account: \(result.profilesWithoutAccount.count)",
         ]
-        if result.tooYoung > 0 { lines.append("signing up just now: \(result.tooYoung)") }
+        if result.tooYoung > 0 { lines.append("signing up now: \(result.tooYoung)") }
         if result.repaired > 0 { lines.append("repaired: \(result.repaired)") }
         for id in result.accountsWithoutProfile.ids.prefix(20) { lines.append("  account \(id)") }
         for id in result.profilesWithoutAccount.ids.prefix(20) { lines.append("  profile \(id)") }

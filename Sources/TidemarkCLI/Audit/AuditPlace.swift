@@ -50,9 +50,9 @@ struct AuditPlace: Sendable {
             accounts = AccountDirectory(
                 project: self.project, base: cloud.accounts, client: cloud.client, tokens: tokens)
         case (nil, _?):
-            throw ValidationError("Where is Firestore? Say it with --host HOST:PORT.")
+            throw ValidationError("No Firestore is named: use --host HOST:PORT.")
         case (_?, nil):
-            throw ValidationError("Where are the accounts? Say it with --accounts-host HOST:PORT.")
+            throw ValidationError("No accounts server is named: use --accounts-host HOST:PORT.")
         }
     }
 
@@ -60,7 +60,7 @@ struct AuditPlace: Sendable {
         _ project: String?, _ environment: [String: String], _ token: String?
     ) async throws -> (AccountDirectory.Tokens, String) {
         if let token {
-            guard let project else { throw ValidationError("Say the project with --project.") }
+            guard let project else { throw ValidationError("No project is named: use --project.") }
             return ({ _ in token }, project)
         }
         do throws(GoogleAuthError) {
@@ -74,7 +74,7 @@ struct AuditPlace: Sendable {
     private static func endpoint(_ host: String) throws -> GRPCTransport.Endpoint {
         let parts = host.split(separator: ":")
         guard parts.count == 2, let port = Int(parts[1]), (1...65_535).contains(port) else {
-            throw ValidationError("--host is HOST:PORT.")
+            throw ValidationError("--host must be HOST:PORT.")
         }
         return GRPCTransport.Endpoint(host: String(parts[0]), port: port, usesTLS: false)
     }

@@ -6,20 +6,20 @@ import TidemarkModel
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write a database into a folder, in the form of firebase emulators:export.",
+        abstract: "Export a database to a folder, in the format of firebase emulators:export.",
         discussion: """
-            The export is of one time, also while others write. A folder that holds an export is replaced \
-            once the new one is whole; one that holds anything else is not. The same documents make the \
-            same bytes. Each document is billed as one read.
-
-            A file whose name ends with .jsonl gets JSON lines instead, for people and reviews: \
-            {"database":"projects/P/databases/D"}, then a document a line as in \
-            {"fields":{"seats":{"integerValue":"12"}},"path":"rooms/blue"}, and last {"documents":N}.
-
-            Accounts are in the exports of serve --export-on-exit and of firebase emulators:export.
+            Exports the database as it is at one point in time, even while others write. \
+            Replaces a folder that holds an export once the new export is complete; never \
+            replaces a folder that holds anything else. The same documents always give the same \
+            bytes. Each document is billed as one read. A file name that ends with .jsonl gets \
+            JSON lines instead, which people can read: {"database":"projects/P/databases/D"}, \
+            then one line per document, as in \
+            {"fields":{"seats":{"integerValue":"12"}},"path":"rooms/blue"}, and last \
+            {"documents":N}. This command exports no accounts; serve --export-on-exit and \
+            firebase emulators:export do.
             """)
 
-    @Argument(help: "The folder, or a file that ends with .jsonl.", completion: .directory)
+    @Argument(help: "The folder, or a file whose name ends with .jsonl.", completion: .directory)
     var folder: String
 
     @OptionGroup var server: PlainServerOptions
@@ -50,24 +50,24 @@ struct ExportCommand: AsyncParsableCommand {
 struct FirestoreImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "firestore",
-        abstract: "Import what firebase emulators:export, gcloud or tidemark export made.",
+        abstract: "Import an export of firebase emulators:export, gcloud or tidemark export.",
         discussion: """
-            Everything is checked before the first document is written. Documents that are there stay; \
-            those of the same name are replaced.
+            Checks the whole export before it writes the first document. Replaces documents of \
+            the same name and keeps all others.
             """)
 
     @Argument(
-        help: "The folder, its file that ends with .overall_export_metadata, or a .jsonl file.",
+        help: "The export's folder, its .overall_export_metadata file, or a .jsonl file.",
         completion: .file(extensions: ["overall_export_metadata", "jsonl"]))
     var export: String
 
     @OptionGroup var server: PlainServerOptions
 
     @Option(
-        help: "Where the documents go; the project that they were exported from when not given.")
+        help: "The project to import into. (default: the project of the export)")
     var project: String?
 
-    @Option(help: "The database that they have to be of; any when not given.")
+    @Option(help: "Only import this database. (default: any)")
     var database: String?
 
     func run() async throws {

@@ -9,20 +9,21 @@ struct ExportOptions: ParsableArguments {
         name: [.customLong("import"), .customLong("seed_from_export")],
         help: ArgumentHelp(
             """
-            An export to begin with: a folder that firebase emulators:export, gcloud or tidemark export \
-            made, its file that ends with .overall_export_metadata, or a .jsonl file of tidemark export.
+            Import this export at the start: a folder of firebase emulators:export, gcloud or \
+            tidemark export, its .overall_export_metadata file, or a .jsonl file of tidemark \
+            export.
             """, valueName: "folder"))
     var seed: String?
 
     @Option(
         help: ArgumentHelp(
-            "The project that the imported documents go to; the one they were exported from when not given.",
+            "The project to import into. (default: the project of the export)",
             valueName: "project"))
     var importProject: String?
 
     @Option(
         help: ArgumentHelp(
-            "A folder to write everything to when the server ends, accounts too, in the same form.",
+            "Export documents and accounts to this folder on exit.",
             valueName: "folder"))
     var exportOnExit: String?
 
@@ -35,8 +36,8 @@ struct ExportOptions: ParsableArguments {
         if let place = mark?.place {
             Self.say(
                 """
-                an import of \(place) was ended before it was whole, and a part of it is here. Run it \
-                again, or begin with another folder than \(directory ?? "")
+                an import of \(place) ended early, and only a part of it is here. Run it again, \
+                or use another folder than \(directory ?? "")
                 """)
         }
         guard let seed else { return }

@@ -58,7 +58,7 @@ struct ExportPages: WebPages {
         guard
             let body = try? JSONDecoder().decode(HubRequest.self, from: Data(request.body)),
             body.path.hasPrefix("/")
-        else { return .message(400, "path is missing, or no absolute path.") }
+        else { return .message(400, "path must be an absolute path.") }
         do throws(ExportError) {
             _ = try await whole.write(to: body.path, project: project)
         } catch { return .message(500, error.message) }
@@ -77,21 +77,27 @@ struct ExportPages: WebPages {
         _ request: PageRequest, _ project: String
     ) throws(RPCStatus) -> (database: DatabaseID, folder: String, name: String?) {
         if request.origin != nil {
-            throw RPCStatus(.permissionDenied, "A page may not ask for exports and imports.")
+            throw RPCStatus(.permissionDenied, "A web page may not start an export or import.")
         }
         let body: DatabaseRequest
         do {
             body = try JSONDecoder().decode(DatabaseRequest.self, from: Data(request.body))
-        } catch { throw RPCStatus(.invalidArgument, "The body is not the JSON of an export.") }
+        } catch {
+            throw RPCStatus(
+                .invalidArgument,
+                """
+                The body must be the JSON of an export request.
+                """)
+        }
         guard let folder = body.export_directory, folder.hasPrefix("/") else {
             throw RPCStatus(
-                .invalidArgument, "export_directory is missing, or no absolute path.")
+                .invalidArgument, "export_directory must be an absolute path.")
         }
         let name = body.database ?? "projects/\(project)/databases/(default)"
         guard let database = try? DatabaseID(name: name), database.project.hasSameBytes(as: project)
         else {
             throw RPCStatus(
-                .invalidArgument, "\"\(name)\" is no database of the project \(project).")
+                .invalidArgument, "\"\(name)\" is not a database of the project \(project).")
         }
         return (database, folder, body.export_name)
     }
@@ -105,7 +111,7 @@ struct ExportPages: WebPages {
         let name = wanted ?? "firestore_export_\(Int(Date().timeIntervalSince1970))"
         guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")),
             !name.utf8.contains(0), name.utf8.count <= 200
-        else { throw RPCStatus(.invalidArgument, "export_name is no name of a folder.") }
+        else { throw RPCStatus(.invalidArgument, "export_name must be the name of a folder.") }
         do throws(ExportError) {
             _ = try await Exporter(whole.server, try WholeExport.context(project)).run(
                 database, to: "\(folder)/\(name)", name: name)

@@ -7,7 +7,7 @@ import TidemarkWire
 /// The options of a server that is called without a cache.
 struct PlainServerOptions: ParsableArguments {
     @Option(
-        help: "HOST:PORT of a server without TLS; FIRESTORE_EMULATOR_HOST when it is not given.")
+        help: "HOST:PORT of a server without TLS. (default: FIRESTORE_EMULATOR_HOST)")
     var host: String?
 
     /// Calls `body` with a connection, and closes the connection.

@@ -65,7 +65,11 @@ struct WholeExport: Sendable {
         var people: [(project: String, saved: SavedAccounts)] = []
         for part in source.accounts {
             guard let accounts else {
-                say("the export's accounts stay out: there are none with --accounts off")
+                say(
+                    """
+                    the export's accounts were not imported: the server has no accounts with \
+                    --accounts off
+                    """)
                 break
             }
             let files = try source.files(AccountFiles.names, of: part)

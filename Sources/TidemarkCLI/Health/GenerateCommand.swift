@@ -4,46 +4,50 @@ import TidemarkHealth
 
 struct GenerateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "generate", abstract: "Make data to try things with.",
+        commandName: "generate", abstract: "Generate test data.",
         subcommands: [HealthGenerateCommand.self])
 }
 
 struct HealthGenerateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "health",
-        abstract: "Make an Apple Health export of somebody who does not exist.",
-        discussion: "The same days and seed make the same file. A day is some 350 kB.")
+        abstract: "Generate an Apple Health export of an imaginary person.",
+        discussion: "The same days and seed give the same file. A day takes about 350 kB.")
 
-    @Option(help: "How many days, to --end.")
+    @Option(help: "The number of days, up to --end.")
     var days = 90
 
-    @Option(help: "Another number, another life.")
+    @Option(help: "Random seed; the same seed gives the same file.")
     var seed: UInt64 = 1
 
     @Option(help: "The last day.")
     var end = "2026-05-10"
 
-    @Option(name: .shortAndLong, help: "Where to write it; to the standard output without.")
+    @Option(name: .shortAndLong, help: "The file to write. (default: standard output)")
     var output: String?
 
-    @Option(help: "Write what the days come to here, as `tidemark health totals` prints it.")
+    @Option(
+        help: """
+            Write the expected totals of each day to this file, in the format of `tidemark health \
+            totals`.
+            """)
     var truth: String?
 
-    @Flag(help: "Damage a record in 2,000.")
+    @Flag(help: "Damage one record in 2,000.")
     var damaged = false
 
-    @Flag(help: "Write what XML parsers accept too, which phones do not.")
+    @Flag(help: "Write a file that XML parsers accept. The files of phones are not valid XML.")
     var valid = false
 
-    @Flag(help: "Write a zip, as the Health app does.")
+    @Flag(help: "Write a zip file, as the Health app does.")
     var zip = false
 
     func validate() throws {
         guard (1...40_000).contains(days) else {
-            throw ValidationError("--days is between 1 and 40000.")
+            throw ValidationError("--days must be between 1 and 40000.")
         }
         guard HealthDay(end) != nil else {
-            throw ValidationError("\(end) is no day; write it as in 2026-05-10.")
+            throw ValidationError("\(end) is not a day; write it as in 2026-05-10.")
         }
     }
 
@@ -65,7 +69,7 @@ struct HealthGenerateCommand: ParsableCommand {
         if let truth { try write(made, to: truth) }
         let text =
             "\(made.records) records, \(made.bytes) bytes unpacked, "
-            + "\(made.duplicates) twice, "
+            + "\(made.duplicates) duplicates, "
             + "\(made.late) late, \(made.bad) damaged\n"
         FileHandle.standardError.write(Data(text.utf8))
     }

@@ -4,7 +4,7 @@ import TidemarkHealth
 
 struct HealthCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "health", abstract: "Look at imported health data.",
+        commandName: "health", abstract: "Show imported health data.",
         subcommands: [
             HealthSummaryCommand.self, HealthTotalsCommand.self, HealthHoursCommand.self,
         ])
@@ -13,28 +13,28 @@ struct HealthCommand: AsyncParsableCommand {
 struct HealthSummaryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "summary",
-        abstract: "The eight values of a summary screen, with a chart of a day and of a week.")
+        abstract: "Print the eight values of a summary screen, with charts of a day and a week.")
 
     @OptionGroup var store: HealthStoreOptions
 
-    @Option(help: "The local day to look from, as in 2026-05-10; by default the last one there is.")
+    @Option(help: "The local day to show, as in 2026-05-10. (default: the last day with data)")
     var day: String?
 
-    @Option(help: "What the charts show.")
+    @Option(help: "The kind of data that the charts show.")
     var kind = "steps"
 
-    @Option(help: "Write the charts here as SVG, as NAME-day.svg and NAME-week.svg.")
+    @Option(help: "Write the charts as SVG, to NAME-day.svg and NAME-week.svg.")
     var svg: String?
 
     func run() throws {
         guard let kind = HealthKind(name: kind) else {
             let names = HealthKind.allCases.map(\.name).joined(separator: ", ")
-            throw ValidationError("There is no kind \(kind). There are \(names).")
+            throw ValidationError("Unknown kind \(kind). Kinds: \(names).")
         }
         let store = try store.existing()
         try store.read { snapshot in
             guard let moment = try moment(snapshot) else {
-                print("Nothing has been imported yet.")
+                print("No data has been imported yet.")
                 return
             }
             var summary = HealthSummary()
@@ -60,7 +60,7 @@ struct HealthSummaryCommand: ParsableCommand {
         let kinds: [HealthKind] = [.steps, .heartRate, .sleep, .weight, .mood]
         if let day {
             guard let day = HealthDay(day) else {
-                throw ValidationError("\(day) is no day; write it as in 2026-05-10.")
+                throw ValidationError("\(day) is not a day; write it as in 2026-05-10.")
             }
             let last = try kinds.compactMap { try snapshot.entries($0, days: day...day).last }
                 .max { $0.start < $1.start }
@@ -122,8 +122,10 @@ enum SummaryText {
 struct HealthTotalsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "totals",
-        abstract: "What the days come to: kind, day, sum, readings, smallest, largest.",
-        discussion: "Comma-separated, as `tidemark generate health --truth` writes it.")
+        abstract: "Print the totals of each day: kind, day, sum, readings, smallest, largest.",
+        discussion: """
+            Prints comma-separated values, in the format of `tidemark generate health --truth`.
+            """)
 
     @OptionGroup var store: HealthStoreOptions
 

@@ -5,22 +5,23 @@ import TidemarkHealth
 struct HealthHoursCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hours",
-        abstract: "The hours of the store, as it keeps them.",
+        abstract: "Print the stored hours.",
         discussion: """
-            Comma-separated, with a first line of names. An hour is one of the local clock; its start is \
-            with the offset of that place. The sum is of amounts; readings have a count, and then the \
-            sum is of all of them.
+            Prints comma-separated values, with the column names in the first line. An hour is \
+            an hour of the local clock, and its start has the UTC offset of that place. For \
+            amounts, the sum is their total. For readings, the count is their number and the sum \
+            adds them all.
             """)
 
     @OptionGroup var store: HealthStoreOptions
 
-    @Option(help: "The first local day, as in 2026-05-10; by default the last one there is.")
+    @Option(help: "The first local day, as in 2026-05-10. (default: the last day with data)")
     var from: String?
 
-    @Option(help: "The last local day; by default the first one.")
+    @Option(help: "The last local day. (default: the first)")
     var to: String?
 
-    @Option(help: "What was measured. Repeatable; by default everything.")
+    @Option(help: "The kind of measurement. Repeatable. (default: all)")
     var kind: [String] = []
 
     func run() throws {
@@ -29,7 +30,7 @@ struct HealthHoursCommand: ParsableCommand {
         let store = try store.existing()
         try store.read { snapshot in
             guard let known = try snapshot.days() else {
-                print("Nothing has been imported yet.")
+                print("No data has been imported yet.")
                 return
             }
             let first = from ?? to ?? known.upperBound
@@ -56,7 +57,7 @@ struct HealthHoursCommand: ParsableCommand {
         return try kind.map { name in
             guard let kind = HealthKind(name: name) else {
                 let names = HealthKind.allCases.map(\.name).joined(separator: ", ")
-                throw ValidationError("There is no kind \(name). There are \(names).")
+                throw ValidationError("Unknown kind \(name). Kinds: \(names).")
             }
             return kind
         }
@@ -65,7 +66,7 @@ struct HealthHoursCommand: ParsableCommand {
     private func day(_ text: String?) throws -> HealthDay? {
         guard let text else { return nil }
         guard let day = HealthDay(text) else {
-            throw ValidationError("\(text) is no day; write it as in 2026-05-10.")
+            throw ValidationError("\(text) is not a day; write it as in 2026-05-10.")
         }
         return day
     }

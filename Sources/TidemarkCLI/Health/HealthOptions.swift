@@ -3,7 +3,7 @@ import Foundation
 import TidemarkHealth
 
 struct HealthStoreOptions: ParsableArguments {
-    @Option(help: "The file that holds what was imported. Made when it is not there.")
+    @Option(help: "The file of imported data. It is created if it does not exist.")
     var store = "tidemark-health.sqlite"
 
     func open() throws -> HealthStore {
@@ -14,7 +14,10 @@ struct HealthStoreOptions: ParsableArguments {
     func existing() throws -> HealthStore {
         guard FileManager.default.fileExists(atPath: store) else {
             throw ValidationError(
-                "There is no \(store): import an export first, with tidemark import health FILE.")
+                """
+                There is no file \(store): first import an export with tidemark import \
+                health FILE.
+                """)
         }
         return try open()
     }

@@ -5,25 +5,25 @@ import TidemarkHealth
 
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Bring in what another program has exported.",
+        commandName: "import", abstract: "Import data.",
         subcommands: [HealthImportCommand.self, FirestoreImportCommand.self])
 }
 
 struct HealthImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "health",
-        abstract: "Import an Apple Health export: export.xml, or the zip that holds it.",
-        discussion: "Importing the same export again, or a later one, adds only what is new.")
+        abstract: "Import an Apple Health export: export.xml, or the zip that contains it.",
+        discussion: "Importing the same export again, or a later one, adds only new data.")
 
-    @Argument(help: "The export.", completion: .file(extensions: ["xml", "zip"]))
+    @Argument(help: "The export's file.", completion: .file(extensions: ["xml", "zip"]))
     var file: String
 
     @OptionGroup var store: HealthStoreOptions
 
-    @Option(help: "The source to believe first where several counted the same. Repeatable.")
+    @Option(help: "The preferred source if several sources counted the same steps. Repeatable.")
     var source: [String] = []
 
-    @Flag(help: "Print the result as JSON, and no progress.")
+    @Flag(help: "Print the result as JSON, without progress.")
     var json = false
 
     func run() async throws {
@@ -62,20 +62,20 @@ struct HealthImportCommand: AsyncParsableCommand {
             "\(counts.records) records in "
                 + "\(seconds.formatted(.number.precision(.fractionLength(2)))) s, "
                 + "\(Int(rate)) MB/s: \(report.added) new, \(report.known) known, "
-                + "\(report.duplicates) twice, \(counts.ignored) of kinds that are not kept, "
-                + "\(counts.nested) inside others."
+                + "\(report.duplicates) duplicates, \(counts.ignored) of unsupported kinds, "
+                + "\(counts.nested) nested in others."
         ]
         if let days = try store.read({ try $0.days() }) {
-            lines.append("Known now: \(days.lowerBound) to \(days.upperBound).")
+            lines.append("Stored: \(days.lowerBound) to \(days.upperBound).")
         }
         if counts.isCutOff {
-            lines.append("The file's end is missing; what is in it was imported.")
+            lines.append("The end of the file is missing. The rest was imported.")
         }
         if counts.samples == 0 {
-            lines.append("Nothing was imported: no record is of a kind that is kept.")
+            lines.append("Nothing was imported: the file has no record of a supported kind.")
         }
         if counts.bad > 0 {
-            lines.append("\(counts.bad) records were left out:")
+            lines.append("\(counts.bad) records were skipped:")
             lines += Self.lines(ofBad: counts)
         }
         return lines.joined(separator: "\n")

@@ -11,47 +11,52 @@ extension RulesCommand {
     /// Prints the decision of the rules for one request, with the value of each expression.
     struct ExplainCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "explain", abstract: "Say whether something is allowed, and why.",
+            commandName: "explain", abstract: "Explain why a request is allowed or denied.",
             discussion: """
-                Asks the server that runs on this machine, with its documents and rules: nothing is \
-                done, and nothing is billed. With --cases a file's documents and rules are asked. The \
-                exit code is 1 when it is not allowed.
+                Evaluates the request on the server that runs on this machine, with its \
+                documents and rules. Changes nothing and bills nothing. With --cases, uses the \
+                documents and rules of a file. Exits with 1 if the request is denied.
                 """)
 
         @Argument(help: "get, list, create, update, set or delete.")
         var operation: String
 
-        @Argument(help: "The document, or for list the collection.")
+        @Argument(help: "The path of the document; for list, of the collection.")
         var path: String
 
-        @Option(name: .customLong("as"), help: "The account's uid; without it nobody asks.")
+        @Option(
+            name: .customLong("as"),
+            help: """
+                uid of the caller; omit for an unauthenticated request.
+                """)
         var uid: String?
 
-        @Option(help: "The claims of the account's token, JSON, as in {\"admin\": true}.")
+        @Option(help: "The claims of the caller's token as JSON, as in {\"admin\": true}.")
         var token: String?
 
-        @Option(help: "The fields to write, JSON.")
+        @Option(help: "The fields to write, as JSON.")
         var data: String?
 
         @Option(
             name: .customLong("where"),
-            help: "A condition of a list, JSON, as in [\"owner\", \"==\", \"ann\"]; again for more."
+            help:
+                "A filter of a list as JSON, as in [\"owner\", \"==\", \"ann\"]. Repeatable."
         )
         var conditions: [String] = []
 
-        @Option(help: "The limit of a list.")
+        @Option(help: "The limit of a list request.")
         var limit: Int?
 
-        @Option(help: "A file of cases, whose documents and rules are asked.")
+        @Option(help: "A file of cases. Its documents and rules are used.")
         var cases: String?
 
-        @Option(help: "The firestore.rules to ask, with --cases.")
+        @Option(help: "The firestore.rules file, with --cases.")
         var rules: String?
 
         @Option(help: "The control port of the running server.")
         var controlPort = 4_000
 
-        @Option(help: "The project of the documents, on the server.")
+        @Option(help: "The project on the server.")
         var project = "demo"
 
         @Option(help: "The database of the project.")
@@ -80,7 +85,7 @@ extension RulesCommand {
         private func question() throws -> Data {
             func json(_ text: String, _ option: String) throws -> JSONValue {
                 guard let parsed = try? JSONValue(Array(text.utf8)) else {
-                    throw ValidationError("\(option) is no JSON: \(text)")
+                    throw ValidationError("\(option) is not JSON: \(text)")
                 }
                 return parsed
             }
@@ -112,7 +117,7 @@ extension RulesCommand {
                 throw RulesFiles.failure(error.message, "explain")
             }
             guard let outcome = file.with([test]).run(ruleset).outcomes.first else {
-                throw RulesFiles.failure("There is nothing to judge.", "explain")
+                throw RulesFiles.failure("There is no request to evaluate.", "explain")
             }
             return Answer(
                 allowed: outcome.isAllowed, reason: outcome.reason, trace: outcome.trace)
@@ -135,13 +140,14 @@ extension RulesCommand {
                 body = try await response.body.collect(upTo: 16 << 20)
             } catch {
                 throw RulesFiles.failure(
-                    "No server answers at port \(controlPort); --cases asks a file.", "explain")
+                    "No server answers at port \(controlPort). Use --cases to evaluate a file.",
+                    "explain")
             }
             let bytes = Data(body.readableBytesView)
             if let answer = try? JSONDecoder().decode(Answer.self, from: bytes) { return answer }
             let refusal = try? JSONDecoder().decode([String: String].self, from: bytes)
             throw RulesFiles.failure(
-                refusal?["error"] ?? "The server's answer is not understood.", "explain")
+                refusal?["error"] ?? "The server sent an unexpected answer.", "explain")
         }
     }
 }

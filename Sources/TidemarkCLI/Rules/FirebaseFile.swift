@@ -42,7 +42,7 @@ struct FirebaseFile: Hashable {
             throw Unreadable(message: "There is no file \(path).")
         }
         guard let contents = try? JSONDecoder().decode(Contents.self, from: data) else {
-            throw Unreadable(message: "\(path) is no firebase.json.")
+            throw Unreadable(message: "\(path) is not a firebase.json file.")
         }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
         let database = contents.firestore?.main
@@ -72,9 +72,9 @@ struct FirebaseFile: Hashable {
                 ("Firestore", firestorePort), ("accounts", accountsPort), ("console", controlPort),
                 ("requests", requestsPort),
             ].compactMap { name, port in port.map { "\(name) port \($0)" } }
-            + missing.map { "\($0) is not there" }
+            + missing.map { "\($0) does not exist" }
         return "\(path): "
-            + (parts.isEmpty ? "nothing for Firestore." : parts.joined(separator: ", "))
+            + (parts.isEmpty ? "no settings for Firestore." : parts.joined(separator: ", "))
     }
 
     private struct Contents: Decodable {

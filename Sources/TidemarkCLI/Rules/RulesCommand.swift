@@ -11,17 +11,17 @@ struct RulesCommand: AsyncParsableCommand {
 
     struct CheckCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "check", abstract: "Say what is wrong with a rules file.",
+            commandName: "check", abstract: "Check a rules file.",
             discussion: """
-                Errors are what production refuses. Warnings are what is likely not meant: rules that \
-                never decide, conditions that everybody fulfils, lists that no query can be proven for, \
-                functions that nothing calls. The exit code is 1 when there are errors.
+                Reports errors, which production refuses, and warnings, which are probably \
+                mistakes: rules without effect, conditions that are always true, list rules that \
+                no query can satisfy, unused functions. Exits with 1 if there are errors.
                 """)
 
-        @Argument(help: "The firestore.rules.")
+        @Argument(help: "The firestore.rules file.")
         var file = "firestore.rules"
 
-        @Flag(help: "Fail on warnings too.")
+        @Flag(help: "Also exit with 1 if there are warnings.")
         var strict = false
 
         func run() throws {
@@ -35,27 +35,27 @@ struct RulesCommand: AsyncParsableCommand {
                 print("\(place): \(issue.severity.rawValue): \(issue.message)")
             }
             let errors = issues.count { $0.severity == .error }
-            if issues.isEmpty { print("\(file): nothing is wrong.") }
+            if issues.isEmpty { print("\(file): no problems found.") }
             if errors > 0 || strict && !issues.isEmpty { throw ExitCode.failure }
         }
     }
 
     struct TestCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "test", abstract: "Judge the cases of a file.",
+            commandName: "test", abstract: "Run the test cases of a file.",
             discussion: """
-                The file has documents, and cases on them: who asks for what, and whether it is to be \
-                allowed. Documentation/SecurityRules.md describes it. Refusals and permissions that were \
-                not expected are shown with the value of each expression; the exit code is then 1.
+                The file contains documents and cases: who requests what, and if the rules \
+                should allow it. Documentation/SecurityRules.md describes the format. Prints \
+                each unexpected result with the value of each expression, and then exits with 1.
                 """)
 
-        @Argument(help: "The file of cases, JSON.")
+        @Argument(help: "The file of cases, as JSON.")
         var cases: String
 
-        @Option(help: "The firestore.rules. (default: the one that the file of cases names)")
+        @Option(help: "The firestore.rules file. (default: the file that the cases name)")
         var rules: String?
 
-        @Flag(help: "Also list what no case has tested.")
+        @Flag(help: "Also list the rules that no case has tested.")
         var coverage = false
 
         func run() throws {
@@ -73,7 +73,7 @@ struct RulesCommand: AsyncParsableCommand {
             if coverage {
                 for issue in untested { print("untested: \(issue)") }
             } else if !untested.isEmpty {
-                print("\(untested.count) things were not tested; --coverage lists them.")
+                print("\(untested.count) rules or branches were not tested; --coverage lists them.")
             }
             if failed > 0 { throw ExitCode.failure }
         }

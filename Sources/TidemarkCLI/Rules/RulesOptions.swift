@@ -8,32 +8,35 @@ import TidemarkServer
 struct RulesOptions: ParsableArguments {
     @Option(
         help: """
-            A firestore.rules. Callers may do what it allows, as in production; the bearer token "owner" \
-            may do everything. It is read again when it changes. Without one everything is allowed.
+            A firestore.rules file. It decides what callers may do, as in production; the bearer \
+            token "owner" may do everything. The server reloads the file when it changes. \
+            Without rules everything is allowed.
             """)
     var rules: String?
 
     @Option(
         help: """
-            What a refused caller reads: explained says which condition was not true, and its values; \
-            production is production's one sentence, and why is on standard error and in the console. \
-            (default: explained on this machine; production with --accounts secure, and for an address \
-            that others can reach)
+            The message for a denied caller. explained: the condition that was not true, with \
+            its values. production: the sentence that production sends; standard error and the \
+            console show the reason. (default: explained on this machine; production with \
+            --accounts secure, and for an address that others can reach)
             """, transform: Self.errors)
     var rulesErrors: RulesSettings.Errors?
 
     @Option(
         help: ArgumentHelp(
             """
-            The firebase.json that names rules, indexes and ports, where options do not; "none" for \
-            none. (default: the one in this folder or the nearest one around it)
+            The firebase.json file that names rules, indexes and ports; options take precedence. \
+            "none" ignores such files. (default: the file in this folder or the nearest parent \
+            folder)
             """, valueName: "file"))
     var firebaseJson: String?
 
     @Option(
         help: """
-            The port for the feed of judged requests, ws://HOST:PORT/requests, which Firebase's emulator \
-            pages read; 0 picks a free one. (default: 0; GET /emulators on the control port tells it)
+            The port for the feed of rules decisions, ws://HOST:PORT/requests, which the \
+            Emulator UI of Firebase reads; 0 picks a free port. (default: 0; GET /emulators on \
+            the control port returns the port)
             """)
     var requestsPort: Int?
 
@@ -46,9 +49,9 @@ struct RulesOptions: ParsableArguments {
     static func remark(hasToken: Bool, mode: AccountsSettings.Mode?) -> String? {
         if !hasToken || mode == .secure { return nil }
         return """
-            The rules are in force, and nobody is asked about: every caller must show the server's token, \
-            and whoever shows it is an administrator, who may do everything. For callers with tokens of \
-            their own use --accounts secure.
+            The rules have no effect: every caller must send the server's token, and a caller \
+            with that token is an administrator, who may do everything. Use --accounts secure to \
+            let callers sign in.
             """
     }
 
@@ -89,7 +92,7 @@ struct RulesOptions: ParsableArguments {
     private static func errors(_ name: String) throws -> RulesSettings.Errors {
         guard let errors = RulesSettings.Errors(rawValue: name) else {
             let names = RulesSettings.Errors.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("'\(name)' is none of \(names).")
+            throw ValidationError("'\(name)' is not one of \(names).")
         }
         return errors
     }

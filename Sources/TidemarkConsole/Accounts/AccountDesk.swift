@@ -59,7 +59,7 @@ struct AccountDesk {
         case "delete":
             return try await accounts.ask(
                 .delete, project: project, fields: ["localId": fields["localId"] ?? .null])
-        default: throw AccountRefusal("INVALID_ARGUMENT : \(action) is no action.")
+        default: throw AccountRefusal("INVALID_ARGUMENT : \(action) is not an action.")
         }
     }
 }

@@ -123,9 +123,9 @@ struct InboxRow: Encodable {
     @HTMLBuilder static func html(_ rows: [InboxRow]) -> HTML {
         Tag.h2 { "Inbox" }
         Tag.p {
-            "Codes and links that would have been mailed, newest first. Each is good for an hour."
+            "Codes and links of unsent emails, newest first. Each is valid for one hour."
         }
-        if rows.isEmpty { Tag.p { "Nothing was sent." } }
+        if rows.isEmpty { Tag.p { "No messages." } }
         if !rows.isEmpty {
             Tag.table {
                 Tag.thead {
@@ -149,10 +149,10 @@ struct InboxRow: Encodable {
 
     private var purpose: String {
         switch kind {
-        case "PASSWORD_RESET": "a new password"
-        case "VERIFY_EMAIL": "proof of the address"
-        case "EMAIL_SIGNIN": "signing in"
-        case "VERIFY_AND_CHANGE_EMAIL": "a change of address"
+        case "PASSWORD_RESET": "password reset"
+        case "VERIFY_EMAIL": "address verification"
+        case "EMAIL_SIGNIN": "sign-in"
+        case "VERIFY_AND_CHANGE_EMAIL": "change of address"
         default: kind
         }
     }
@@ -173,7 +173,7 @@ struct PhoneRow: Encodable {
         if !rows.isEmpty {
             Tag.h2 { "Text messages" }
             Tag.p {
-                "Codes that would have been sent to phones, newest first. Each is good for an hour, once."
+                "Codes of unsent text messages, newest first. Each is valid once, for one hour."
             }
             Tag.table {
                 Tag.thead {
@@ -217,7 +217,7 @@ struct AccountPage: Page {
     private var figures: [(String, String)] {
         [
             ("Id", account.id), ("Providers", account.providers.joined(separator: ", ")),
-            ("Address proven", account.isEmailVerified ? "yes" : "no"),
+            ("Address verified", account.isEmailVerified ? "yes" : "no"),
             ("Phone", account.phoneNumber ?? "none"), ("Created", account.created),
             ("Last sign-in", account.lastLogin ?? "never"),
             ("State", account.isDisabled ? "disabled" : "active"),
@@ -270,10 +270,10 @@ struct AccountForm {
 struct TokenForm {
     var html: HTML {
         Tag.form(.class("editor"), .data(.part, "token"), .hidden) {
-            Tag.h2 { "A token taken apart" }
+            Tag.h2 { "Decode a token" }
             Tag.label(.for("token")) { "Token" }
             Tag.textarea(.id("token"), .rows(3), .noSpelling)
-            Tag.p { Tag.button(.type(.submit), .class("plain")) { "Take apart" } }
+            Tag.p { Tag.button(.type(.submit), .class("plain")) { "Decode" } }
             Tag.output(.live)
         }
     }

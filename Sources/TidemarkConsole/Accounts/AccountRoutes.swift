@@ -12,7 +12,7 @@ struct AccountRoutes {
         _ path: [String], _ request: PageRequest, _ form: PageForm
     ) async -> PageAnswer {
         guard let accounts else {
-            return ErrorPage(section: .accounts, error: "This server keeps no accounts.")
+            return ErrorPage(section: .accounts, error: "This server has no accounts.")
                 .answer(404, form)
         }
         let project =
@@ -24,7 +24,7 @@ struct AccountRoutes {
                 return form.answer(try await desk.page(after: request["page"]))
             }
             if let page = try await desk.account(path[1]) { return form.answer(page) }
-            return ErrorPage(section: .accounts, error: "There is no such account.")
+            return ErrorPage(section: .accounts, error: "This account does not exist.")
                 .answer(404, form)
         } catch {
             return ErrorPage(section: .accounts, error: error.message).answer(error.status, form)
@@ -34,11 +34,11 @@ struct AccountRoutes {
     func change(
         _ path: [String], _ request: PageRequest
     ) async throws(PageRefusal) -> PageAnswer {
-        guard let accounts else { throw PageRefusal(404, "This server keeps no accounts.") }
+        guard let accounts else { throw PageRefusal(404, "This server has no accounts.") }
         guard
             case .object(let order)? = try? JSONDecoder().decode(
                 JSONTree.self, from: Data(request.body))
-        else { throw PageRefusal(400, "The body is a JSON object.") }
+        else { throw PageRefusal(400, "The body must be a JSON object.") }
         let project = path.first ?? accounts.settings.project
         let id = path.count > 1 && !path[1].isEmpty ? path[1] : nil
         do throws(AccountRefusal) {

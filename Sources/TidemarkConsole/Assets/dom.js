@@ -43,7 +43,7 @@ export async function send(method, address, body, output) {
     const answer = await response.json();
     output.textContent = response.ok ? "" : answer.error;
     return response.ok ? answer : undefined;
-  } catch { output.textContent = "The server does not answer. Nothing is lost: try again."; }
+  } catch { output.textContent = "The server does not answer. Your text is kept: try again."; }
 }
 
 /** Asks for one line of text, or for a yes. Resolves with the text, or nothing. */

@@ -151,7 +151,7 @@ if (form) {
     try {
       const fields = JSON.parse(body()).fields ?? {};
       stage(key, { path, update: update || undefined, fields: json(fields), before: json(JSON.parse(before).fields ?? {}) });
-      output.textContent = "Staged: it is written with the others.";
+      output.textContent = "Staged. Write it together with the other staged edits.";
     } catch (error) { output.textContent = error.message; }
   });
 }

@@ -15,7 +15,7 @@ for (const form of document.querySelectorAll("[data-part=restore]")) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const output = form.querySelector("output");
-    if (await send("POST", form.dataset.path, "{}", output)) output.textContent = "It is as it was then.";
+    if (await send("POST", form.dataset.path, "{}", output)) output.textContent = "Restored.";
   });
 }
 

@@ -220,7 +220,7 @@ class Grid {
       link.textContent = data ? data.id : "…";
       if (data) link.href = this.documentAddress(data.id); else link.removeAttribute("href");
       link.tabIndex = -1;
-      small.textContent = data && !data.update ? " missing, has collections" : "";
+      small.textContent = data && !data.update ? " missing, has subcollections" : "";
       cells.forEach((cell, column) => this.fillCell(cell, data?.cells[column]));
     }
     row.classList.toggle("active", isActive);
@@ -309,7 +309,7 @@ class Grid {
   async stageCell(data, name, kind, text) {
     const [path] = this.address.split("?");
     const whole = await fetchJSON(`${path.replace("/data/", "/data.json/")}/${encodeURIComponent(data.id)}`);
-    if (whole.updateTime !== data.update) throw new Error("The document has changed since it was shown.");
+    if (whole.updateTime !== data.update) throw new Error("The document has changed since you opened it.");
     const { project, database } = whole.place;
     const value = JSON.parse(jsonOf(kind, text, `projects/${project}/databases/${database}`));
     const fields = whole.fields ?? {};
@@ -317,7 +317,7 @@ class Grid {
       path: whole.place.path, update: data.update, before: json(fields), fields: json({ ...fields, [name]: value }),
     });
     data.cells[this.columns.indexOf(name)] = value;
-    say("Staged: it is written with the others.");
+    say("Staged. Write it together with the other staged edits.");
   }
 
   /** Fetches again what is seen: documents have changed. */

@@ -28,6 +28,6 @@ if (subject) {
   let isFirst = true;
   const events = new EventSource("/events");
   events.addEventListener(subject, () => { if (!isFirst) refresh(); isFirst = false; });
-  events.onerror = () => { isLost = true; say("The connection is lost; trying again."); };
+  events.onerror = () => { isLost = true; say("The connection is lost. Reconnecting."); };
   events.onopen = () => { if (isLost) { say(""); isLost = false; isFirst = true; refresh(); } };
 }

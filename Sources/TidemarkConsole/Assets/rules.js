@@ -16,7 +16,7 @@ if (rules) {
     const errors = answer.issues.filter((issue) => issue.severity === "error").length;
     output.textContent = errors
       ? "These rules cannot be used."
-      : `${answer.flips.length} of the last requests would come out otherwise.`;
+      : `${answer.flips.length} of the last requests would be decided differently.`;
     list([
       ...answer.issues.map((i) => `L${i.line}:${i.column} ${i.severity}: ${i.message}`),
       ...answer.flips.map((f) => `${f.request.uid ?? "nobody"} ${f.request.method} `
@@ -33,6 +33,6 @@ if (rules) {
       .then(async (response) => {
         if (response.ok) { location.reload(); return; }
         output.textContent = (await response.json()).error.message;
-      }, () => { output.textContent = "The server does not answer. Nothing is lost: try again."; });
+      }, () => { output.textContent = "The server does not answer. Your text is kept: try again."; });
   });
 }

@@ -17,7 +17,7 @@ function keep(key, edits) {
 /** Adds an edit, in the place of one of the same document. `fields` is JSON text, undefined to delete. */
 export function stage(key, edit) {
   const edits = staged(key).filter((other) => other.path !== edit.path);
-  if (edits.length >= maxStaged) throw new Error(`At most ${maxStaged} edits are staged.`);
+  if (edits.length >= maxStaged) throw new Error(`At most ${maxStaged} edits can be staged.`);
   keep(key, [...edits, edit]);
 }
 

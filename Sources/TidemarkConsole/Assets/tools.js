@@ -31,14 +31,14 @@ if (tools) {
   const eraseBelow = async () => {
     try {
       const { documents } = await fetchJSON(`/below${here}`);
-      if (!await ask(`Delete ${documents} ${documents === 1 ? "document" : "documents"}: ${path} and all below it?`,
+      if (!await ask(`Delete ${documents} ${documents === 1 ? "document" : "documents"}: ${path} and all subcollections?`,
         { action: `Delete ${documents}`, danger: true })) return;
       if (await send("DELETE", `/below${here}?count=${documents}`, undefined, output)) open(parent);
     } catch (error) { output.textContent = error.message; }
   };
 
   const create = async () => {
-    const id = await ask("A new document", { label: path ? "Document id" : "Path, as in rooms/blue", action: "Go on" });
+    const id = await ask("A new document", { label: path ? "Document id" : "Path, as in rooms/blue", action: "Continue" });
     if (id) open(path ? `${path}/${id}` : id);
   };
 
@@ -60,7 +60,7 @@ if (tools) {
     for (let part = 0; part < parts; part += 1) {
       const some = edits.slice(part * maxStaged, (part + 1) * maxStaged);
       if (!await send("POST", `/batch${key}`, batch(some), output)) {
-        output.textContent += ` ${part * maxStaged} documents were written before.`;
+        output.textContent += ` ${part * maxStaged} documents were written before that.`;
         return;
       }
     }
@@ -79,7 +79,7 @@ if (tools) {
     addEventListener("drop", async (event) => {
       event.preventDefault();
       const file = event.dataTransfer.files[0];
-      if (file && file.size > 4_000_000) { say("A file may have 4 MB: cut it into parts."); return; }
+      if (file && file.size > 4_000_000) { say("A file can have at most 4 MB. Split the file."); return; }
       const text = file ? await file.text() : event.dataTransfer.getData("text");
       if (text) await take(text);
     });

@@ -78,7 +78,7 @@ const number = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 function doubleJSON(text) {
   const plain = text.trim();
   if (["NaN", "Infinity", "-Infinity"].includes(plain)) return JSON.stringify(plain);
-  if (!number.test(plain) || !Number.isFinite(Number(plain))) throw new Error(`${text} is no number.`);
+  if (!number.test(plain) || !Number.isFinite(Number(plain))) throw new Error(`${text} is not a number.`);
   return plain;
 }
 
@@ -94,15 +94,15 @@ export function jsonOf(kind, text, root) {
       return `{"booleanValue":${text}}`;
     case "integer":
       if (!/^-?\d+$/.test(text.trim()) || BigInt.asIntN(64, BigInt(text)) !== BigInt(text)) {
-        throw new Error(`${text} is no integer of 64 bits.`);
+        throw new Error(`${text} is not a 64-bit integer.`);
       }
       return `{"integerValue":"${BigInt(text)}"}`;
     case "double": return `{"doubleValue":${doubleJSON(text)}}`;
     case "timestamp":
-      if (Number.isNaN(Date.parse(text.trim()))) throw new Error(`${text} is no time, as in 2026-11-24T10:00:00.000000001Z.`);
+      if (Number.isNaN(Date.parse(text.trim()))) throw new Error(`${text} is not a time, as in 2026-11-24T10:00:00.000000001Z.`);
       return `{"timestampValue":${JSON.stringify(text.trim())}}`;
     case "bytes":
-      try { atob(text.trim()); } catch { throw new Error("Bytes are written in base64."); }
+      try { atob(text.trim()); } catch { throw new Error("Write bytes in base64."); }
       return `{"bytesValue":${JSON.stringify(text.trim())}}`;
     case "reference": {
       const name = text.startsWith("projects/") ? text : `${root}/documents/${text}`;
@@ -110,13 +110,13 @@ export function jsonOf(kind, text, root) {
     }
     case "geo point": {
       const parts = listed(text);
-      if (parts.length !== 2) throw new Error("A place is a latitude and a longitude: 52.5, 13.4.");
+      if (parts.length !== 2) throw new Error("A geo point must be a latitude and a longitude, as in 52.5, 13.4.");
       return `{"geoPointValue":{"latitude":${parts[0]},"longitude":${parts[1]}}}`;
     }
     case "vector": {
       const values = listed(text).map((n) => `{"doubleValue":${n}}`).join(",");
       return `{"mapValue":{"fields":{"__type__":{"stringValue":"__vector__"},"value":{"arrayValue":{"values":[${values}]}}}}}`;
     }
-    default: throw new Error(`${kind} is no kind of value.`);
+    default: throw new Error(`${kind} is not a type of value.`);
   }
 }

@@ -44,10 +44,10 @@ struct BatchOrder: Decodable {
     static func mutations(in body: [UInt8]) throws(PageRefusal) -> [Mutation] {
         let order: BatchOrder
         do { order = try JSONValueDecoder().decode(BatchOrder.self, from: body) } catch {
-            throw PageRefusal(400, "This is no batch: \(PageRefusal.sentence(error))")
+            throw PageRefusal(400, "This is not a batch: \(PageRefusal.sentence(error))")
         }
         guard (1...maxWrites).contains(order.writes.count) else {
-            throw PageRefusal(400, "A batch has 1 to \(maxWrites) writes.")
+            throw PageRefusal(400, "A batch must have 1 to \(maxWrites) writes.")
         }
         var mutations: [Mutation] = []
         for write in order.writes { mutations.append(try write.mutation()) }
@@ -63,7 +63,7 @@ extension Precondition {
             return
         }
         guard let time = Timestamp(rfc3339: update) else {
-            throw PageRefusal(400, "\"update\" is a time, as in 2026-11-24T10:00:00.000001Z.")
+            throw PageRefusal(400, "\"update\" must be a time, as in 2026-11-24T10:00:00.000001Z.")
         }
         self = .updateTime(time)
     }

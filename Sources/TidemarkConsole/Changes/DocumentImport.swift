@@ -30,7 +30,7 @@ struct DocumentImport {
     /// - Throws: A sentence with the line of the error. No document is imported then.
     func entries(of text: String) throws(PageRefusal) -> [Entry] {
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard let first = trimmed.first else { throw PageRefusal(400, "There is nothing in it.") }
+        guard let first = trimmed.first else { throw PageRefusal(400, "The text is empty.") }
         let entries: [Entry]
         if first == "{" || first == "[" {
             entries = try self.entries(ofJSON: trimmed)
@@ -44,7 +44,11 @@ struct DocumentImport {
         return entries
     }
 
-    private static let tooMany = PageRefusal(400, "More than \(maxDocuments) documents at once.")
+    private static let tooMany = PageRefusal(
+        400,
+        """
+        One import can have at most \(maxDocuments) documents.
+        """)
 
     private func entries(ofJSON text: String) throws(PageRefusal) -> [Entry] {
         if let whole = try? JSONValue(Array(text.utf8)) {
@@ -63,7 +67,7 @@ struct DocumentImport {
             separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() where !line.allSatisfy({ $0 <= 0x20 }) {
             guard let value = try? JSONValue(Array(line)) else {
-                throw PageRefusal(400, "Line \(index + 1) is no JSON.")
+                throw PageRefusal(400, "Line \(index + 1) is not JSON.")
             }
             entries.append(try entry(value, at: "Line \(index + 1)"))
             if entries.count > Self.maxDocuments { break }
@@ -73,7 +77,7 @@ struct DocumentImport {
 
     private func entry(_ value: JSONValue, at place: String) throws(PageRefusal) -> Entry {
         guard case .object(var members) = value else {
-            throw PageRefusal(400, "\(place) is no JSON object.")
+            throw PageRefusal(400, "\(place) is not a JSON object.")
         }
         var id = members["__id__"].map(Self.text)
         if id != nil { members["__id__"] = nil }
@@ -134,7 +138,7 @@ struct DocumentImport {
         case .integer(let number): return .integer(number)
         case .number(let number):
             guard number.isFinite else {
-                throw PageRefusal(400, "\(place) has a number that no double holds.")
+                throw PageRefusal(400, "\(place) has a number that is too large.")
             }
             return .double(number)
         case .text(let text): return .string(text)
@@ -166,13 +170,17 @@ enum CSVText {
         guard !lines.isEmpty else { return [] }
         let names = lines.removeFirst().cells.map(\.text)
         guard Set(names.map(ByteString.init)).count == names.count, !names.contains("") else {
-            throw PageRefusal(400, "Line 1 names the fields, each once.")
+            throw PageRefusal(400, "Line 1 must name each field once.")
         }
         var rows: [Row] = []
         for (number, cells) in lines {
             guard cells.count == names.count else {
                 throw PageRefusal(
-                    400, "Line \(number) has \(cells.count) values, line 1 \(names.count) names.")
+                    400,
+                    """
+                    Line \(number) has \(cells.count) values, but line 1 has \(names.count) \
+                    names.
+                    """)
             }
             var fields = MapValue()
             for (name, cell) in zip(names, cells) { fields[name] = value(cell) }
@@ -241,7 +249,7 @@ enum CSVText {
                 cell.text.unicodeScalars.append(next)
             }
         }
-        if isOpen { throw PageRefusal(400, "Line \(firstLine): a quoted value is not closed.") }
+        if isOpen { throw PageRefusal(400, "Line \(firstLine): a closing quote is missing.") }
         endRow()
         return lines
     }

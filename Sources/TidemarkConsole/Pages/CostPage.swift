@@ -40,14 +40,14 @@ struct CostPage: Page {
         Tag.section(.data(.part, "live"), .data(.key, "traffic")) {
             Tag.p {
                 """
-                \(total.grouped) reads since the count began: $\(dollars(total)), and \
-                $\(dollars(total, users)) when each of \(users.grouped) users does the same. \
-                At $\(pricePer100000) for 100 000 reads (nam5), none of them free.
+                \(total.grouped) reads since the start of the count: $\(dollars(total)), or \
+                $\(dollars(total, users)) if each of \(users.grouped) users does the same. \
+                Price: $\(pricePer100000) for 100,000 reads (nam5), without the free quota.
                 """
             }
             chart.html
             table
-            if hidden > 0 { Tag.p { "\(hidden.grouped) cheaper rows are not shown." } }
+            if hidden > 0 { Tag.p { "\(hidden.grouped) cheaper rows are hidden." } }
         }
     }
 

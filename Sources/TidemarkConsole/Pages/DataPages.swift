@@ -63,8 +63,8 @@ struct DataPlace: Hashable, Sendable, Encodable {
         }
         if time != nil {
             Tag.p(.class("past"), .role("note")) {
-                "This is the past. "
-                Tag.a(.href(PagePath(address().segments))) { "Show it as it is now" }
+                "You see a past version. "
+                Tag.a(.href(PagePath(address().segments))) { "Show the current version" }
             }
         }
     }
@@ -85,7 +85,7 @@ struct DatabasesPage: Page {
 
     @HTMLBuilder var body: HTML {
         if databases.isEmpty {
-            Tag.p { "There is no data yet. Point a client at this server and write something." }
+            Tag.p { "There is no data yet. Connect a client to this server and write a document." }
         }
         Tag.ul(.class("list")) {
             for name in databases {
@@ -277,7 +277,7 @@ struct DocumentTable: Encodable {
         Tag.tr {
             Tag.th(.scope("row")) {
                 Tag.a(.href(place.address(segments))) { Tag.bdi { segments.last ?? "" } }
-                if row.fields == nil { Tag.small { " missing, has collections" } }
+                if row.fields == nil { Tag.small { " missing, has subcollections" } }
             }
             for column in columns {
                 if let value = row.fields?.fields[column] {

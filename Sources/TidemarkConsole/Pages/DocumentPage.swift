@@ -42,13 +42,13 @@ struct DocumentPage: Page {
                 place: place,
                 names: [
                     (.copy, "Copy"), (.rename, "Rename"), (.erase, "Delete"),
-                    (.eraseBelow, "Delete with all below"),
+                    (.eraseBelow, "Delete with subcollections"),
                 ]
             ).html
         }
         Tag.section(.data(.part, "live"), .data(.key, "data")) { shown }
         if place.time == nil { editor }
-        Tag.h2 { "Collections below it" }
+        Tag.h2 { "Subcollections" }
         CollectionList(place: place, collections: collections).html
     }
 
@@ -63,7 +63,7 @@ struct DocumentPage: Page {
             }
             fields(document.fields)
         } else {
-            Tag.p(.role("note")) { "There is no such document." }
+            Tag.p(.role("note")) { "This document does not exist." }
         }
     }
 

@@ -49,7 +49,7 @@ struct QueryPage: Page {
             Tag.button(.type(.submit)) { "Run" }
         }
         Tag.details {
-            Tag.summary { "What can be asked" }
+            Tag.summary { "Examples" }
             Tag.pre { Tag.code { Self.examples } }
         }
         if let error { Tag.p(.role("alert")) { error } }
@@ -81,7 +81,7 @@ struct QueryPage: Page {
             }
             Tag.dt { "Reads billed in production" }
             Tag.dd { result.reads.grouped }
-            Tag.dt { "Reads of the whole query" }
+            Tag.dt { "Reads for the full result" }
             Tag.dd { result.predictedReads.grouped }
             Tag.dt { "Time" }
             Tag.dd { "\(Double(result.microseconds) / 1_000) ms" }
@@ -93,15 +93,15 @@ struct QueryPage: Page {
         if result.isUnbounded {
             Tag.p(.role("note"), .class("advice")) {
                 """
-                This query has no limit and no condition: as a listener it costs a read for each \
-                document of the collection, each time it starts anew. Give it a limit, or use a feed.
+                This query has no limit and no filter. A listener with it costs one read per \
+                document of the collection each time it starts. Add a limit, or use a feed.
                 """
             }
         }
         if let missing = result.missingIndex {
             Tag.p(.role("note"), .class("advice")) {
                 """
-                Production refuses this query without an index that is not automatic. This goes into \
+                In production this query needs a composite index. Add it to \
                 firestore.indexes.json:
                 """
             }

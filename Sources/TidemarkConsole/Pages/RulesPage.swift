@@ -43,7 +43,7 @@ struct RulesPage: Page {
             Tag.div(.role("alert")) {
                 Tag.p {
                     """
-                    \(file ?? "The file") cannot be used as it is now; the rules before it are in force.
+                    \(file ?? "The file") has errors. The previous rules stay in force.
                     """
                 }
                 Tag.ul { for problem in problems { Tag.li { Tag.code { problem } } } }
@@ -52,16 +52,17 @@ struct RulesPage: Page {
         if let rules {
             question.form
             question.result
-            Tag.h2 { "The file" }
+            Tag.h2 { "File" }
             source(rules)
             Tag.h2 { "Try other rules" }
             editor(rules)
-            Tag.h2 { "Last requests" }
+            Tag.h2 { "Recent requests" }
             requestTable
         } else {
             Tag.p {
                 """
-                No rules are in force: everything is allowed. Start the server with --rules FILE.
+                No rules are in force, so everything is allowed. Start the server with --rules \
+                FILE.
                 """
             }
         }
@@ -95,10 +96,10 @@ struct RulesPage: Page {
     }
 
     private static func shown(_ answers: RulesCoverage.Answers) -> String {
-        if answers.asked == 0 { return "not asked " }
+        if answers.asked == 0 { return "not evaluated " }
         let parts = [
             ("allowed", answers.allowed), ("denied", answers.denied), ("failed", answers.failed),
-            ("not sure", answers.undecided),
+            ("uncertain", answers.undecided),
         ]
         return parts.filter { $0.1 > 0 }.map { "\($0.1.grouped) \($0.0)" }.joined(separator: ", ")
             + " "
@@ -107,12 +108,12 @@ struct RulesPage: Page {
     private func editor(_ rules: Ruleset) -> HTML {
         Tag.form(.class("query"), .data(.part, "rules")) {
             Tag.label(.for("source")) {
-                "Other rules: see what is wrong with them, and which of the last requests they decide otherwise"
+                "Other rules: check them, and see which recent requests they decide differently"
             }
             Tag.textarea(.id("source"), .rows(16), .noSpelling) { rules.source.text }
             Tag.button(.type(.submit)) { "Try" }
             Tag.button(.type(.button), .data(.part, "put")) {
-                "Put in force until the file changes"
+                "Apply until the file changes"
             }
             Tag.output(.live)
             Tag.ul(.data(.part, "found"))
@@ -120,7 +121,7 @@ struct RulesPage: Page {
     }
 
     private var requestTable: HTML {
-        if requests.isEmpty { return Tag.p { "None since the server started." } }
+        if requests.isEmpty { return Tag.p { "No requests since the server started." } }
         return Tag.div(.class("scroll")) { rows }
     }
 

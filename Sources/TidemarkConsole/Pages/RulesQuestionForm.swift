@@ -46,7 +46,7 @@ struct RulesQuestionForm {
         } catch let error as RulesQuestionError {
             throw error
         } catch {
-            throw RulesQuestionError(message: "The question is not understood.")
+            throw RulesQuestionError(message: "The form is not valid.")
         }
     }
 
@@ -72,7 +72,8 @@ struct RulesQuestionForm {
             fields["data"] = try parsed(data.isEmpty ? "{}" : data, "The fields")
         } else if operation == "list", !data.isEmpty {
             guard case .object(let rest) = try parsed(data, "The query") else {
-                throw RulesQuestionError(message: "The query is {\"where\": […], \"limit\": …}.")
+                throw RulesQuestionError(
+                    message: "The query must be {\"where\": […], \"limit\": …}.")
             }
             for (name, value) in rest where fields[name] == nil { fields[name] = value }
         }
@@ -84,7 +85,12 @@ struct RulesQuestionForm {
             Tag.input(.type(.hidden), .name("project"), .value(project))
             Tag.input(.type(.hidden), .name("database"), .value(database))
             Tag.label(.for("as")) { "Account" }
-            Tag.input(.id("as"), .name("as"), .value(uid), .placeholder("uid; empty for nobody"))
+            Tag.input(
+                .id("as"), .name("as"), .value(uid),
+                .placeholder(
+                    """
+                    uid; empty if not signed in
+                    """))
             Tag.label(.for("token")) { "Claims" }
             Tag.input(
                 .id("token"), .name("token"), .value(token), .placeholder("{\"admin\": true}"))
@@ -100,11 +106,11 @@ struct RulesQuestionForm {
             }
             Tag.label(.for("path")) { "Path" }
             Tag.input(.id("path"), .name("path"), .value(path), .placeholder("rooms/blue"))
-            Tag.label(.for("data")) { "Fields, or a query's conditions" }
+            Tag.label(.for("data")) { "Fields, or the filters of a query" }
             Tag.input(
                 .id("data"), .name("data"), .value(data),
                 .placeholder("{\"where\": [[\"owner\", \"==\", \"ann\"]]}"))
-            Tag.button(.type(.submit)) { "Judge" }
+            Tag.button(.type(.submit)) { "Evaluate" }
         }
     }
 

@@ -27,11 +27,11 @@ struct IndexesPage: Page {
     @HTMLBuilder var body: HTML {
         Tag.p {
             if let policy = report.policy {
-                "A query without its index: \(policy.rawValue)."
+                "Query without an index: \(policy.rawValue)."
             } else {
                 """
-                Indexes are not enforced: start the server with --indexes FILE to see in development \
-                what production refuses.
+                Indexes are not enforced. Start the server with --indexes FILE to see which \
+                queries production refuses.
                 """
             }
         }
@@ -39,7 +39,7 @@ struct IndexesPage: Page {
             table("Missing", report.missing)
             if let file {
                 Tag.details {
-                    Tag.summary { "What to add to firestore.indexes.json" }
+                    Tag.summary { "Add to firestore.indexes.json" }
                     Tag.pre { Tag.code { file } }
                 }
             }
@@ -114,7 +114,7 @@ struct FaultsPage: Page {
                         }
                     }
                 }
-                Tag.label(.for("rules")) { "Faults, one a line" }
+                Tag.label(.for("rules")) { "Faults, one per line" }
                 Tag.textarea(.id("rules"), .rows(4), .noSpelling) {
                     state.rules.map(\.rule).joined(separator: "\n")
                 }
@@ -124,7 +124,7 @@ struct FaultsPage: Page {
             Tag.table {
                 Tag.thead {
                     Tag.tr {
-                        for name in ["Fault", "Calls it could meet", "Calls it met"] {
+                        for name in ["Fault", "Matching calls", "Affected calls"] {
                             Tag.th(.scope("col")) { name }
                         }
                     }
@@ -140,7 +140,7 @@ struct FaultsPage: Page {
                 }
             }
         } else {
-            Tag.p { "This server has no faults to order." }
+            Tag.p { "This server cannot simulate faults." }
         }
     }
 }
@@ -148,7 +148,7 @@ struct FaultsPage: Page {
 /// The page that asks for the server's token. It works without a script.
 struct LoginPage: Page {
     let isWrong: Bool
-    let title = "The server asks for its token"
+    let title = "This server needs a token"
     var section: Section { .data }
 
     private enum CodingKeys: String, CodingKey { case isWrong }
@@ -157,8 +157,8 @@ struct LoginPage: Page {
         Tag.form(.class("query"), .action(PagePath(["login"])), .post) {
             Tag.label(.for("server-token")) { "Token" }
             Tag.input(.id("server-token"), .name("token"), .type(.password), .autofocus)
-            Tag.button(.type(.submit)) { "Go on" }
+            Tag.button(.type(.submit)) { "Continue" }
         }
-        if isWrong { Tag.p(.role("alert")) { "That is not the token that this server was given." } }
+        if isWrong { Tag.p(.role("alert")) { "The token is wrong." } }
     }
 }

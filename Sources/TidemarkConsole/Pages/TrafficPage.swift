@@ -41,7 +41,7 @@ struct TrafficPage: Page {
                 Tag.p(.class("advice"), .role("note")) {
                     Tag.strong { advice.what }
                     HTML(" \(advice.remedy) ")
-                    Tag.a(.href(PagePath(["traffic", "\(advice.entry)"]))) { "Show it" }
+                    Tag.a(.href(PagePath(["traffic", "\(advice.entry)"]))) { "Show" }
                 }
             }
             table
@@ -52,9 +52,9 @@ struct TrafficPage: Page {
         let text =
             switch show {
             case .all: "everything"
-            case .open: "what is open"
-            case .failed: "what failed"
-            case .writes: "what wrote"
+            case .open: "open"
+            case .failed: "failed"
+            case .writes: "writes"
             case .listens: "listeners"
             }
         return show == filter.show
@@ -68,7 +68,7 @@ struct TrafficPage: Page {
                 Tag.thead {
                     Tag.tr {
                         for name in [
-                            "Call", "Asked", "Client", "Documents", "Reads", "Bytes", "Time",
+                            "Call", "Request", "Client", "Documents", "Reads", "Bytes", "Time",
                             "Outcome",
                         ] { Tag.th(.scope("col")) { name } }
                     }
@@ -83,7 +83,7 @@ struct TrafficPage: Page {
         return Tag.tr(.class(isStormy ? "storm" : "calm")) {
             Tag.th(.scope("row")) {
                 Tag.a(.href(PagePath(["traffic", "\(entry.id)"]))) { entry.method }
-                if isStormy { Tag.small { " again and again" } }
+                if isStormy { Tag.small { " repeated" } }
             }
             Tag.td(.class("asked")) { Tag.bdi { entry.asked } }
             Tag.td { entry.caller }
@@ -111,15 +111,15 @@ extension TrafficEntry {
 extension TrafficEntry.Moment {
     var sentence: String {
         switch what {
-        case .asked: "The client asks for it anew: every document is sent and billed."
-        case .resumed: "The client comes back with a token: only what changed is sent."
-        case .documents: "\(documents.grouped) documents are sent."
-        case .removals: "\(documents.grouped) documents leave the result."
-        case .current: "The client has the whole result."
-        case .reset: "The client has to forget what it has and is sent all of it again."
-        case .mismatch: "The client is told how many there should be, to find out what it missed."
-        case .stopped: "The client stops listening."
-        case .refused: "It is refused."
+        case .asked: "The client starts without a token: every document is sent and billed."
+        case .resumed: "The client resumes with a token: only changes are sent."
+        case .documents: "Sent \(documents.grouped) documents."
+        case .removals: "\(documents.grouped) documents left the result."
+        case .current: "The client is up to date."
+        case .reset: "Reset: the client discards the result and receives all of it again."
+        case .mismatch: "The client receives the number of documents, to find what it missed."
+        case .stopped: "The client stopped listening."
+        case .refused: "Denied by the rules."
         }
     }
 }
@@ -150,7 +150,7 @@ struct TrafficEntryPage: Page {
                 }
             }
             if let query {
-                Tag.p { Tag.a(.href(query)) { "Look at its query, its indexes and its price" } }
+                Tag.p { Tag.a(.href(query)) { "Show its query, indexes and price" } }
             }
             if !entry.targets.isEmpty { targets }
             if !entry.life.isEmpty { life }
@@ -169,10 +169,10 @@ struct TrafficEntryPage: Page {
 
     private var life: HTML {
         Tag.table {
-            Tag.caption { "Its life" }
+            Tag.caption { "Events" }
             Tag.thead {
                 Tag.tr {
-                    for name in ["After", "Target", "What happened"] {
+                    for name in ["After", "Target", "Event"] {
                         Tag.th(.scope("col")) { name }
                     }
                 }
@@ -192,10 +192,11 @@ struct TrafficEntryPage: Page {
     private var figures: [(String, String)] {
         let began = Timestamp(microseconds: entry.began).rfc3339
         var rows = [
-            ("Asked", entry.asked), ("Database", entry.database), ("Label", entry.label ?? "none"),
-            ("Client", entry.client ?? "none"), ("Began", began), ("Time", entry.timeText),
+            ("Request", entry.asked), ("Database", entry.database),
+            ("Label", entry.label ?? "none"), ("Client", entry.client ?? "none"), ("Began", began),
+            ("Time", entry.timeText),
             ("Documents sent", entry.documents.grouped), ("Messages", entry.messages.grouped),
-            ("Bytes sent, about", entry.bytes.grouped),
+            ("Bytes sent, approximately", entry.bytes.grouped),
         ]
         rows.append((entry.outcome == nil ? "Reads so far" : "Reads billed", entry.reads.grouped))
         if entry.outcome != nil {
@@ -204,13 +205,13 @@ struct TrafficEntryPage: Page {
         }
         if !indexes.isEmpty { rows.append(("Indexes", indexes.joined(separator: "; "))) }
         rows.append(("Outcome", entry.outcome ?? "open"))
-        if let message = entry.message { rows.append(("Because", message)) }
+        if let message = entry.message { rows.append(("Reason", message)) }
         return rows
     }
 
     private var targets: HTML {
         Tag.table {
-            Tag.caption { "What it listens to" }
+            Tag.caption { "Targets" }
             Tag.thead {
                 Tag.tr {
                     for name in ["Target", "Query", "Began", "Documents", "State"] {

@@ -20,7 +20,7 @@ struct QueryCode {
     private var lines: [String] {
         switch language {
         case .Swift where query.findNearest != nil:
-            ["// Vectors are searched on a server: Tidemark's API for apps has no call for it."]
+            ["// Tidemark's API for apps has no vector search."]
         case .Swift: [source] + steps.map { "    " + $0 }
         case .Python: ["query = (", "    " + source] + steps.map { "    " + $0 } + [")"]
         case .JavaScript: javaScript

@@ -14,7 +14,7 @@ extension QueryText {
         var result: [Aggregation] = []
         repeat { result.append(try aggregation()) } while takeSign(",")
         guard takeWord("of") else {
-            throw QueryTextError("After what is computed comes \"of\" and a collection.")
+            throw QueryTextError("Expected \"of\" and a collection after the aggregation.")
         }
         return result
     }
@@ -31,13 +31,13 @@ extension QueryText {
     private mutating func aggregation() throws(QueryTextError) -> Aggregation {
         if takeWord("count") {
             guard takeWord("up") else { return Aggregation(alias: "count", .count(upTo: nil)) }
-            guard takeWord("to") else { throw QueryTextError("\"up\" is followed by \"to\".") }
+            guard takeWord("to") else { throw QueryTextError("Expected \"to\" after \"up\".") }
             return Aggregation(
                 alias: "count", .count(upTo: Int64(try count(after: "up to"))))
         }
         let isSum = takeWord("sum")
         guard isSum || takeWord("average"), takeWord("of") else {
-            throw QueryTextError("What is computed is count, sum of FIELD or average of FIELD.")
+            throw QueryTextError("Expected count, sum of FIELD or average of FIELD.")
         }
         let field = try fieldPath()
         return isSum
@@ -49,11 +49,11 @@ extension QueryText {
     mutating func nearest() throws(QueryTextError) -> FindNearest {
         let field = try fieldPath()
         guard takeWord("to"), case .array(let values) = try value() else {
-            throw QueryTextError("\"nearest FIELD\" is followed by \"to\" and a list of numbers.")
+            throw QueryTextError("Expected \"to\" and a list of numbers after \"nearest FIELD\".")
         }
         let vector = try numbers(values)
         guard takeWord("by") else {
-            throw QueryTextError("A distance is named: by euclidean, by cosine, by dot-product.")
+            throw QueryTextError("Expected a distance: by euclidean, by cosine or by dot-product.")
         }
         let measure: FindNearest.DistanceMeasure
         if takeWord("euclidean") {
@@ -63,7 +63,7 @@ extension QueryText {
         } else if takeWord("dot-product") {
             measure = .dotProduct
         } else {
-            throw QueryTextError("A distance is euclidean, cosine or dot-product.")
+            throw QueryTextError("The distance must be euclidean, cosine or dot-product.")
         }
         let limit = takeWord("limit") ? try count(after: "limit") : 10
         return FindNearest(field: field, vector: vector, measure: measure, limit: limit)

@@ -32,12 +32,12 @@ struct QueryText {
 
     private mutating func query() throws(QueryTextError) -> ModelQuery {
         guard case .word(let target)? = take() else {
-            throw QueryTextError("A query begins with a collection, as in rooms/blue/messages.")
+            throw QueryTextError("A query must begin with a collection, as in rooms/blue/messages.")
         }
         var query = try Self.source(target)
         if takeWord("where") { query.filter = try filter() }
         if takeWord("order") {
-            guard takeWord("by") else { throw QueryTextError("\"order\" is followed by \"by\".") }
+            guard takeWord("by") else { throw QueryTextError("Expected \"by\" after \"order\".") }
             repeat { query.orders.append(try order()) } while takeSign(",")
         }
         if takeWord("start") { query.start = try cursor(["at": true, "after": false]) }
@@ -47,7 +47,7 @@ struct QueryText {
         if takeWord("offset") { query.offset = try count(after: "offset") }
         if takeWord("nearest") { query.findNearest = try nearest() }
         if let extra = take() {
-            throw QueryTextError("Nothing is expected at \"\(extra.text)\".")
+            throw QueryTextError("Unexpected \"\(extra.text)\".")
         }
         return query
     }
@@ -84,9 +84,9 @@ struct QueryText {
 
     private mutating func factor(_ depth: Int) throws(QueryTextError) -> ModelFilter {
         guard takeSign("(") else { return try condition() }
-        if depth == Self.maxDepth { throw QueryTextError("There are too many parentheses.") }
+        if depth == Self.maxDepth { throw QueryTextError("Too many nested parentheses.") }
         let inner = try filter(depth + 1)
-        guard takeSign(")") else { throw QueryTextError("A parenthesis is not closed.") }
+        guard takeSign(")") else { throw QueryTextError("A closing parenthesis is missing.") }
         return inner
     }
 
@@ -96,7 +96,7 @@ struct QueryText {
             return Cursor(values: values, before: before)
         }
         throw QueryTextError(
-            "A cursor is start at, start after, end at or end before, and a list of values.")
+            "A cursor must be start at, start after, end at or end before, with a list of values.")
     }
 
     private mutating func condition() throws(QueryTextError) -> ModelFilter {
@@ -105,13 +105,13 @@ struct QueryText {
             let isNot = takeWord("not")
             if takeWord("null") { return .unary(field, isNot ? .isNotNull : .isNull) }
             if takeWord("NaN") { return .unary(field, isNot ? .isNotNaN : .isNaN) }
-            throw QueryTextError("\"is\" is followed by null, NaN, not null or not NaN.")
+            throw QueryTextError("Expected null, NaN, not null or not NaN after \"is\".")
         }
         guard let token = take(),
             let operation = ModelFilter.Operator.allCases.first(where: { $0.sign == token.text })
         else {
             let signs = ModelFilter.Operator.allCases.map(\.sign).joined(separator: ", ")
-            throw QueryTextError("After \(field) comes one of \(signs), or \"is\".")
+            throw QueryTextError("Expected one of \(signs) or \"is\" after \(field).")
         }
         return .field(field, operation, try value())
     }
@@ -125,7 +125,7 @@ struct QueryText {
 
     mutating func fieldPath() throws(QueryTextError) -> FieldPath {
         guard case .word(let text)? = take() else {
-            throw QueryTextError("A field's name is missing.")
+            throw QueryTextError("A field name is missing.")
         }
         do throws(InvalidPath) { return try FieldPath(encoded: text) } catch {
             throw QueryTextError(error.message)
@@ -134,7 +134,7 @@ struct QueryText {
 
     mutating func count(after word: String) throws(QueryTextError) -> Int {
         guard case .word(let text)? = take(), let count = Int(text), count >= 0 else {
-            throw QueryTextError("\"\(word)\" is followed by a whole number.")
+            throw QueryTextError("Expected a whole number after \"\(word)\".")
         }
         return count
     }
@@ -148,10 +148,10 @@ struct QueryText {
             var values: [Value] = []
             if takeSign("]") { return .array([]) }
             repeat { values.append(try value()) } while takeSign(",")
-            guard takeSign("]") else { throw QueryTextError("A list ends with ].") }
+            guard takeSign("]") else { throw QueryTextError("Expected ] at the end of the list.") }
             return .array(values)
         case .word(let word)?: return try value(word)
-        case .sign(let sign)?: throw QueryTextError("\(sign) is no value.")
+        case .sign(let sign)?: throw QueryTextError("\(sign) is not a value.")
         case nil: throw QueryTextError("A value is missing at the end.")
         }
     }
@@ -165,29 +165,29 @@ struct QueryText {
         case "point": return try point()
         case "vector":
             guard case .array(let values) = try value() else {
-                throw QueryTextError("\"vector\" is followed by a list of numbers.")
+                throw QueryTextError("Expected a list of numbers after \"vector\".")
             }
             return .vector(VectorValue(try numbers(values)))
         case "bytes":
             guard case .string(let text)? = take(), let data = Data(base64Encoded: text) else {
-                throw QueryTextError("\"bytes\" is followed by base64 in quotes.")
+                throw QueryTextError("Expected base64 in quotes after \"bytes\".")
             }
             return .bytes(Array(data))
         case "timestamp":
             guard case .string(let text)? = take(), let time = Timestamp(rfc3339: text) else {
                 throw QueryTextError(
-                    "\"timestamp\" is followed by a time, as in \"2026-11-24T10:00:00Z\".")
+                    "Expected a time after \"timestamp\", as in \"2026-11-24T10:00:00Z\".")
             }
             return .timestamp(time)
         case "ref":
             guard case .string(let text)? = take(), let path = try? DocumentPath(text) else {
-                throw QueryTextError("\"ref\" is followed by a path, as in \"rooms/blue\".")
+                throw QueryTextError("Expected a path after \"ref\", as in \"rooms/blue\".")
             }
             return .reference(ReferenceValue(database: database, path: path))
         default:
             if let integer = Int64(word) { return .integer(integer) }
             if let double = Double(word) { return .double(double) }
-            throw QueryTextError("\(word) is no value; a text stands in double quotes.")
+            throw QueryTextError("\(word) is not a value. Put text in double quotes.")
         }
     }
 
@@ -195,7 +195,12 @@ struct QueryText {
         guard takeSign("("), let latitude = try numbers([try value()]).first, takeSign(","),
             let longitude = try numbers([try value()]).first, takeSign(")"),
             GeoPoint.isValid(latitude: latitude, longitude: longitude)
-        else { throw QueryTextError("A point is a latitude and a longitude: point(1.5, 2).") }
+        else {
+            throw QueryTextError(
+                """
+                A point must be a latitude and a longitude, as in point(1.5, 2).
+                """)
+        }
         return .geoPoint(GeoPoint(latitude: latitude, longitude: longitude))
     }
 
@@ -205,7 +210,7 @@ struct QueryText {
             switch value {
             case .integer(let number): numbers.append(Double(number))
             case .double(let number): numbers.append(number)
-            default: throw QueryTextError("A number is expected here.")
+            default: throw QueryTextError("Expected a number.")
             }
         }
         return numbers
@@ -259,7 +264,7 @@ private enum Token {
 
     static func tokens(of text: String) throws(QueryTextError) -> [Token] {
         guard text.utf8.count <= maxBytes else {
-            throw QueryTextError("A query has at most \(maxBytes) bytes.")
+            throw QueryTextError("A query can have at most \(maxBytes) bytes.")
         }
         var tokens: [Token] = []
         var rest = text[...]
@@ -306,6 +311,6 @@ private enum Token {
             case nil: break
             }
         }
-        throw QueryTextError("A text is not closed by a double quote.")
+        throw QueryTextError("A closing double quote is missing.")
     }
 }

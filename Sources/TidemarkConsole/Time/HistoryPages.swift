@@ -31,9 +31,9 @@ struct ChangesPage: Page {
             Tag.input(.id("to"), .name("to"), .type(.text), .value(to))
             Tag.button(.type(.submit)) { "Compare" }
         }
-        Tag.p { "The past is kept from \(oldest) on." }
-        if differences.isEmpty { Tag.p { "Nothing changed in that time." } }
-        if hasMore { Tag.p { "More documents changed; these are the first." } }
+        Tag.p { "History is available since \(oldest)." }
+        if differences.isEmpty { Tag.p { "Nothing changed in this period." } }
+        if hasMore { Tag.p { "More documents changed. These are the first." } }
         for difference in differences { show(difference) }
     }
 
@@ -65,7 +65,7 @@ struct PutBack {
         return Tag.form(
             .data(.part, "restore"), .data(.path, PagePath(segments, [("at", time)]).text), .hidden
         ) {
-            Tag.button(.type(.submit), .class("plain")) { "Put back as it was at \(time)" }
+            Tag.button(.type(.submit), .class("plain")) { "Restore the version of \(time)" }
             Tag.output(.live)
         }
     }
@@ -96,8 +96,8 @@ struct VersionsPage: Page {
 
     @HTMLBuilder var body: HTML {
         place.breadcrumbs
-        Tag.p { Tag.a(.href(place.address())) { "The document as it is" } }
-        if versions.isEmpty { Tag.p { "It has not changed in the time that is kept." } }
+        Tag.p { Tag.a(.href(place.address())) { "Current document" } }
+        if versions.isEmpty { Tag.p { "The document has not changed since the history begins." } }
         for (index, version) in versions.enumerated() {
             Tag.section(.class("change"), .label("Version of \(version.time)")) {
                 Tag.h2 {
@@ -106,7 +106,7 @@ struct VersionsPage: Page {
                     }
                     HTML(" " + version.difference.word)
                 }
-                version.difference.html(caption: "What changed then")
+                version.difference.html(caption: "What changed")
                 if index > 0 {
                     PutBack(place: place, path: place.path, time: version.time).html
                 }

@@ -21,7 +21,7 @@ struct HistoryRoutes {
         do throws(PageRefusal) {
             let place = try DataPlace(path, request)
             guard let kept = insight.history(of: place.database) else {
-                throw PageRefusal(404, "Nothing was ever written to this database.")
+                throw PageRefusal(404, "This database is empty.")
             }
             if request["times"] != nil { return try times(place, kept.oldest) }
             if case .document(let document) = place.kind {
@@ -73,7 +73,7 @@ struct HistoryRoutes {
     private static func time(_ text: String?) throws(PageRefusal) -> Timestamp? {
         guard let text else { return nil }
         guard let time = Timestamp(rfc3339: text) else {
-            throw PageRefusal(400, "\(text) is no time; one is 2026-11-24T10:00:00.000001Z.")
+            throw PageRefusal(400, "\(text) is not a time, as in 2026-11-24T10:00:00.000001Z.")
         }
         return time
     }
@@ -107,13 +107,13 @@ struct HistoryRoutes {
     ) async throws(PageRefusal) -> PageAnswer {
         let place = try DataPlace(path, request)
         guard case .document(let path) = place.kind, place.time != nil else {
-            throw PageRefusal(400, "A document is put back as it was at a time, \"at\".")
+            throw PageRefusal(400, "A restore needs the time \"at\".")
         }
         let then = try await console.document(path, in: place.database, at: place.consistency)
         let now = try await console.document(path, in: place.database, at: .latest)
         let precondition = now.map { Precondition.updateTime($0.updateTime) } ?? .exists(false)
         if then == nil, now == nil {
-            throw PageRefusal(409, "There is no such document, neither now nor then.")
+            throw PageRefusal(409, "This document exists neither now nor at that time.")
         }
         let mutation = Mutation(
             path: path, then.map { .set($0.fields) } ?? .delete, precondition: precondition)

@@ -120,7 +120,7 @@ struct CostChart: Hashable, Sendable, Encodable {
                             HTML(" \(line.total.grouped)")
                         }
                     }
-                    Tag.small { "Reads in each \(step) seconds, the last hour at most." }
+                    Tag.small { "Reads per \(step) seconds, for at most the last hour." }
                 }
             }
         }

@@ -29,10 +29,11 @@ struct TrafficAdvice: Hashable, Sendable, Codable {
         else { return nil }
         return TrafficAdvice(
             entry: entry.id,
-            what: "A listener on \(target.asked) was sent \(target.documents.grouped) documents.",
+            what: "A listener on \(target.asked) received \(target.documents.grouped) documents.",
             remedy: """
-                Each is a read, and all of them are read again whenever it starts without what it had. \
-                Give the query a limit and page through the rest, or use a feed.
+                Each document is a billed read, and all are billed again when the listener \
+                starts without a cache. Add a limit and read older documents in pages, or use a \
+                feed.
                 """)
     }
 
@@ -88,8 +89,8 @@ struct TrafficAdvice: Hashable, Sendable, Codable {
             : "\(kind.method) of \(kind.asked) \(count) times within ten seconds."
         let remedy =
             isLookup
-            ? "Documents that are wanted together are read together: by one query, or by one batch."
-            : "The same is asked again and again: listen to it once, or keep its answer."
+            ? "Read these documents together, with one query or one batch."
+            : "The same request is repeated. Use a listener, or keep the result."
         return TrafficAdvice(entry: entry, what: what, remedy: remedy)
     }
 

@@ -4,14 +4,14 @@ import Foundation
 struct AllCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "all",
-        abstract: "Play all five journeys on the networks that tell most, and sum them up.",
+        abstract: "Play all five journeys on the most important networks, and print a summary.",
         discussion: """
-            Three clients of one feed, then the rows of a chat app and of a messaging app, launches, \
-            sign-ups that are killed, a fitness app and pictures, each before and after: some six \
-            minutes. Prints the first table within ten seconds, a summary, and the name of the file \
-            with the rest. Ends with an error only when something is wrong: an item that is missed or \
-            shown twice, a read above a bar, a half-made account, a write that is lost or doubled. A time \
-            that is too long is printed with a remark.
+            Plays three clients of one feed, then a chat app, a messaging app, launches, killed \
+            sign-ups, a fitness app and pictures, each before and after. Takes about six \
+            minutes. Prints the first table within ten seconds, a summary, and the name of the \
+            file with all tables. Fails only if a fact is wrong: an item is missed or shown \
+            twice, reads exceed a limit, an account is incomplete, a write is lost or doubled. A \
+            time over its limit is only a remark.
             """)
 
     @OptionGroup var source: HistoryOptions
@@ -21,23 +21,26 @@ struct AllCommand: AsyncParsableCommand {
 
     @Flag(
         help:
-            "Play every row on every network, and a first table of 8,648 events: some half an hour."
+            """
+            Play every row on every network, and a first table of 8,648 events. Takes about \
+            half an hour.
+            """
     )
     var full = false
 
-    @Flag(help: "Print all tables as they come, in the place of a summary.")
+    @Flag(help: "Print all tables as they are ready, instead of a summary.")
     var verbose = false
 
     @Option(
-        help: "Write the tables to this file; by default to one in the folder for temporary files.")
+        help: "Write the tables to this file. (default: a temporary file)")
     var output: String?
 
     func validate() throws {
         if full, scenarios.small {
-            throw ValidationError("--full and --small exclude each other.")
+            throw ValidationError("--full and --small cannot be combined.")
         }
         if verbose, output != nil {
-            throw ValidationError("With --verbose nothing is left to write to --output.")
+            throw ValidationError("--verbose and --output cannot be combined.")
         }
     }
 
@@ -55,7 +58,7 @@ struct AllCommand: AsyncParsableCommand {
                 DemoSummary(
                     figures, seconds: figures.times?.play ?? 0, details: output.path
                 ).text)
-            output.result("To watch one of them on two phones in a browser: make show")
+            output.result("To watch an app on two phones in a browser: make show")
         }
         try scenarios.end(judge).conclude(figures, output)
     }

@@ -57,8 +57,8 @@ struct DemoSummary {
             lines.append("Slower on Tidemark than before:")
             lines += Self.first(slower, "more", indent: "  ")
         }
-        lines += Self.first(remarks, "more times that are longer than they may be")
-        lines += Self.first(complaints, "more that do not hold")
+        lines += Self.first(remarks, "more times over their limits")
+        lines += Self.first(complaints, "more failed checks")
         lines.append(verdict(complaints.count, remarks.count))
         if let details { lines.append("All tables: \(details)") }
         return lines
@@ -67,12 +67,14 @@ struct DemoSummary {
     /// A time that is too long does not make a demo fail.
     private func verdict(_ complaints: Int, _ remarks: Int) -> String {
         let play = String(format: "%.0f s of play.", seconds)
-        if complaints > 0 { return "\(complaints) do not hold. \(play)" }
-        if remarks == 0 { return "Everything holds. \(play)" }
+        if complaints > 0 {
+            return "\(complaints) \(complaints == 1 ? "check" : "checks") failed. \(play)"
+        }
+        if remarks == 0 { return "All checks passed. \(play)" }
         let times =
             remarks == 1
-            ? "One time is longer than it may be" : "\(remarks) times are longer than they may be"
-        return "Nothing is wrong. \(times), on this machine. \(play)"
+            ? "One time is over its limit" : "\(remarks) times are over their limits"
+        return "All facts are right. \(times) on this machine. \(play)"
     }
 
     private static func first(

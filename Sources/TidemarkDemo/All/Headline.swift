@@ -37,7 +37,7 @@ struct Headline {
         var lines = [
             "\(grouped(Self.users)) users × \(Self.opensADay) opens a day more than 30 minutes apart: "
                 + "\(open.name), by its reads above",
-            "  at the journeys' own $\(ReadPrices.journeys.per100000) for 100,000 reads",
+            "  at the journeys' price of $\(ReadPrices.journeys.per100000) for 100,000 reads",
         ]
         lines += costs(of: open, .journeys)
         if let prices = ReadPrices.table[Self.location] {
@@ -48,7 +48,7 @@ struct Headline {
         }
         if let again {
             lines.append(
-                "  as many opens within 30 minutes of the one before: "
+                "  as many opens within 30 minutes of the previous one: "
                     + "\(reads(again.before)) before, \(reads(again.after)) on Tidemark each")
             lines += costs(of: again, .journeys)
         }

@@ -28,8 +28,8 @@ struct DemoCharts {
         }
         if rows.isEmpty { return nil }
         return PairChart(
-            title: "Documents billed by one use of a screen",
-            note: "Above the app as it was, below on Tidemark; each row by its own larger bar.",
+            title: "Documents billed for one use of a screen",
+            note: "Upper bar: the app before. Lower bar: on Tidemark. Each row has its own scale.",
             scale: .share, rows: Array(rows.prefix(Self.mostRows)),
             words: { $0.map { "\(grouped(Int($0))) reads" } ?? "never" }
         ).svg
@@ -48,7 +48,10 @@ struct DemoCharts {
         ]
         return PairChart(
             title: "From the launch to the first content, by network",
-            note: "Medians on a logarithmic line. Above the app as it was, below on Tidemark.",
+            note: """
+                Medians on a logarithmic scale. Upper bar: the app before. Lower bar: on \
+                Tidemark.
+                """,
             scale: .logarithm(from: 1, to: 30_000, ticks: ticks),
             rows: Array(rows.prefix(Self.mostRows)),
             words: { $0.map { SummaryRow.time($0) } ?? "never" }

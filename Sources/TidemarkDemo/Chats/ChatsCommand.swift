@@ -5,14 +5,14 @@ import Foundation
 struct ChatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "chats",
-        abstract: "Open a feed many times in three ways, then play the chat app's rows.",
+        abstract: "Open a feed many times with three clients, then play the chat app.",
         discussion: """
-            Starts a server, plays a history of timed events into it, and lets three clients open the \
-            app while it happens: one that listens to everything, one that asks for what is newer than \
-            its newest, and Tidemark's feed. Then plays what users of a chat app do, each before and \
-            after, on every network: healthy, 3G, three calls of ten failing, offline and then back. \
-            Ends with an error when something was missed, shown twice, or dearer than its bar, and says \
-            what. A time that is too long is printed, and is no error.
+            Starts a server, plays a history of events into it, and lets three clients open the \
+            app meanwhile: one listens to everything, one queries items newer than its newest, \
+            and one is Tidemark's feed. Then plays the actions of a chat app's users, before and \
+            after, on every network: healthy, 3G, three of ten calls failing, offline and back \
+            online. Fails if an item is missed or shown twice, or if reads exceed a limit. A \
+            time over its limit is only a remark.
             """)
 
     @OptionGroup var source: HistoryOptions
@@ -37,13 +37,18 @@ struct ChatsCommand: AsyncParsableCommand {
 
 /// The options for the comparison of the three clients.
 struct ClientOptions: ParsableArguments {
-    @Option(help: "How often the app is opened, evenly spread over the history.")
+    @Option(help: "The number of times the app is opened, spread evenly over the history.")
     var opens = Self.usualOpens
 
     static let usualOpens = 120
 
     func validate() throws {
-        if opens < 1 || opens > 100_000 { throw ValidationError("--opens must be 1 to 100000.") }
+        if opens < 1 || opens > 100_000 {
+            throw ValidationError(
+                """
+                --opens must be between 1 and 100000.
+                """)
+        }
     }
 
     /// Plays the clients, and prints their table.

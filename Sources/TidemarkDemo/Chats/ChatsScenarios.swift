@@ -78,8 +78,8 @@ struct ChatsScenarios {
         let largest = 10_000 / scale
         guard history.events.count < largest else { return "" }
         return """
-            Where a row is larger than the history of \(grouped(history.events.count)) events, the \
-            history comes again before itself, under other ids.
+            A row with more items than the history of \(grouped(history.events.count)) events \
+            repeats the history with other ids.
             """
     }
 

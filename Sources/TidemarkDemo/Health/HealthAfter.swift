@@ -151,7 +151,7 @@ struct HealthAfter {
             }
             return charts.flatMap(\.bars).count { $0.value != nil }
         }
-        guard bars > 0 else { throw ValidationError("There is nothing to be shown.") }
+        guard bars > 0 else { throw ValidationError("There is nothing to show.") }
     }
 }
 

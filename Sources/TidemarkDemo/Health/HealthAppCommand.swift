@@ -6,20 +6,20 @@ import TidemarkHealth
 /// The fitness app, which the demo kills.
 struct HealthAppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "health-app", abstract: "Bring in an export until it is killed.",
+        commandName: "health-app", abstract: "Import an export until killed.",
         shouldDisplay: false)
 
     @Option var side: Side
-    @Option(help: "The file that the person picks; none after a kill, for an app that goes on.")
+    @Option(help: "The file to import; none after a kill, when the app continues.")
     var export: String?
-    @Option(help: "Days that are sent at a time.") var daysPerPart = 30
+    @Option(help: "Number of days sent together.") var daysPerPart = 30
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
         let file = export.map { URL(fileURLWithPath: $0) }
         switch side {
         case .before, .filtered:
-            guard let file else { throw ValidationError("The app as it was begins anew.") }
+            guard let file else { throw ValidationError("Start again, as the app before.") }
             let store = try HealthStore(path: place.folder + HealthApp.storeFile)
             try await HealthBefore(store).run(file.path)
         case .after:

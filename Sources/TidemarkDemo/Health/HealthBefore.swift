@@ -51,5 +51,5 @@ struct HealthBefore {
 
 private struct NothingToShow: Error, CustomStringConvertible {
     let kind: String
-    var description: String { "There is nothing of \(kind) to be shown." }
+    var description: String { "There is nothing to show for \(kind)." }
 }

@@ -6,14 +6,14 @@ import TidemarkHealth
 struct HealthDemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "health",
-        abstract: "Launch a fitness app on years of history, as an app did it and on Tidemark.",
+        abstract: "Launch a fitness app with years of history, before and on Tidemark.",
         discussion: """
-            Generates exports, and plays the app's first launch with each against servers of its \
-            own, before and after, on one network after the other. Ends with an error when a row \
-            does not hold, and says why. Ten years are some 1.2 GB; --small makes do with weeks.
+            Generates exports and plays the app's first launch with each of them, before and \
+            after, with separate servers on each network. Fails with a reason if a check fails. \
+            Ten years take about 1.2 GB; --small uses weeks.
             """)
 
-    @Option(help: "Another number, another life.")
+    @Option(help: "Random seed; the same seed gives the same data.")
     var seed: UInt64 = 1
 
     @OptionGroup var scenarios: ScenarioOptions

@@ -77,9 +77,9 @@ enum HistoryError: Error, CustomStringConvertible {
         switch self {
         case .unreadable(let file): "The file \(file) cannot be read."
         case .badLine(let line, let file, let reason):
-            "Line \(line) of \(file) is no event: \(reason)."
+            "Line \(line) of \(file) is not an event: \(reason)."
         case .duplicateID(let id): "Two events have the id \(id)."
-        case .tooShort(let count): "A history needs two events at least; this one has \(count)."
+        case .tooShort(let count): "A history needs at least two events; this one has \(count)."
         case .gitFailed(let text): "git could not list the commits: \(text)"
         }
     }
@@ -98,11 +98,11 @@ extension History {
             let event: HistoryEvent
             do { event = try decoder.decode(HistoryEvent.self, from: line) } catch {
                 throw HistoryError.badLine(
-                    index + 1, file: file, reason: "it is not the JSON that is asked for")
+                    index + 1, file: file, reason: "it does not have the expected JSON format")
             }
             if event.id.isEmpty || event.id.contains("/") {
                 throw HistoryError.badLine(
-                    index + 1, file: file, reason: "its id is no document id")
+                    index + 1, file: file, reason: "its id is not a document id")
             }
             if !seen.insert(event.id).inserted { throw HistoryError.duplicateID(event.id) }
             events.append(event)

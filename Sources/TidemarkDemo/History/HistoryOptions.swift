@@ -5,11 +5,14 @@ import Foundation
 struct HistoryOptions: ParsableArguments {
     @Option(
         help:
-            "A file of lines {id, author, authoredAt, committedAt, text}, times in seconds since 1970."
+            """
+            A file with one event per line, {id, author, authoredAt, committedAt, text}, \
+            with times in seconds since 1970.
+            """
     )
     var history: String?
 
-    @Option(help: "A git repository whose commits are the history.")
+    @Option(help: "A git repository. Its commits are the history.")
     var git: String?
 
     /// The number of events in the first history with which Tidemark was measured. `--full` plays
@@ -19,17 +22,17 @@ struct HistoryOptions: ParsableArguments {
     private static let wholeFile = "../shared/data/commit-history.jsonl"
     private static let usual = 3_000
 
-    @Option(help: "Chooses which items are edited and deleted, and the generated history.")
+    @Option(help: "Random seed of the generated history, its edits and deletes.")
     var seed: UInt64 = 1
 
-    @Option(help: "Play only the first events.")
+    @Option(help: "Play only this number of first events.")
     var limit: Int?
 
     func validate() throws {
         if history != nil, git != nil {
-            throw ValidationError("--history and --git exclude each other.")
+            throw ValidationError("--history and --git cannot be combined.")
         }
-        if let limit, limit < 2 { throw ValidationError("--limit must be 2 at least.") }
+        if let limit, limit < 2 { throw ValidationError("--limit must be at least 2.") }
     }
 
     /// Returns the chosen history, or else a generated one.

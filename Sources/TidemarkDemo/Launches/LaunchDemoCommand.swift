@@ -4,27 +4,28 @@ import Foundation
 struct LaunchDemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "launch",
-        abstract: "Launch an app on seven networks, as it was and on Tidemark.",
+        abstract: "Launch an app on seven networks, before and on Tidemark.",
         discussion: """
-            Each launch is a process of its own. The app as it was forces a diagnosis from the server \
-            first, without a deadline, and profile, feed and pictures wait behind it. On Tidemark it \
-            shows what the device holds, whatever the network does, and says what is the matter. Ends \
-            with an error when a launch shows nothing or not all there is, when a diagnosis or a rank is \
-            wrong, or a rank costs a read a user. A time that is too long is printed, and is no error.
+            Each launch is a separate process. Before, the app first waits for a check on the \
+            server, without a deadline, and then for profile, feed and pictures. On Tidemark, it \
+            shows the data on the device on any network and reports what is wrong. Fails if a \
+            launch shows nothing or not everything, if a diagnosis or a rank is wrong, or if a \
+            rank costs one read per user. A time over its limit is only a remark.
             """)
 
-    @Option(help: "Documents that the device holds.") var documents = 100_000
-    @Option(help: "Launches on each network, for the time to first content.") var launches = 200
-    @Option(help: "Play only this network; may be given again.") var network: [LaunchNetwork] = []
+    @Option(help: "Number of documents on the device.") var documents = 100_000
+    @Option(help: "Number of launches on each network, for the time to first content.")
+    var launches = 200
+    @Option(help: "Play only this network. Repeatable.") var network: [LaunchNetwork] = []
     @Option(help: "Write the figures to this file, as JSON.") var json: String?
     @OptionGroup var times: TimeOptions
 
     func validate() throws {
         if !(100...1_000_000).contains(documents) {
-            throw ValidationError("--documents must be 100 to 1000000.")
+            throw ValidationError("--documents must be between 100 and 1000000.")
         }
         if !(1...1_000).contains(launches) {
-            throw ValidationError("--launches must be 1 to 1000.")
+            throw ValidationError("--launches must be between 1 and 1000.")
         }
     }
 

@@ -160,7 +160,7 @@ extension LaunchScenario<RankFigure> {
         if new.rank != old.rank { why.append("rank \(new.rank), and before \(old.rank)") }
         if new.ms == nil { why.append("no rank was shown") }
         if !(1...max(1, most)).contains(new.reads) {
-            why.append("\(new.reads) reads, and \(most) are the most")
+            why.append("\(new.reads) reads, but the limit is \(most)")
         }
         self.init(
             name: "rank", network: network.rawValue,

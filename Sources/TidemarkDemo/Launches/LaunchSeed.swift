@@ -70,5 +70,5 @@ struct LaunchSeed {
 
 private struct FirstUseFailed: Error, CustomStringConvertible {
     let side: PhoneSide
-    var description: String { "The app \(side.rawValue) was not complete at its first use." }
+    var description: String { "The app \(side.rawValue) was not ready at its first use." }
 }

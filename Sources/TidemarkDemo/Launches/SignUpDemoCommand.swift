@@ -3,22 +3,27 @@ import ArgumentParser
 struct SignUpDemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "signup",
-        abstract: "Kill an app at each step of a sign-up, on every network, and start it again.",
+        abstract: "Kill an app at each step of a sign-up on every network, and restart it.",
         discussion: """
-            Every launch is a process. Each device signs up on a bad network and is killed (-9) at one \
-            step; it is started again on the same network, and killed again; then its network is mended \
-            and it is started once more. In the end accounts are compared with profiles. Ends with an \
-            error when an orphan is left, a launch has no way on, or fewer steps than a network lets it \
-            reach were killed.
+            Each launch is a separate process. Each device signs up on a bad network and is \
+            killed (-9) at one step. It restarts on the same network and is killed again. Then \
+            the network recovers and the device restarts once more. At the end, accounts are \
+            compared with profiles. Fails if an orphan is left, if a launch has no way to \
+            continue, or if too few steps were killed.
             """)
 
-    @Option(help: "Play only this network; may be given again.") var network: [LaunchNetwork] = []
-    @Option(help: "Devices at the same time.") var together = 12
+    @Option(help: "Play only this network. Repeatable.") var network: [LaunchNetwork] = []
+    @Option(help: "Number of devices at the same time.") var together = 12
     @Option(help: "Write the figures to this file, as JSON.") var json: String?
-    @Flag(help: "Print what each device did.") var verbose = false
+    @Flag(help: "Print the steps of each device.") var verbose = false
 
     func validate() throws {
-        if !(1...64).contains(together) { throw ValidationError("--together must be 1 to 64.") }
+        if !(1...64).contains(together) {
+            throw ValidationError(
+                """
+                --together must be between 1 and 64.
+                """)
+        }
     }
 
     func run() async throws {

@@ -4,11 +4,11 @@ import ExampleKit
 struct MessagesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "messages",
-        abstract: "Page, retry and send on bad networks, as an app did and on Tidemark.",
+        abstract: "Page, retry and send on bad networks, before and on Tidemark.",
         discussion: """
-            Plays the messaging app's rows against servers of its own, each before and after, on every \
-            network: healthy, 3G, three calls of ten failing, offline and then back. Ends with an error \
-            when one does not hold, and says why. A time that is too long is printed, and is no error.
+            Plays the actions of a messaging app, before and after, with separate servers on \
+            every network: healthy, 3G, three of ten calls failing, offline and back online. \
+            Fails with a reason if a check fails. A time over its limit is only a remark.
             """)
 
     @OptionGroup var source: HistoryOptions

@@ -6,7 +6,7 @@ import Tidemark
 /// The app that pages, in a separate process, so that no other work uses its memory.
 struct PageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "page", abstract: "Page a conversation to its end, and say what it takes.",
+        commandName: "page", abstract: "Page a conversation to its end, and print the cost.",
         shouldDisplay: false)
 
     @Option var side: Side

@@ -6,15 +6,15 @@ import Tidemark
 /// The app that sends messages, which the demo kills.
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "send", abstract: "Send messages until it is killed.", shouldDisplay: false)
+        commandName: "send", abstract: "Send messages until killed.", shouldDisplay: false)
     /// The pause between two messages, as if a user typed very fast.
     private static let pause = Duration.milliseconds(25)
 
     @Option var side: Side
-    @Option(help: "A file of history events.") var texts: String
-    @Option(help: "How many were acknowledged to the user before.") var first: Int
+    @Option(help: "A file of events.") var texts: String
+    @Option(help: "Number of messages that were acknowledged before.") var first: Int
     @Option var conversation: String
-    @Option(help: "What time it is, in seconds since 1970.") var now: Int64
+    @Option(help: "The current time, in seconds since 1970.") var now: Int64
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {

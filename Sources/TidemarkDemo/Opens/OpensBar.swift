@@ -27,7 +27,7 @@ struct OpensBar: Hashable, Sendable {
     func complaints(reads: Int) -> [String] {
         var complaints: [String] = []
         if reads > self.reads {
-            complaints.append("Tidemark was billed \(reads) reads, and \(self.reads) are the most.")
+            complaints.append("Tidemark was billed \(reads) reads, but the limit is \(self.reads).")
         }
         if reads == 0 { complaints.append("The server counted no reads of Tidemark's client.") }
         return complaints
@@ -39,6 +39,6 @@ struct OpensBar: Hashable, Sendable {
 
     /// The limits in words, for the line under the table.
     var text: String {
-        "Bar: tidemark shows what is there, with at most \(reads) reads; \(Bar.number(seconds)) s."
+        "Limit: tidemark shows everything, with at most \(reads) reads; \(Bar.number(seconds)) s."
     }
 }

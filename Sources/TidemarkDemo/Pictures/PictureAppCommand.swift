@@ -11,18 +11,19 @@ import TidemarkResilience
 /// The app that shows pictures, in a separate process, so that no other work uses its memory.
 struct PictureAppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "picture-app", abstract: "Show pictures, and say what it takes.",
+        commandName: "picture-app", abstract: "Show pictures, and print the cost.",
         shouldDisplay: false)
 
     @Option var side: Side
-    @Option(help: "Where pictures are: a number is put behind it.") var address: String
-    @Option(help: "Of the pictures that are shown, screen after screen.") var shown: String
-    @Option(help: "Views at the same time.") var screen: Int
+    @Option(help: "The address of the pictures, without the number at its end.") var address: String
+    @Option(help: "The range of pictures to show, screen by screen.") var shown: String
+    @Option(help: "Number of views on one screen.") var screen: Int
     @Option(help: "The folder of the disk cache.") var cache: String
-    @Flag(help: "Fetch the next screen while one is seen.") var ahead = false
-    @Flag(help: "Show everything once more in the end.") var again = false
-    @Option(help: "Then decode the first picture so many times, alone.") var decodes = 0
-    @Flag(help: "Only decode the first picture, and say what memory that takes.") var once = false
+    @Flag(help: "Prefetch the next screen.") var ahead = false
+    @Flag(help: "Show everything a second time.") var again = false
+    @Option(help: "Afterwards decode the first picture this many times, alone.") var decodes = 0
+    @Flag(help: "Only decode the first picture, and print the memory that it needs.") var once =
+        false
 
     private static let box = PictureSize(width: 56, height: 56)
 
@@ -45,7 +46,7 @@ struct PictureAppCommand: AsyncParsableCommand {
     private static func range(_ text: Substring) throws -> [Int] {
         let ends = text.split(separator: "-").compactMap { Int($0) }
         guard let first = ends.first, let last = ends.last, first <= last else {
-            throw ValidationError("\(text) is no range")
+            throw ValidationError("\(text) is not a range")
         }
         return Array(first...last)
     }

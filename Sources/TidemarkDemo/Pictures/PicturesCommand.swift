@@ -3,18 +3,18 @@ import ArgumentParser
 struct PicturesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pictures",
-        abstract: "Show a feed's pictures and scroll past a thousand, before and after.",
+        abstract: "Show a feed's pictures and scroll past a thousand pictures, before and after.",
         discussion: """
-            Serves generated JPEGs from this process and shows them at 56×56 in processes of their own: \
-            as an app did, which decodes and keeps the whole, and on Tidemark. Ends with an error when \
-            something does not hold, and says what. A time that is too long is printed, and is no error.
+            Serves generated JPEGs from this process and shows them at 56×56 in separate \
+            processes: before, with whole pictures decoded and kept, and on Tidemark. Fails with \
+            a reason if a check fails. A time over its limit is only a remark.
             """)
 
     @Flag(help: "Play everything at a tenth of its size.") var small = false
     @Option(
         name: .customLong("scenario"),
         help: ArgumentHelp(
-            "Play only the scenarios with this in their name; may be given again.",
+            "Play only scenarios with this text in their name. Repeatable.",
             valueName: "text"))
     var names: [String] = []
     @Option(help: "Write the figures to this file, as JSON.") var json: String?

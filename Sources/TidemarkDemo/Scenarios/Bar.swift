@@ -57,11 +57,11 @@ struct Bar: Sendable {
     func complaints(
         before: Measured, after: Measured, on network: DemoNetwork
     ) -> [String] {
-        if let failure = after.failure { return ["it did not come to an end: \(failure)"] }
+        if let failure = after.failure { return ["it did not end: \(failure)"] }
         var complaints: [String] = []
         let times = after.lostAnswers + 1
         if let reads, after.reads > reads * times {
-            complaints.append("\(after.reads) reads, and \(reads * times) are the most")
+            complaints.append("\(after.reads) reads, but the limit is \(reads * times)")
         }
         if let fewer {
             let most = Double(before.reads) * (1 - fewer) * Double(times)
@@ -85,7 +85,7 @@ struct Bar: Sendable {
             complaints.append("\(ids.count) \(what), as \(ids.min() ?? "")")
         }
         if network == .offline, showsContentOffline, !after.hadContentOffline {
-            complaints.append("nothing was shown before the network was back")
+            complaints.append("nothing was shown before the network came back")
         }
         return complaints
     }

@@ -3,11 +3,11 @@ import Foundation
 
 /// The server and the device of an app that runs in a separate process.
 struct PlaceOptions: ParsableArguments {
-    @Option(help: "Of Firestore.") var port: Int
-    @Option(help: "Of accounts.") var accountsPort: Int
-    @Option(help: "Who is signed in.") var user: String
-    @Option(help: "Under which the server counts its reads.") var label: String
-    @Option(help: "Of the app alone.") var folder: String
+    @Option(help: "Firestore port.") var port: Int
+    @Option(help: "Auth port.") var accountsPort: Int
+    @Option(help: "uid of the signed-in user.") var user: String
+    @Option(help: "The label under which the server counts its reads.") var label: String
+    @Option(help: "Data folder of the app.") var folder: String
 
     var place: DemoPlace {
         DemoPlace(

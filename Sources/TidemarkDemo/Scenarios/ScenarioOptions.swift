@@ -11,7 +11,7 @@ struct ScenarioOptions: ParsableArguments {
         name: .customLong("network"),
         help: ArgumentHelp(
             """
-            Play only this network; may be given again. One of \
+            Play only this network. Repeatable. One of \
             \(DemoNetwork.allCases.map(\.rawValue).joined(separator: ", ")).
             """, valueName: "name"))
     var networks: [DemoNetwork] = []
@@ -19,14 +19,14 @@ struct ScenarioOptions: ParsableArguments {
     @Option(
         name: .customLong("scenario"),
         help: ArgumentHelp(
-            "Play only the scenarios with this in their name; may be given again.",
+            "Play only scenarios with this text in their name. Repeatable.",
             valueName: "text"))
     var names: [String] = []
 
     @Option(help: "Write the figures to this file, as JSON.")
     var json: String?
 
-    @Option(help: "Draw the charts of the figures into this folder, as SVG.")
+    @Option(help: "Draw charts of the figures in this folder, as SVG.")
     var svg: String?
 
     var scale: Int { small ? 10 : 1 }
@@ -57,8 +57,8 @@ struct ScenarioOptions: ParsableArguments {
         if results.contains(where: { $0.after.lostAnswers > 0 }) {
             output.detail(
                 """
-                On failing-30 answers are lost that were billed: each that is, allows a bar's reads \
-                once more.
+                On failing-30, billed answers get lost. Each lost answer allows the reads of the \
+                limit once more.
                 """)
         }
         let seconds = (ContinuousClock.now - start).milliseconds / 1_000

@@ -7,11 +7,11 @@ import TidemarkSystem
 struct TimeOptions: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
-            "Hold the demo to its times as well: for a run that is kept.",
+            "Also fail if a time is over its limit, for a run whose figures are kept.",
             discussion: """
-                Plays one network after the other, and runs a fixed loop before and after each figure. \
-                The limits are those of a release build. Waits up to three minutes for a machine whose load is at most 0.7 \
-                a core, and keeps no figures of a busier one.
+                Plays the networks one after another, and runs a fixed loop before and after \
+                each figure. The limits are for a release build. Waits up to three minutes for a \
+                load of at most 0.7 per core, and keeps no figures of a busier machine.
                 """))
     var judgeTimes = false
 
@@ -116,7 +116,7 @@ final class TimeJudge: Sendable {
         if Double(slow) <= mostSlowFigures * Double(speeds.count) { return nil }
         return
             "The machine was more than \(Bar.number(mostSlowdown)) times slower beside \(slow) of "
-            + "\(speeds.count) figures than at its best. They are not kept."
+            + "\(speeds.count) figures than at its best. The figures are not kept."
     }
 }
 
@@ -126,7 +126,7 @@ struct BusyMachine: Error, CustomStringConvertible {
     let load: Double
 
     var description: String {
-        "Times are judged on a machine that does nothing else: its load is \(Bar.number(load)) a core, "
-            + "and \(Bar.number(TimeJudge.mostLoad)) are the most."
+        "Times need an idle machine: the load is \(Bar.number(load)) per core, "
+            + "but the limit is \(Bar.number(TimeJudge.mostLoad))."
     }
 }

@@ -28,7 +28,7 @@ struct DirectServer: Sendable {
         let nothing = Query(collection: CollectionPath(unchecked: "nothing"))
         let answer = try await transport.documents(of: nothing, try DemoPlace.context("check"))
         guard let time = answer.readTime else {
-            throw RPCStatus(.internal, "The server did not say as of when it answered.")
+            throw RPCStatus(.internal, "The server's response has no read time.")
         }
         return time
     }

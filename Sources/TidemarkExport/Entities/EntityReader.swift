@@ -65,7 +65,7 @@ struct EntityReader {
     }
 
     private static func parts(_ bytes: [UInt8], depth: Int) throws(EntityProblem) -> Parts {
-        guard depth <= maxDepth else { throw EntityProblem("Maps lie too deep in each other.") }
+        guard depth <= maxDepth else { throw EntityProblem("Maps are nested too deeply.") }
         var parts = Parts()
         try FieldScan.each(of: bytes) { field throws(EntityProblem) in
             switch (field.number, field.content) {
@@ -119,7 +119,7 @@ struct EntityReader {
         }
         guard !collection.utf8.contains(UInt8(ascii: "/")),
             !document.utf8.contains(UInt8(ascii: "/"))
-        else { throw EntityProblem("A part of an entity's name holds a slash.") }
+        else { throw EntityProblem("A part of an entity's name contains a slash.") }
         return [collection, document]
     }
 
@@ -149,7 +149,7 @@ struct EntityReader {
             let isEmpty = property.meaning == EntityFields.Meaning.emptyArray
             let name = ByteString(property.name)
             guard property.isMultiple || isEmpty else {
-                if places[name] != nil { throw EntityProblem("A field is there twice.") }
+                if places[name] != nil { throw EntityProblem("A field occurs twice.") }
                 places[name] = values.count
                 values.append((property.name, property.value))
                 return
@@ -160,7 +160,7 @@ struct EntityReader {
                 values.append((property.name, .array([])))
             }
             guard case .array(var elements) = values[place].1 else {
-                throw EntityProblem("A field is there twice.")
+                throw EntityProblem("A field occurs twice.")
             }
             if isEmpty { return }
             // The array is removed from its place, so it grows without a copy.
@@ -266,7 +266,7 @@ struct EntityReader {
             }
         }
         guard GeoPoint.isValid(latitude: latitude, longitude: longitude) else {
-            throw EntityProblem("A place is not on Earth.")
+            throw EntityProblem("A geo point is out of range.")
         }
         return .geoPoint(GeoPoint(latitude: latitude, longitude: longitude))
     }

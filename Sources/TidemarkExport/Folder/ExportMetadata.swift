@@ -95,7 +95,7 @@ enum ExportMetadata {
                 }
             }
             if kind.outputs.count > maxOutputs {
-                throw EntityProblem("More than \(maxOutputs) files are named.")
+                throw EntityProblem("There are more than \(maxOutputs) files.")
             }
         }
         return kind

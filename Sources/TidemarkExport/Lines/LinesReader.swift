@@ -58,13 +58,18 @@ private struct Documents {
 
     mutating func next() throws(ExportError) -> Mutation? {
         if lines.number == 0 { _ = try lines.next() }
-        guard let line = try lines.next() else { throw lines.damaged("its end is missing.") }
+        guard let line = try lines.next() else {
+            throw lines.damaged(
+                """
+                the end of the file is missing.
+                """)
+        }
         if let expected = line["documents"] {
             guard case .integer(Int64(count)) = expected else {
                 let text = String(decoding: JSONWriter.bytes(of: expected), as: UTF8.self)
-                throw lines.damaged("\(count) documents are there of \(text.prefix(100)).")
+                throw lines.damaged("only \(count) of \(text.prefix(100)) documents are there.")
             }
-            if try lines.next() != nil { throw lines.damaged("something follows the last line.") }
+            if try lines.next() != nil { throw lines.damaged("there is text after the last line.") }
             return nil
         }
         count += 1
@@ -97,7 +102,7 @@ private struct Lines {
             number += 1
             if data.allSatisfy({ $0 <= 0x20 }) { continue }
             guard case .object(let object)? = try? JSONValue(Array(data)) else {
-                throw damaged("line \(number) is no JSON object.")
+                throw damaged("line \(number) is not a JSON object.")
             }
             return object
         }
@@ -112,7 +117,7 @@ private struct Lines {
                 return Data(waiting[..<end])
             }
             if waiting.count > LinesForm.maxLineBytes {
-                throw damaged("line \(number + 1) is longer than any document.")
+                throw damaged("line \(number + 1) is longer than a document can be.")
             }
             if isAtEnd {
                 if waiting.isEmpty { return nil }

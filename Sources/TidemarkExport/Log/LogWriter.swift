@@ -18,7 +18,7 @@ struct LogWriter {
     init(_ path: String) throws(ExportError) {
         self.path = path
         let descriptor = PrivateFiles.create(path)
-        guard descriptor >= 0 else { throw .file(path: path, reason: "the file cannot be made") }
+        guard descriptor >= 0 else { throw .file(path: path, reason: "the file cannot be created") }
         file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         buffer.reserveCapacity(Self.bufferSize + LogFormat.blockSize)
     }

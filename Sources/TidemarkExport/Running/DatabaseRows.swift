@@ -36,7 +36,7 @@ struct DatabaseRows {
             guard taken == pageSize else { return nil }
             readTime = readTime ?? page.readTime
             guard readTime != nil else {
-                throw RPCStatus(.internal, "The server did not say as of when it answered.")
+                throw RPCStatus(.internal, "The server's response has no read time.")
             }
             taken = 0
             self.page = nil

@@ -48,7 +48,7 @@ package struct ExportReader: DocumentReader {
             let kindFile = try ExportSource.inside(root, part.kindFile, namedBy: file)
             outputs += try Self.outputs(of: kindFile.path, root: root)
             if outputs.count > ExportMetadata.maxOutputs {
-                throw .damaged(path: file, problem: "It names too many files.")
+                throw .damaged(path: file, problem: "The list has too many files.")
             }
         }
         self.outputs = outputs
@@ -94,7 +94,7 @@ package struct ExportReader: DocumentReader {
         if let expected, expected != contents.documents {
             throw .damaged(
                 path: outputs.first ?? "",
-                problem: "\(contents.documents) documents are there of \(expected).")
+                problem: "only \(contents.documents) of \(expected) documents are there.")
         }
         return contents
     }

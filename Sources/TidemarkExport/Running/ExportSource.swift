@@ -64,7 +64,7 @@ package struct ExportSource: Sendable {
         do {
             let data = try Data(contentsOf: URL(fileURLWithPath: file))
             listing = try JSONDecoder().decode(ExportListing.self, from: data)
-        } catch { throw .damaged(path: file, problem: "It is not the listing of an export.") }
+        } catch { throw .damaged(path: file, problem: "This is not the metadata of an export.") }
         let root = URL(fileURLWithPath: folder)
         var databases: [Database] = []
         if let path = listing.firestore?.metadata_file {
@@ -125,7 +125,7 @@ package struct ExportSource: Sendable {
         let url = try inside(folder, name, namedBy: file)
         let values = try? url.resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
         guard values?.isRegularFile == true, (values?.fileSize ?? 0) <= maxListingBytes else {
-            throw .damaged(path: file, problem: "It is no file, or too large.")
+            throw .damaged(path: file, problem: "This is not a file, or it is too large.")
         }
         return url
     }

@@ -91,7 +91,7 @@ extension AccountsServer {
             fields = form.mapValues { .text($0) }
         } else if !data.isEmpty {
             guard let object = AccountsJSON.object(data) else {
-                throw AccountRefusal("INVALID_ARGUMENT : The body is no JSON object.")
+                throw AccountRefusal("INVALID_ARGUMENT : The body is not a JSON object.")
             }
             fields = object
         }

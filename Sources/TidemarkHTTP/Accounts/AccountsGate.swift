@@ -43,10 +43,10 @@ public struct AccountsGate: CallerGate {
 
     private static func sentence(_ refusal: AccountRefusal) -> String {
         switch refusal {
-        case .tokenExpired: "The token has run out, or was revoked."
+        case .tokenExpired: "The token has expired or was revoked."
         case .userDisabled: "The account is disabled."
-        case .userNotFound: "The account is gone."
-        default: "The token is none of this server's."
+        case .userNotFound: "The account no longer exists."
+        default: "This server did not issue the token."
         }
     }
 }

@@ -53,7 +53,7 @@ extension AccountsServer {
         switch list["users"] {
         case .list(let users)?: saved.users = users
         case nil, .null?: break
-        default: throw AccountRefusal("users is no list in \(AccountFiles.accounts).")
+        default: throw AccountRefusal("users is not a list in \(AccountFiles.accounts).")
         }
         saved.configuration = try Self.object(AccountFiles.configuration, in: files)
         let schemes = try Self.object(AccountFiles.passwords, in: files)["schemes"]?.fields
@@ -71,7 +71,7 @@ extension AccountsServer {
     ) throws(AccountRefusal) -> [String: JSONTree] {
         guard let data = files[name] else { return [:] }
         guard let object = AccountsJSON.object(data) else {
-            throw AccountRefusal("\(name) is no JSON object.")
+            throw AccountRefusal("\(name) is not a JSON object.")
         }
         return object
     }

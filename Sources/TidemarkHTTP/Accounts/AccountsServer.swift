@@ -67,7 +67,9 @@ public final class AccountsServer: Sendable {
             count += 1
             return false
         }
-        if isFull { throw AccountRefusal("QUOTA_EXCEEDED : Too many calls wait.", status: 503) }
+        if isFull {
+            throw AccountRefusal("QUOTA_EXCEEDED : Too many calls are waiting.", status: 503)
+        }
         defer { waiting.withLock { $0 -= 1 } }
         let result: Result<T, AccountRefusal> = await withCheckedContinuation { done in
             queue.async { [self] in
@@ -234,7 +236,7 @@ extension AccountsServer {
         do { claims = try TokenDesk.unverified(token) } catch { throw .invalidIDToken }
         do throws(AccountRefusal) {
             _ = try await facts(ofCaller: token)
-            return (claims, "This server takes it.")
-        } catch { return (claims, "This server refuses it: \(error.message)") }
+            return (claims, "This server accepts this token.")
+        } catch { return (claims, "This server refuses this token: \(error.message)") }
     }
 }

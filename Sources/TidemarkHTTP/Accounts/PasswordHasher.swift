@@ -31,14 +31,14 @@ final class PasswordHasher: Sendable {
             return queues[state.next]
         }
         guard let queue else {
-            throw AccountRefusal("QUOTA_EXCEEDED : Too many sign in at once.", status: 503)
+            throw AccountRefusal("QUOTA_EXCEEDED : Too many concurrent sign-ins.", status: 503)
         }
         let key: [UInt8]? = await withCheckedContinuation { done in
             queue.async { done.resume(returning: Self.derive(work)) }
         }
         state.withLock { $0.waiting -= 1 }
         guard let key else {
-            throw AccountRefusal("INTERNAL_ERROR : The password cannot be worked on.", status: 500)
+            throw AccountRefusal("INTERNAL_ERROR : The password cannot be hashed.", status: 500)
         }
         return PasswordKey(work, key: key)
     }

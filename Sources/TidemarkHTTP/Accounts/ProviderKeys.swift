@@ -84,7 +84,9 @@ public struct ProviderKeys: Sendable {
                 try await collection.add(jwk: key)
             } catch {
                 throw ProviderKeysError(
-                    message: "A key of \(name) is no good; each needs a kty, a kid and its numbers."
+                    message: """
+                        A key of \(name) is not valid. Each key needs kty, kid and its numbers.
+                        """
                 )
             }
         }
@@ -118,7 +120,7 @@ extension TokenDesk {
         let claimsInAccessToken = mode == .secure ? nil : form["access_token"]
         guard let token = idToken ?? claimsInAccessToken, !token.isEmpty else {
             throw AccountRefusal(
-                "INVALID_IDP_RESPONSE : An id_token is needed; an access_token says too little.")
+                "INVALID_IDP_RESPONSE : An id_token is needed; an access_token is not enough.")
         }
         let claims: [String: JSONTree]
         do {
@@ -141,11 +143,12 @@ extension TokenDesk {
     }
 
     private static func unreadable(isIDToken: Bool, _ provider: String) -> AccountRefusal {
-        if isIDToken { return AccountRefusal("INVALID_IDP_RESPONSE : The id_token is no good.") }
+        if isIDToken { return AccountRefusal("INVALID_IDP_RESPONSE : The id_token is not valid.") }
         return AccountRefusal(
             """
-            INVALID_IDP_RESPONSE : Nobody asks \(provider) about an access_token here. Give an id_token, \
-            or the claims as JSON text in its place: {"sub": "1", "email": "ann@example.com"}.
+            INVALID_IDP_RESPONSE : This server does not check an access_token with \(provider). \
+            Send an id_token, or instead the claims as JSON text: {"sub": "1", "email": \
+            "ann@example.com"}.
             """)
     }
 
@@ -157,7 +160,10 @@ extension TokenDesk {
             return try Self.unverified(token)
         }
         guard let known = providers.providers[provider] else {
-            throw AccountRefusal("OPERATION_NOT_ALLOWED : \(provider) is not set up here.")
+            throw AccountRefusal(
+                """
+                OPERATION_NOT_ALLOWED : \(provider) is not configured on this server.
+                """)
         }
         let claims = try await verified(
             token, known.keys, algorithms: ProviderKeys.algorithms)

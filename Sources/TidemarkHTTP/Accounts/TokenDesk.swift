@@ -132,7 +132,7 @@ struct TokenDesk: Sendable {
             throw refusal
         } catch { throw invalid }
         guard case .text(Self.audience)? = claims["aud"] else {
-            throw AccountRefusal("INVALID_CUSTOM_TOKEN : The audience is another.")
+            throw AccountRefusal("INVALID_CUSTOM_TOKEN : The token has another audience.")
         }
         guard case .text(let localID)? = claims["uid"] ?? claims["user_id"] else {
             throw AccountRefusal("MISSING_IDENTIFIER")

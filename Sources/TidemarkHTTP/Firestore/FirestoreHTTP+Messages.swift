@@ -44,7 +44,7 @@ extension Response {
             // UNIMPLEMENTED.
             for (name, value) in [
                 ("grpc-status", "12"),
-                ("grpc-message", "gRPC is served without TLS on this port. TLS is for browsers."),
+                ("grpc-message", "On this port gRPC works without TLS only. TLS is for browsers."),
             ] {
                 if let name = FieldName(name) { trailers[name] = value }
             }

@@ -269,7 +269,7 @@ public final class FirestoreHTTP: Sendable {
         let caller = try await access.caller(
             HTTPService.token(request.headers), method: request.path)
         if caller.userID != nil {
-            throw RPCStatus(.permissionDenied, "Only an administrator may ask this.")
+            throw RPCStatus(.permissionDenied, "Only an administrator may do this.")
         }
     }
 

@@ -137,7 +137,7 @@ public final class RequestsFeed: Sendable {
             return (HTTPResponseStatus(statusCode: refusal.status), refusal.message)
         }
         if let access, !access.matches(authorization: head.headers.first(name: "authorization")) {
-            return (.unauthorized, "This server asks for its token.")
+            return (.unauthorized, "This server needs its token.")
         }
         guard head.uri == "/requests" || head.uri.hasPrefix("/requests?") else {
             return (.notFound, "The feed is at /requests.")
@@ -149,7 +149,7 @@ public final class RequestsFeed: Sendable {
         switch connection {
         case .reader(let channel, nil):
             guard enter() else {
-                return try await close(channel, "\(Self.maxReaders) read the feed already.")
+                return try await close(channel, "The feed already has \(Self.maxReaders) readers.")
             }
             defer { readers.withLock { $0 -= 1 } }
             try await feed(channel)

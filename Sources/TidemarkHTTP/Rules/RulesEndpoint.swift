@@ -79,7 +79,7 @@ public struct RulesEndpoint: WebPages {
             }
             return .rules(CoverageJSON(coverage))
         case (_, ""), (_, "explain"), (_, "try"), (_, "requests"), (_, "coverage"):
-            return .refusal(405, "The rules do not know the method \(request.method) there.")
+            return .refusal(405, "This path does not support the method \(request.method).")
         default: return nil
         }
     }
@@ -100,7 +100,7 @@ public struct RulesEndpoint: WebPages {
         } catch let error as RPCStatus {
             return .refusal(503, error.message)
         } catch {
-            return .refusal(400, "The body is no JSON.")
+            return .refusal(400, "The body is not JSON.")
         }
     }
 
@@ -179,7 +179,7 @@ extension PageAnswer {
     }
 
     fileprivate static var noRules: PageAnswer {
-        refusal(404, "No rules are in force, or nothing is recorded of them.")
+        refusal(404, "No rules are in force, or they have no record.")
     }
 
     /// An error in the form that Google's libraries read.

@@ -31,7 +31,7 @@ public struct ServerTLS: Sendable {
             context = try NIOSSLContext(configuration: configuration)
         } catch {
             throw ServerTLSError(
-                "\(certificatePath) and \(keyPath) are no certificate and its key.")
+                "\(certificatePath) and \(keyPath) are not a certificate and its key.")
         }
     }
 
@@ -55,7 +55,12 @@ public struct ServerTLS: Sendable {
         if !isKnown {
             do {
                 try write(ServerCertificate(for: wanted, now: now), certificate, key)
-            } catch { throw ServerTLSError("A certificate cannot be made in \(folder): \(error)") }
+            } catch {
+                throw ServerTLSError(
+                    """
+                    A certificate cannot be created in \(folder): \(error)
+                    """)
+            }
         }
         return (try ServerTLS(certificatePath: certificate, keyPath: key), !isKnown)
     }

@@ -58,7 +58,10 @@ public struct WebPolicy: Sendable, Hashable {
         self.init(listeningOn: host)
         for name in names {
             guard let plain = WebHost(name), plain.port == nil else {
-                throw WebPolicyError("\(name) is no name of a host: a name or address, no port.")
+                throw WebPolicyError(
+                    """
+                    \(name) is not a host name: give a name or address, without a port.
+                    """)
             }
             hosts.insert(plain.name)
             ownName = ownName ?? plain.name
@@ -66,7 +69,10 @@ public struct WebPolicy: Sendable, Hashable {
         for page in pages {
             guard let origin = WebOrigin(page) else {
                 throw WebPolicyError(
-                    "\(page) is no origin: a scheme, a name and perhaps a port, no path.")
+                    """
+                    \(page) is not an origin: give a scheme, a name and, if needed, a port, \
+                    without a path.
+                    """)
             }
             origins.insert(origin.text)
         }
@@ -77,19 +83,23 @@ public struct WebPolicy: Sendable, Hashable {
     func verdict(on call: WebCall) -> WebVerdict {
         if let refusal = refusal(ofHosts: call.hosts) { return .refused(refusal) }
         guard call.origins.count <= 1 else {
-            return .refused(.forbidden("The request says more than one Origin."))
+            return .refused(.forbidden("The request has more than one Origin."))
         }
         let origin = call.origins.first
         if let origin, !allows(origin), !isOwnPage(origin, of: call) {
             return .refused(
                 .forbidden(
                     """
-                    Pages of \(origin.prefix(200)) may not call this server; the option \
-                    --allow-origin names pages that may.
+                    Pages of \(origin.prefix(200)) may not call this server. Allow them with \
+                    --allow-origin.
                     """))
         }
         if origin == nil, call.fetch.isOfOtherSite {
-            return .refused(.forbidden("Pages of other sites may link here, and load nothing."))
+            return .refused(
+                .forbidden(
+                    """
+                    Pages of other sites may link to this server but load nothing from it.
+                    """))
         }
         if call.method == "OPTIONS", let origin { return .preflight(origin: origin) }
         if call.method == "POST", !call.isAnyContentExpected, !call.hasCredentials,
@@ -101,13 +111,13 @@ public struct WebPolicy: Sendable, Hashable {
     }
 
     private func refusal(ofHosts said: [String]) -> WebRefusal? {
-        if said.isEmpty { return .forbidden("The request says no Host.") }
+        if said.isEmpty { return .forbidden("The request has no Host.") }
         for text in said {
             if let host = WebHost(text), allows(host) { continue }
             return .forbidden(
                 """
-                This server is not called \(text.prefix(200)); the option --allow-host gives it \
-                another name.
+                This server does not have the name \(text.prefix(200)). Add it with \
+                --allow-host.
                 """)
         }
         return nil
@@ -191,6 +201,6 @@ struct WebRefusal: Hashable, Sendable {
         status: 415,
         message: """
             A POST needs the header "content-type: application/json" (curl -H 'content-type: \
-            application/json'): without it any web page could send it.
+            application/json'). Without this rule any web page could send one.
             """)
 }

@@ -27,7 +27,7 @@ public enum HealthExportError: Error, Hashable, Sendable {
         case .notAnExport(let file):
             Sentence(
                 "health.notAnExport",
-                "%1$@ is no Apple Health export: choose the export.zip that the Health app made, or "
+                "%1$@ isn't an Apple Health export: choose the export.zip of the Health app, or "
                     + "the export.xml in it.", arguments: [file])
         case .allBad(let file, let counts):
             Sentence(
@@ -41,7 +41,7 @@ public enum HealthExportError: Error, Hashable, Sendable {
         case .notRows(let file):
             Sentence(
                 "health.notRows",
-                "%1$@ has no hours of health data in it: neither as CSV nor as JSON lines.",
+                "%1$@ contains no hourly health data, neither as CSV nor as JSON lines.",
                 arguments: [file])
         case .unreadable(let file, let detail):
             Sentence("health.unreadable", "%1$@ cannot be read: %2$@.", arguments: [file, detail])
@@ -51,7 +51,7 @@ public enum HealthExportError: Error, Hashable, Sendable {
         case .tooLarge(let file):
             Sentence(
                 "health.tooLarge",
-                "%1$@ would unpack to far more than a health export, so it is left alone.",
+                "%1$@ is far larger than a health export when unpacked, so it was not imported.",
                 arguments: [file])
         case .storage(let detail):
             Sentence(
@@ -92,6 +92,7 @@ public struct BadRecord: Hashable, Sendable {
 
 extension BadRecord: CustomStringConvertible {
     /// A clause with the wrong text: `its startDate is no date: "today"`.
+    /// A clause with the text that is wrong: `its startDate is not a date: "today"`.
     public var description: String { reason.description(of: text) }
 }
 
@@ -107,13 +108,13 @@ extension BadRecord.Reason: CustomStringConvertible {
         case .malformed: "it is damaged"
         case .tooLong: "it is longer than a record can be"
         case .missing(let attribute): "it has no \(attribute)"
-        case .badDate(let attribute): "its \(attribute) is no date"
-        case .badValue: "its value is no number that this can be"
-        case .badUnit: "it is in a unit that this is not measured in"
+        case .badDate(let attribute): "its \(attribute) is not a date"
+        case .badValue: "its value is not a valid number"
+        case .badUnit: "its unit does not fit its kind"
         case .outOfRange: "its date is before 1900 or after 2200"
         case .endsBeforeItStarts: "it ends before it starts"
         case .lastsTooLong: "it lasts longer than a week"
-        case .tooManySources: "it is from one source too many"
+        case .tooManySources: "there are too many sources"
         case .notAnHour: "it is of more than one hour"
         }
     }

@@ -79,17 +79,17 @@ public enum HealthSourceError: Error, Hashable, Sendable {
     public var sentence: Sentence {
         switch self {
         case .locked:
-            Sentence("health.locked", "Unlock this device to bring health data up to date.")
+            Sentence("health.locked", "Unlock this device to update health data.")
         case .refused:
             Sentence(
                 "health.refused", "Allow this app to read health data, in the device's settings.")
         case .stalled:
             Sentence(
                 "health.stalled",
-                "Health data do not arrive. Please tell the makers of this app.")
+                "Health data can't be loaded. Please contact support.")
         case .failed(let detail):
             Sentence(
-                "health.failed", "Health data cannot be read just now: %1$@.",
+                "health.failed", "Health data can't be read right now: %1$@.",
                 arguments: [detail])
         }
     }

@@ -62,7 +62,7 @@ enum Batches {
             guard length > maxWrites else { return nil }
             return context.finding(
                 .batchWithoutBound, operation, "This batch has \(length.grouped) writes.",
-                because: "A batch takes at most 500.",
+                because: "A batch can have at most 500.",
                 mend: "Commit and begin a new batch after every 500 writes.", severity: .error)
         }
         if over.trimmedDescription.contains("allCases") { return nil }
@@ -74,10 +74,12 @@ enum Batches {
         }
         return context.finding(
             .batchWithoutBound, operation,
-            "This batch has a write for each of `\(over.trimmedDescription.oneLine)`, however many "
-                + "these are.",
-            because: "A batch takes at most 500 writes, and a commit 10 MiB: with more, nothing is "
-                + "written, for the users who have most data.",
+            "This batch has one write for each of `\(over.trimmedDescription.oneLine)`, whatever "
+                + "their number.",
+            because: """
+                A batch can have at most 500 writes, and a commit 10 MiB: with more, nothing is
+                """
+                    + "written, which affects the users with the most data.",
             mend: "Commit and begin a new batch after every 500 writes.")
     }
 

@@ -37,9 +37,9 @@ enum Clocks {
         }
         return context.finding(
             .clientClock, in: context.file(of: field.value), at: field.value,
-            "`\(key)` gets the time of the device's clock.",
-            because: "Devices' clocks are wrong, by seconds or by years: what is ordered by this "
-                + "field, or asked for since a time, is out of order or never found.",
+            "`\(key)` uses the time of the device's clock.",
+            because: "The clocks of devices are wrong by seconds or years. Items ordered by this "
+                + "field, or queried since a time, are out of order or never found.",
             mend: field.isInList
                 ? "Keep such entries as documents, whose time can be "
                     + "`FieldValue.serverTimestamp()`."

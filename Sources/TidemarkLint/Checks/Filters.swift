@@ -43,12 +43,14 @@ enum Filters {
             .tooManyValues, in: site.file, at: values,
             "`\(test):` takes at most \(bound) values, and nothing here keeps `\(text.oneLine)` "
                 + "within that.",
-            because: "With one value more the query fails, for the users who have most data.",
+            because: """
+                With more values the query fails, which affects the users with the most data.
+                """,
             mend: mending(bound))
     }
 
     private static func mending(_ bound: Int) -> String {
-        "Ask in groups of \(bound), and put the results together."
+        "Query in groups of \(bound) and combine the results."
     }
 
     private static func isBounded(

@@ -13,10 +13,14 @@ enum Launches {
                 .serverSourceAtLaunch, in: operation.file, at: source,
                 "This read waits for the server, and `\(root)` starts it.",
                 because: "Without a network, or when the server does not answer, it waits for as "
-                    + "long as the connection takes to fail, and what stands behind it waits too.",
+                    + "long as the connection takes to fail, and later steps wait too.",
                 mend:
-                    "Read by the default source or from the cache first, with a deadline; ask the "
-                    + "server for a check later, in the background.", fix: fix(operation, source))
+                    """
+                    Read from the default source or from the cache first, with a deadline; \
+                    ask the
+                    """
+                        + "server for a check later, in the background.",
+                fix: fix(operation, source))
         }
     }
 

@@ -18,7 +18,7 @@ enum ListenerCosts {
     ) -> Finding? {
         if operation.isOfDocument { return nil }
         guard let query = operation.query, query.limit != .sometimes else {
-            context.cannotTell(operation.place, "what this listener listens to")
+            context.cannotTell(operation.place, "the query of this listener")
             return nil
         }
         guard query.limit == .none, !isBounded(query) else { return nil }
@@ -35,7 +35,7 @@ enum ListenerCosts {
                 because:
                     "The listener reads all documents at once, so that the pages save nothing.",
                 mend: "Give the listener a limit of one page, newest first, and let the pages read "
-                    + "what is older.", estimate)
+                    + "older documents.", estimate)
         }
         let what =
             query.conditions.isEmpty && !query.hasCompositeFilter
@@ -45,7 +45,7 @@ enum ListenerCosts {
             because: "Each time it is attached after more than 30 minutes, every document of the "
                 + "result is read and billed again, and the result grows with the app.",
             mend: "Order by the newest and set a limit, as in `.limit(to: 50)`; read older ones in "
-                + "pages, or ask for what is newer than what the device has.", estimate)
+                + "pages, or query only documents newer than those on the device.", estimate)
     }
 
     /// Returns true if the filters keep the result small: documents newer than a time, or a single
@@ -85,7 +85,7 @@ enum ListenerCosts {
     private static func read(_ operation: Operation, _ context: CheckContext) -> Finding? {
         guard let query = operation.query, query.limit != .sometimes else {
             if !operation.isOfDocument {
-                context.cannotTell(operation.place, "what this reads")
+                context.cannotTell(operation.place, "the query of this read")
             }
             return nil
         }

@@ -39,10 +39,10 @@ enum ListenerErrors {
         return context.finding(
             .listenerErrorIgnored, operation,
             name == "_"
-                ? "This listener is not told of errors."
-                : "This listener does nothing with `\(name)`.",
+                ? "This listener has no error handler."
+                : "This listener ignores `\(name)`.",
             because: "After an error a listener is over: without permission or an index the screen "
-                + "stays empty, or as it was, and nobody learns why.",
+                + "stays empty or old, and nobody learns why.",
             mend: "Show or report the error; listen again when the user may, or when the index is "
                 + "there.")
     }

@@ -99,13 +99,13 @@ enum ListenerLife {
     // MARK: - What is said
 
     private static let consequence =
-        "It goes on reading, and billing, each change after the screen or the user is gone, and "
-        + "its closure keeps what it holds in memory."
+        "It keeps reading, and billing, each change after the screen or the user is gone, and "
+        + "its closure keeps its objects in memory."
 
     private static func discarded(_ operation: Operation, _ context: CheckContext) -> Finding {
         context.finding(
             .listenerNeverRemoved, operation,
-            "Nobody keeps what this returns, so that nobody can remove the listener.",
+            "The returned registration is dropped, so the listener cannot be removed.",
             because: consequence,
             mend: "Keep the `ListenerRegistration` and call `remove()` when the screen goes or the "
                 + "user signs out, or listen in a task: `for try await snapshot in query.snapshots`."
@@ -117,7 +117,7 @@ enum ListenerLife {
     ) -> Finding {
         context.finding(
             .listenerNeverRemoved, operation,
-            "The listener is kept in `\(name)`, and nothing calls `remove()` on it.",
+            "The listener is stored in `\(name)`, but nothing calls `remove()` on it.",
             because: consequence,
             mend: "Call `\(name).remove()` when the screen goes or the user signs out.")
     }

@@ -152,7 +152,7 @@ enum Loops {
         "One request follows another, each a round trip, and each document is billed again whenever "
         + "the list is shown."
     private static let mending =
-        "Ask in groups of 30 with `whereField(FieldPath.documentID(), in: ids)`, keep what was "
+        "Query groups of 30 with `whereField(FieldPath.documentID(), in: ids)`, keep what was "
         + "asked for already, or store in the list's own documents what the list shows."
 
     private static func estimate(_ loop: Loop, _ context: CheckContext) -> Estimate {
@@ -208,7 +208,7 @@ enum Loops {
     // MARK: - Writes
 
     private static let writeReason =
-        "An error half way leaves some written and some not, and each is a request of its own."
+        "An error leaves some written and some not, and each write is a separate request."
     private static let writeMending =
         "Collect them in batches, `let batch = db.batch()`, of at most 500, and commit each once."
 

@@ -7,7 +7,7 @@ enum Pages {
     }
 
     private static let reason =
-        "What is skipped, or shown already, is read and billed too: the tenth page costs ten."
+        "Skipped and already shown documents are read and billed too: the tenth page costs ten."
     private static let mending =
         "Continue behind the last document: `.start(afterDocument: last).limit(to: size)`."
 
@@ -78,13 +78,16 @@ enum Pages {
             else { return nil }
             return context.finding(
                 .timestampInDefaults, operation,
-                "This asks for what is newer than `\(condition.text)`, which UserDefaults keeps.",
+                """
+                This query reads items newer than `\(condition.text)`, which is stored in \
+                UserDefaults.
+                """,
                 because: "Items that arrive late, written offline or imported, have an older time "
                     + "and are never seen; so are edits and deletes. A wrong clock, or a time kept "
                     + "before its items are stored, loses more.",
                 mend:
-                    "Keep the mark beside the items, move it in the transaction that stores them, "
-                    + "and ask by the server's time of the last change with an overlap; "
+                    "Store the time with the items, move it in the transaction that stores them, "
+                    + "and query by the server's time of the last change, with an overlap; "
                     + "TidemarkApp's feeds do that.")
         }
     }

@@ -82,8 +82,11 @@ enum QueryProofs {
         return context.finding(
             .unprovableQuery, operation,
             "The rules refuse this query of `\(facts.name)`, also for a user who is signed in.",
-            because: "Rules are no filters: what a query does not rule out must be allowed. "
-                + "Production answers `PERMISSION_DENIED`, whatever the documents hold.",
+            because: """
+                Rules are not filters: the query itself must exclude every document that they \
+                deny.
+                """
+                    + "Production answers `PERMISSION_DENIED`, whatever the documents hold.",
             mend: hint)
     }
 }

@@ -17,9 +17,12 @@ enum Retries {
         context.finding(
             .retryWithoutBound, in: file, at: node, message,
             because:
-                "What fails for good, a refusal or a missing index, is tried for ever: battery, "
-                + "traffic, and with reads that are answered the bill.",
-            mend: "Bound the attempts, wait longer before each, and do not repeat what is refused; "
+                """
+                A permanent error, such as a refusal or a missing index, repeats forever: \
+                battery,
+                """
+                    + "traffic and, with billed reads, the cost grow.",
+            mend: "Limit the attempts, wait longer before each, and do not repeat refused calls; "
                 + "TidemarkResilience's `Retry` does.")
     }
 

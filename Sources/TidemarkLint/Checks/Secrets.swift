@@ -61,8 +61,11 @@ enum Secrets {
     ) -> Finding {
         context.finding(
             .secretInDocument, in: file, at: node, "`\(key)` is stored in a document.",
-            because: "Whoever may read the document reads all of it: rules cannot hide a field. It "
-                + "is also in every device's cache, unencrypted, and in each backup.",
+            because: """
+                Everybody who may read the document reads all of it: rules cannot hide a field. \
+                It
+                """
+                    + "is also in every device's cache, unencrypted, and in each backup.",
             mend:
                 "Leave passwords to Firebase Auth, keep tokens in the keychain, and what a server "
                 + "needs in Secret Manager or in a collection that no client may read.")

@@ -36,10 +36,10 @@ enum SequentialReads {
                 found.append(
                     context.finding(
                         .sequentialReads, in: file, at: last.expression,
-                        "`\(last.name)` waits for \(others), and does not need it.",
+                        "`\(last.name)` waits for \(others) without needing it.",
                         because: "\(run.count) round trips follow each other where one would do: "
                             + "with 400 ms each, \(run.count * 400) ms instead of 400.",
-                        mend: "Begin them together: `async let \(run[0].name) = …`, and await both "
+                        mend: "Start both at once: `async let \(run[0].name) = …`, and await both "
                             + "where they are used."))
             }
             run = []

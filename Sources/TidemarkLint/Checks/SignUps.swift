@@ -21,7 +21,7 @@ enum SignUps {
                 because: "A kill or a lost network between the two leaves an account without a "
                     + "profile: the next launch finds a user who is signed in and waits for a "
                     + "document that does not exist.",
-                mend: "Write down on the device what is to be made before the account exists, and "
+                mend: "Store the planned steps on the device before the account exists, and "
                     + "finish it at the next launch (TidemarkApp's `Accounts` does); or let a "
                     + "Cloud Function make the profile.")
         }

@@ -18,9 +18,9 @@ enum WriteErrors {
                 return nil
             }
             return context.finding(
-                .writeErrorIgnored, operation, "Nobody hears whether this write succeeds.",
-                because: "When the rules or the server refuse it, FirebaseFirestore takes it back "
-                    + "from the device, and neither the app nor the user learns of it.",
+                .writeErrorIgnored, operation, "The result of this write is ignored.",
+                because: "When the rules or the server refuse it, FirebaseFirestore reverts it "
+                    + "on the device, and neither the app nor the user learns of it.",
                 mend: "Give it a completion that shows or reports the error, or write "
                     + "`try await`; with Tidemark, `rejectedWrites()` lists what was refused.")
         }

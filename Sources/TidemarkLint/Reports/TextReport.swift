@@ -24,7 +24,7 @@ package struct TextReport {
             result += Self.text(of: finding, line: line.map(String.init) ?? finding.line)
         }
         for path in report.unparsed {
-            result += "\(path): a part of it is no Swift that the parser knows; the rest was read\n"
+            result += "\(path): a part of the file is not valid Swift; the rest was read\n"
         }
         return result + summary
     }

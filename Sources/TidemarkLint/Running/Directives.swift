@@ -49,7 +49,7 @@ struct Directives {
             let unknown = directive.ids.filter { FindingID(rawValue: $0) == nil }.sorted()
             let message: String
             if directive.ids.isEmpty {
-                message = "This names no finding to ignore."
+                message = "This comment names no finding to ignore."
             } else if let first = unknown.first {
                 message = "There is no finding `\(first)`."
             } else if directive.reason.isEmpty {
@@ -66,7 +66,7 @@ struct Directives {
                 id: .ignoredWithoutReason, severity: FindingID.ignoredWithoutReason.severity,
                 place: Place(path: file.path, line: directive.line, column: column),
                 length: 18, message: message,
-                reason: "Whoever reads the code later cannot tell whether the reason still holds.",
+                reason: "A later reader cannot tell if the reason still applies.",
                 mending: "Write `// tidemark:ignore ID reason`.", estimate: nil, fix: nil,
                 line: line.trimmed)
         }

@@ -34,7 +34,7 @@ package struct LintConfiguration: Codable, Sendable, Equatable {
         } catch let error as DecodingError {
             throw LintConfigurationError(Self.sentence(error))
         } catch {
-            throw LintConfigurationError("it is no JSON")
+            throw LintConfigurationError("it is not JSON")
         }
     }
 
@@ -50,7 +50,7 @@ package struct LintConfiguration: Codable, Sendable, Equatable {
             let path = context.codingPath.map(\.stringValue).joined(separator: ".")
             return "`\(path)`: \(context.debugDescription)"
         case .dataCorrupted(let context): return context.debugDescription
-        @unknown default: return "it is no configuration"
+        @unknown default: return "it is not a configuration"
         }
     }
 
@@ -69,7 +69,7 @@ package struct LintConfiguration: Codable, Sendable, Equatable {
         let figures =
             [documents, opens, users].compactMap { $0 } + (collections?.values.map { $0 } ?? [])
         guard figures.allSatisfy({ (0...1_000_000_000).contains($0) }) else {
-            throw LintConfigurationError("figures go from 0 to 1,000,000,000")
+            throw LintConfigurationError("figures must be 0 to 1,000,000,000")
         }
         linter.scale = Scale(
             documents: documents ?? scale.documents, opens: opens ?? scale.opens,

@@ -9,15 +9,16 @@ import TidemarkApp
 /// output and takes orders from standard input.
 package struct PhoneCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
-        commandName: "phone", abstract: "One phone of a show or a demo.", shouldDisplay: false)
+        commandName: "phone", abstract: "Run one phone of a show or a demo.", shouldDisplay: false)
 
     @Argument(help: "The app's name.") var app: String
     @Option(help: "Which phone: before or after.") var side: String
-    @Option(help: "Seconds that its clock is ahead.") var clock = 0.0
+    @Option(help: "Seconds by which its clock is ahead.") var clock = 0.0
     @Option(help: "Its settings, as JSON.") var settings: String
-    @Option(help: "When it was asked for, as JSON, by the clock that goes on in sleep.")
+    @Option(help: "Time of the launch request, as JSON.")
     var asked: String?
-    @Option(help: "The step of a sign-up at which it kills itself; 0 for none.") var killAt = 0
+    @Option(help: "The step of a sign-up at which the process kills itself; 0 for none.")
+    var killAt = 0
 
     package init() {}
 
@@ -26,7 +27,7 @@ package struct PhoneCommand: AsyncParsableCommand {
             asked.flatMap { JSONLine.decode(ContinuousClock.Instant.self, Data($0.utf8)) } ?? .now
         guard let example = Examples.named(app), let side = PhoneSide(rawValue: side),
             let settings = JSONLine.decode(PhoneSettings.self, Data(settings.utf8))
-        else { throw ValidationError("A phone takes an app, a side and settings.") }
+        else { throw ValidationError("A phone needs an app, a side and settings.") }
         let ahead = PhoneClock(clock)
         let environment = PhoneEnvironment(
             settings, now: { Date(timeIntervalSinceNow: ahead.seconds.withLock { $0 }) })

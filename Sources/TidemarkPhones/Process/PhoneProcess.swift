@@ -69,7 +69,7 @@ package final class PhoneProcess: Sendable {
             return life.hasStarted
         }
         guard isWanted else {
-            end("It was killed before it began.")
+            end("The app was killed before it started.")
             sink.finish()
             return news
         }
@@ -78,7 +78,7 @@ package final class PhoneProcess: Sendable {
         let asked = String(decoding: JSONLine.encode(ContinuousClock.now).dropLast(), as: UTF8.self)
         if isPhone { process.arguments? += ["--asked", asked] }
         do { try process.run() } catch {
-            end("It cannot be started: \(error)")
+            end("The app cannot be started: \(error)")
             throw error
         }
         if life.withLock(\.isKilled) { kill9() }

@@ -28,7 +28,7 @@ struct RESTCall: Sendable {
                 .unimplemented, "\(route.rpc.rawValue) is a stream: it needs gRPC or WebChannel.")
         }
         guard let query = URLText.pairs(request.query ?? "") else {
-            throw .badRequest("The query of the URL has escapes that make no text.", at: "")
+            throw .badRequest("The query of the URL has invalid escapes.", at: "")
         }
         isPretty = !query.contains {
             ["prettyPrint", "$prettyPrint"].contains($0.name) && URLFlag.flag($0.value) == false
@@ -119,7 +119,7 @@ private struct RESTMessage {
         if body.allSatisfy({ $0 <= 0x20 }) { return [:] }
         let value: JSONValue
         do throws(JSONFault) { value = try JSONValue(body) } catch {
-            throw .invalidJSON("The body is no well-formed JSON. \(error.message).", at: "")
+            throw .invalidJSON("The body is not well-formed JSON. \(error.message).", at: "")
         }
         guard case .object(let object) = value else {
             throw .invalidJSON("Root element must be a message.", at: "")

@@ -324,7 +324,7 @@ final class RESTParts: HTTPParts {
 }
 
 extension RPCStatus {
-    fileprivate static let lost = RPCStatus(.unavailable, "The call ended without an answer.")
+    fileprivate static let lost = RPCStatus(.unavailable, "The call ended without a response.")
     fileprivate static let slowReader = RPCStatus(
-        .resourceExhausted, "The client reads too slowly for what it asked for.")
+        .resourceExhausted, "The client reads its response too slowly.")
 }

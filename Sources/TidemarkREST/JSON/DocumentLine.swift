@@ -39,7 +39,7 @@ package enum DocumentLine {
             ])
         guard case .commit(let commit) = try CallCoding.request(.commit, bytes).request,
             let mutation = commit.mutations.first
-        else { throw RPCStatus(.invalidArgument, "It is no document.") }
+        else { throw RPCStatus(.invalidArgument, "It is not a document.") }
         return mutation
     }
 }

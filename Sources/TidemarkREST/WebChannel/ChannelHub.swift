@@ -152,7 +152,7 @@ package final class ChannelHub: Sendable {
         // A client that opened many sessions and left them must wait until they are dropped.
         guard count < Self.maxSessions else {
             throw RPCStatus(
-                .resourceExhausted, "The server has \(Self.maxSessions) channels open already.")
+                .resourceExhausted, "The server already has \(Self.maxSessions) open channels.")
         }
         let session = ChannelSession(
             request.rpc, origin: request.origin, stream(request, caller, lease),

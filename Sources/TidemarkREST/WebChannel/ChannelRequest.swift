@@ -55,7 +55,7 @@ struct ChannelRequest: Equatable {
             kind = .back(sid: sid)
         } else if request.method == "POST" {
             guard query["VER"] == "8" else {
-                throw .invalidArgument("This server speaks version 8 of WebChannel.")
+                throw .invalidArgument("This server supports version 8 of WebChannel only.")
             }
             kind = sid.isEmpty ? .handshake : .forward(sid: sid)
         } else {
@@ -63,7 +63,10 @@ struct ChannelRequest: Equatable {
         }
     }
 
-    private static let malformed = RPCStatus.invalidArgument("The request is none of a WebChannel.")
+    private static let malformed = RPCStatus.invalidArgument(
+        """
+        This is not a request of a WebChannel.
+        """)
 
     private static func form(_ request: RESTRequest) throws(RPCStatus) -> [String: String] {
         guard request.method == "POST" else { return [:] }

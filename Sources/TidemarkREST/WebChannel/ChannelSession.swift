@@ -80,7 +80,7 @@ final class ChannelSession: Sendable {
         }
         if effects.contains(.refuse) {
             throw RPCStatus(
-                .resourceExhausted, "Too much came before what should have come first.")
+                .resourceExhausted, "Too many messages arrived before the first one.")
         }
         return ChannelMachine.frame(state.withLock { $0.machine.status })
     }

@@ -60,7 +60,7 @@ final class RPCStreamChannel<Message: Sendable, Response: Sendable>: ChannelStre
                         .ended(
                             RPCStatus(
                                 .resourceExhausted,
-                                "The client reads too slowly for what it asked for."))
+                                "The client reads its response too slowly."))
                     ])
                     handle.cancel()
                 }))
@@ -86,7 +86,7 @@ final class RPCStreamChannel<Message: Sendable, Response: Sendable>: ChannelStre
 
     private func send(_ json: String) throws(RPCStatus) {
         guard case .object(let object)? = try? JSONValue(Array(json.utf8)) else {
-            throw .invalidJSON("The message is no JSON object.", at: "")
+            throw .invalidJSON("The message is not a JSON object.", at: "")
         }
         let (database, message) = try message(object)
         if let request = request.withLock({ $0 }) { return request.send(message) }

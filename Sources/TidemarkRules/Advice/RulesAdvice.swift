@@ -15,7 +15,7 @@ private struct RulesAdvice {
         self.rules = rules
         for (index, block) in rules.blocks.enumerated() where !block.allows.isEmpty {
             guard block.pattern.fitsDocuments else {
-                warn("No document has this path, so nothing here is ever asked.", at: block.start)
+                warn("No document has this path, so these rules have no effect.", at: block.start)
                 continue
             }
             for (number, allow) in block.allows.enumerated() {
@@ -31,20 +31,24 @@ private struct RulesAdvice {
     private mutating func judge(_ allow: Ruleset.Allow, _ number: Int, in block: Int) {
         if let wider = wider(than: allow, number, in: block) {
             let line = rules.source.position(at: wider.start).line
-            return warn("Never decides: L\(line) lets everybody do this already.", at: allow.start)
+            return warn("No effect: L\(line) already allows this to everybody.", at: allow.start)
         }
         if allow.isOpen {
             let methods = allow.methods.map(\.rawValue).joined(separator: ", ")
-            return warn("Anybody may \(methods) here, also without signing in.", at: allow.start)
+            return warn("Anybody may \(methods) here, even without signing in.", at: allow.start)
         }
         guard let condition = allow.condition, allow.methods.contains(.list) else { return }
         var reads = ListReads(rules, block: rules.blocks[block])
         for (place, fields) in reads.unprovable(in: condition) {
             let filters = fields?.sorted().joined(separator: " and ")
             let who =
-                filters.map { "Only a query with an equality filter for \($0) can be proven here" }
-                ?? "No query can be proven here"
-            warn("\(who): this reads another document for each result.", at: place)
+                filters.map {
+                    """
+                    Only a query with an equality filter for \($0) can satisfy this rule
+                    """
+                }
+                ?? "No query can satisfy this rule"
+            warn("\(who): the rule reads another document for each result.", at: place)
         }
         if !reads.found.isEmpty { return }
         for part in condition.conjuncts where reads.dependsOnResults(part) {
@@ -53,7 +57,7 @@ private struct RulesAdvice {
             }
             let text = rules.source.excerpt(part.start..<part.end)
             warn(
-                "No query can be proven here, other than for one document's id: \(text).",
+                "No query can satisfy this rule, except for one document id: \(text).",
                 at: part.start)
         }
     }

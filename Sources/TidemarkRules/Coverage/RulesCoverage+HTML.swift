@@ -7,9 +7,9 @@ extension RulesCoverage {
             let answers = allow.answers
             let note =
                 answers.asked == 0
-                ? "not asked"
+                ? "not evaluated"
                 : "\(answers.allowed) allowed, \(answers.denied) denied, \(answers.failed) failed, "
-                    + "\(answers.undecided) not sure"
+                    + "\(answers.undecided) uncertain"
             notes[allow.position.line, default: []].append(note)
         }
         let untested = Dictionary(grouping: untested, by: \.position.line)

@@ -70,9 +70,9 @@ public struct RulesCoverage: Sendable {
         for allow in report where allow.answers.allowed == 0 {
             let text =
                 switch allow.answers.asked {
-                case 0: "Nothing asked this allow."
-                case 1: "This allow was asked once, and let nobody in."
-                case let asked: "This allow was asked \(asked) times, and let nobody in."
+                case 0: "No request reached this allow."
+                case 1: "One request reached this allow, and it was denied."
+                case let asked: "\(asked) requests reached this allow, and all were denied."
                 }
             issues.append(RulesIssue(.warning, at: allow.position, text))
         }

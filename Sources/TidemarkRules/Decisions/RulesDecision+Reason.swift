@@ -23,7 +23,7 @@ extension RulesDecision {
             return "Error for \(place), at L\(position): \(cause.message)" + lacks(verdict)
         case .undecided:
             return
-                "Not sure for every result of the query, \(place): \(verdict.expression)."
+                "Not true for every result of the query, \(place): \(verdict.expression)."
                 + lacks(verdict)
         }
     }

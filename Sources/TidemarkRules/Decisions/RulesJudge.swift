@@ -154,7 +154,7 @@ private struct StagedDocuments: RulesDocuments {
 
     func lookUp(_ path: RulesPath, for function: RulesRead) -> RulesLookup {
         guard let document = path.document(in: database) else {
-            return .refused("The path names no document of this database.")
+            return .refused("The path is not a document of this database.")
         }
         let isAfter = function == .getAfter || function == .existsAfter
         if isAfter, let fields = after[document] { return lookup(fields, path) }

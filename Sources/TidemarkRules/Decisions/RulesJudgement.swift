@@ -134,7 +134,7 @@ private struct RecordedDocuments: RulesDocuments {
     func lookUp(_ path: RulesPath, for function: RulesRead) -> RulesLookup {
         if let known = reads.known(function, path) { return known }
         guard let document = path.document(in: database) else {
-            return .refused("The path names no document of this database.")
+            return .refused("The path is not a document of this database.")
         }
         guard let fields = try? base.fields(of: document) else { return .missing }
         return .document(.document(RulesMap(fields), at: path))

@@ -42,7 +42,7 @@ public struct RulesSandbox: Sendable {
     /// operation.
     public func refusal(of operation: RulesOperation, as person: RulesPerson) -> String? {
         guard let judgement = judge(operation, as: person, tracing: .always) else {
-            return "The path names no document."
+            return "The path is not a document."
         }
         return judgement.isAllowed ? nil : judgement.reason(in: rules.source)
     }

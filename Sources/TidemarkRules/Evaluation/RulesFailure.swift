@@ -42,7 +42,7 @@ public struct RulesFailure: Error, Sendable {
             case .unsupported(let received, let expected):
                 "Unsupported operation error. Received: \(received)."
                     + (expected.map { " Expected: \($0)." } ?? "")
-            case .notBoolean(let type): "A boolean is needed here, and this is of type \(type)."
+            case .notBoolean(let type): "Expected a boolean but got \(type)."
             case .outOfRange(let text): text
             case .badPattern(let pattern): RulesText.badPattern(pattern)
             case .outOfEvaluations: RulesText.outOfEvaluations

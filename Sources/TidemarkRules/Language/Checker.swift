@@ -49,7 +49,7 @@ struct Checker {
         }
         if file.services.count > 0, !file.services.contains(where: { $0.name == "cloud.firestore" })
         {
-            report("No service cloud.firestore is here: nothing is allowed.", at: 0, .warning)
+            report("There is no service cloud.firestore, so nothing is allowed.", at: 0, .warning)
         }
         functions = declarations.map { resolved($0.syntax, in: $0.scope) }
         blocks = found.map { match, pattern, scope in block(match, pattern, scope) }
@@ -86,19 +86,19 @@ struct Checker {
 
     private mutating func check(_ pattern: [PatternSegment], at start: Int) {
         if pattern.count > RulesLimits.pathSegments {
-            report("A path has at most \(RulesLimits.pathSegments) segments.", at: start)
+            report("A path can have at most \(RulesLimits.pathSegments) segments.", at: start)
         }
         let captures = pattern.compactMap(\.captured)
         if captures.count > RulesLimits.captures {
-            report("A path has at most \(RulesLimits.captures) wildcards.", at: start)
+            report("A path can have at most \(RulesLimits.captures) wildcards.", at: start)
         }
         let many = pattern.indices.filter { if case .many = pattern[$0] { true } else { false } }
         if version == 1, let first = many.first, first != pattern.count - 1 {
             report(
-                "A recursive wildcard is the last segment of a path in rules version 1.", at: start)
+                "In rules version 1, a recursive wildcard must be the last segment.", at: start)
         }
         if many.count > 1 {
-            report("A path has at most one recursive wildcard.", at: start)
+            report("A path can have at most one recursive wildcard.", at: start)
         }
     }
 
@@ -121,7 +121,9 @@ struct Checker {
             report(RulesText.tooManyVariables, at: syntax.variables[RulesLimits.variables].start)
         }
         if syntax.parameters.count > RulesLimits.arguments {
-            report("A function has at most \(RulesLimits.arguments) parameters.", at: syntax.start)
+            report(
+                "A function can have at most \(RulesLimits.arguments) parameters.",
+                at: syntax.start)
         }
         var locals = syntax.parameters
         var variables: [Node] = []
@@ -241,7 +243,10 @@ extension Checker {
         let wanted = declarations[index].syntax.parameters.count
         if wanted != arguments.count {
             report(
-                "The function \(name) takes \(wanted) arguments, and is called with \(arguments.count).",
+                """
+                The function \(name) takes \(wanted) arguments but is called with \
+                \(arguments.count).
+                """,
                 at: start)
         }
         return .function(index, arguments)

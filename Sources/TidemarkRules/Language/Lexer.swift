@@ -89,7 +89,7 @@ struct Lexer {
             }
             offset += 1
         }
-        fault("This comment has no end.", at: start)
+        fault("The comment's end is missing.", at: start)
     }
 
     private mutating func number(from start: Int) -> Token {
@@ -129,7 +129,7 @@ struct Lexer {
                 offset += 1
             }
         }
-        if peek() == quote { offset += 1 } else { fault("This string has no end.", at: start) }
+        if peek() == quote { offset += 1 } else { fault("The string's end is missing.", at: start) }
         return Token(
             kind: isBytes ? .bytes : .string, text: String(decoding: contents, as: UTF8.self),
             contents: contents, start: start, end: offset)
@@ -167,7 +167,7 @@ struct Lexer {
         }
         if inBytes { return [UInt8(number)] }
         guard let scalar = Unicode.Scalar(number) else {
-            fault("This escape names no character.", at: start)
+            fault("This escape is not a valid character.", at: start)
             return []
         }
         return Array(String(Character(scalar)).utf8)

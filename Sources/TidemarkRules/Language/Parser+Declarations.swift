@@ -36,7 +36,7 @@ extension Parser {
         advance()
         try expectSymbol("=")
         guard current.kind == .string, current.text == "1" || current.text == "2" else {
-            throw refuse("Invalid rules version: \(current.shown). It is '1' or '2'.")
+            throw refuse("Invalid rules version: \(current.shown). Use '1' or '2'.")
         }
         let version = current.text == "1" ? 1 : 2
         advance()

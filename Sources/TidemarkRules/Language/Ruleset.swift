@@ -18,7 +18,7 @@ public struct Ruleset: Sendable {
     public init(_ text: String) throws(InvalidRules) {
         let source = SourceText(text)
         guard source.bytes.count <= RulesLimits.sourceBytes else {
-            let text = "The file has \(source.bytes.count) bytes; 256 KB are allowed."
+            let text = "The file has \(source.bytes.count) bytes; at most 256 KB are allowed."
             throw InvalidRules([
                 RulesIssue(.error, at: SourceText.Position(line: 1, column: 1), text)
             ])

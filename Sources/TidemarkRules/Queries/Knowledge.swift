@@ -36,7 +36,7 @@ public struct Knowledge: Sendable {
 extension Knowledge: CustomStringConvertible {
     public var description: String {
         let name = field.map { "resource.data.\($0)" } ?? "a value"
-        return "not known (\(name) differs between results)"
+        return "unknown (\(name) differs between results)"
     }
 }
 

@@ -194,7 +194,7 @@ final class WriteStage {
         guard streams.isConnected(id), transactions.isHolding(id) else { return false }
         if !transactions.hold(message, of: id) {
             let status = RPCStatus(
-                .resourceExhausted, "The stream has too many batches under way.")
+                .resourceExhausted, "The stream has too many pending batches.")
             streams.end(id, status, &outputs)
         }
         return true

@@ -47,19 +47,22 @@ extension FaultRule {
         var text: String?
         for field in fields {
             guard seen.insert(field.key).inserted else {
-                throw FaultRuleError("A fault says \(Self.quoted(field.key)) twice.")
+                throw FaultRuleError("A fault names \(Self.quoted(field.key)) twice.")
             }
             let reader = FieldReader(key: field.key, value: field.value)
             if field.key == "text" {
                 text = try reader.text()
             } else if try !readSelection(reader), try !readEffect(reader) {
                 throw FaultRuleError(
-                    "A fault does not know \(Self.quoted(field.key)); it knows \(Self.grammar).")
+                    """
+                    Unknown part of a fault: \(Self.quoted(field.key)). A fault can have \
+                    \(Self.grammar).
+                    """)
             }
         }
         if let text {
             guard let code = effects.error?.code else {
-                throw FaultRuleError("A fault with text= needs error= too.")
+                throw FaultRuleError("A fault with text= also needs error=.")
             }
             effects.error = RPCStatus(code, text)
         }
@@ -100,17 +103,17 @@ extension FaultRule {
 
     private func check(_ seen: Set<String>) throws(FaultRuleError) {
         if seen.intersection(["share", "every", "nth"]).count > 1 {
-            throw FaultRuleError("A fault takes one of share=, every= and nth=.")
+            throw FaultRuleError("A fault can have only one of share=, every= and nth=.")
         }
         if effects.jitter > .zero, effects.latency == nil {
-            throw FaultRuleError("A fault with jitter= needs latency= too.")
+            throw FaultRuleError("A fault with jitter= also needs latency=.")
         }
         if effects == FaultEffects() {
             throw FaultRuleError("A fault must say what happens: \(Self.grammar).")
         }
         let ofListen = ["drop-tokens", "reset", "false-filter", "delay-current", "duplicate"]
         if let method, method != .listen, let key = ofListen.first(where: seen.contains) {
-            throw FaultRuleError("\(key) is for Listen; \(method.rawValue) has none of it.")
+            throw FaultRuleError("\(key) is for Listen; \(method.rawValue) does not support it.")
         }
     }
 
@@ -133,7 +136,7 @@ private struct FieldReader {
     }
 
     func flag() throws(FaultRuleError) -> Bool {
-        guard value == nil || value == "true" else { throw refusal("said without a value") }
+        guard value == nil || value == "true" else { throw refusal("given without a value") }
         return true
     }
 
@@ -180,7 +183,7 @@ private struct FieldReader {
             let names = RPCStatus.Code.allCases.dropFirst().map(\.wireName)
             throw refusal("one of \(names.joined(separator: ", "))")
         }
-        return RPCStatus(code, "A fault that was ordered.")
+        return RPCStatus(code, "This is a simulated fault.")
     }
 
     func cut() throws(FaultRuleError) -> FaultEffects.Cut {

@@ -78,7 +78,7 @@ public struct FaultEffects: Hashable, Sendable {
     public init() {}
 
     static let connectionLost = RPCStatus(
-        .unavailable, "The connection was lost: a fault that was ordered.")
+        .unavailable, "The connection was lost: this is a simulated fault.")
 
     /// Takes the unset effects from another value.
     mutating func fill(from other: FaultEffects) {

@@ -57,7 +57,11 @@ final class FaultyLink<Faults: StreamFaults>: RequestStream {
         }
         if effects.isSilent {
             if ending.beginSilence() { return }
-            let full = RPCStatus(.resourceExhausted, "Too many calls are met with silence.")
+            let full = RPCStatus(
+                .resourceExhausted,
+                """
+                Too many calls are waiting without an answer.
+                """)
             return endWithoutServer(full)
         }
         if let error = effects.error { return endWithoutServer(error) }
@@ -154,7 +158,7 @@ final class FaultyLink<Faults: StreamFaults>: RequestStream {
         }
         if isFull {
             leave(&state)
-            let status = RPCStatus(.resourceExhausted, "Too many messages are on the way.")
+            let status = RPCStatus(.resourceExhausted, "Too many messages are in transit.")
             down.close(with: .ended(status))
         } else if step.isCut {
             leave(&state)

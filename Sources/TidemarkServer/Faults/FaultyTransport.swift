@@ -37,7 +37,7 @@ public final class FaultyTransport: Transport {
     /// - Throws: An error if there are more than ``FaultPlan/maxRules`` rules.
     public func order(_ rules: [FaultRule]) throws(FaultRuleError) {
         guard rules.count <= FaultPlan.maxRules else {
-            throw FaultRuleError("At most \(FaultPlan.maxRules) faults can be ordered at once.")
+            throw FaultRuleError("At most \(FaultPlan.maxRules) faults can be active.")
         }
         update { $0.plan = FaultPlan(rules) }
     }

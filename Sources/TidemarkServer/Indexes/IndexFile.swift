@@ -21,7 +21,7 @@ public enum IndexFile {
         }
         if policy == .auto, !IndexFileReader.isPlain(json) {
             throw IndexFileError(
-                "\(path): The policy auto writes this file anew, and would lose its comments.")
+                "\(path): The policy auto rewrites this file and would lose its comments.")
         }
         return IndexSettings(configuration, policy: policy, path: path)
     }
@@ -41,7 +41,7 @@ public enum IndexFile {
     static func add(_ missing: [MissingIndex], to path: String) throws(IndexFileError) {
         var configuration = try read(path, policy: .auto).configuration
         for index in missing where !configuration.add(index) {
-            throw IndexFileError("\(path): The file is full.")
+            throw IndexFileError("\(path): The file cannot hold more indexes.")
         }
         try write(configuration, to: path)
     }

@@ -41,12 +41,12 @@ struct IndexFileReader {
         }
         // Foundation's JSON5 decoder crashes the process if the bytes are not UTF-8.
         guard String(data: json, encoding: .utf8) != nil else {
-            throw IndexFileError("The file is no text in UTF-8.")
+            throw IndexFileError("The file is not UTF-8 text.")
         }
         let decoder = JSONDecoder()
         decoder.allowsJSON5 = true
         do { return try decoder.decode(JSONTree.self, from: json) } catch {
-            throw IndexFileError("The file is no JSON\(place(ofFaultIn: json)).")
+            throw IndexFileError("The file is not JSON\(place(ofFaultIn: json)).")
         }
     }
 
@@ -74,7 +74,7 @@ struct IndexFileReader {
         case .list(let values)?:
             if values.count > limit {
                 throw IndexFileError(
-                    at: place, "There are \(values.count); there can be \(limit) at most.")
+                    at: place, "There are \(values.count), but at most \(limit) are allowed.")
             }
             return values
         default: throw IndexFileError(at: place, "This must be a list.")
@@ -85,7 +85,7 @@ struct IndexFileReader {
         on fields: [String: JSONTree], known: Set<String>, at place: String
     ) {
         for key in fields.keys.filter({ !known.contains($0) }).sorted() {
-            remarks.append("\(place): \"\(key)\" is kept and not used.")
+            remarks.append("\(place): \"\(key)\" is kept but has no effect.")
         }
     }
 }
@@ -116,7 +116,7 @@ extension IndexFileReader {
         let scope = try Self.scope(entry, at: place)
         let parts = try Self.list(
             entry["fields"], at: "\(place).fields", upTo: IndexConfiguration.maxFields)
-        if parts.isEmpty { throw IndexFileError(at: "\(place).fields", "There must be some.") }
+        if parts.isEmpty { throw IndexFileError(at: "\(place).fields", "This must not be empty.") }
         var fields: [IndexedField] = []
         for (number, part) in parts.enumerated() {
             fields.append(try field(part, at: "\(place).fields[\(number)]"))
@@ -124,7 +124,7 @@ extension IndexFileReader {
         try Self.check(fields, at: "\(place).fields")
         remark(on: entry, known: Self.known, at: place)
         if let api = entry["apiScope"].text, api != "ANY_API" {
-            remarks.append("\(place): \"apiScope\" is \(api), so no query here uses it.")
+            remarks.append("\(place): \"apiScope\" is \(api), so no query uses this index.")
             return
         }
         composites.append(CompositeIndex(group: group, scope: scope, fields: fields))
@@ -142,7 +142,7 @@ extension IndexFileReader {
             return IndexedField(path, try Self.mode(entry, at: place))
         }
         if entry["order"] != nil || entry["arrayConfig"] != nil {
-            throw IndexFileError(at: place, "A field is indexed in one way only.")
+            throw IndexFileError(at: place, "A field can be indexed in one way only.")
         }
         let config = try Self.object(vector, at: "\(place).vectorConfig")
         var dimension: Int64?
@@ -175,7 +175,7 @@ extension IndexFileReader {
         }
         let others = fields.filter { !$0.isVector }
         if let name = others.firstIndex(where: \.path.isDocumentID), name + 1 < others.count {
-            throw IndexFileError(at: place, "Nothing but a vector can stand after __name__.")
+            throw IndexFileError(at: place, "Only a vector can follow __name__.")
         }
     }
 }
@@ -231,7 +231,7 @@ extension IndexFileReader {
         case (_?, nil):
             throw IndexFileError(at: "\(place).order", "This must be ASCENDING or DESCENDING.")
         case (nil, _?): throw IndexFileError(at: "\(place).arrayConfig", "This must be CONTAINS.")
-        case (_?, _?): throw IndexFileError(at: place, "A field is indexed in one way only.")
+        case (_?, _?): throw IndexFileError(at: place, "A field can be indexed in one way only.")
         }
     }
 

@@ -161,7 +161,7 @@ final class Listens {
         var isQueued = false
         registry.update(streamID) { isQueued = $0.lag?.queue(request) ?? false }
         if isQueued { return }
-        let status = RPCStatus(.resourceExhausted, "Too many targets wait on the stream.")
+        let status = RPCStatus(.resourceExhausted, "Too many targets are waiting on the stream.")
         close(streamID, status, &outputs)
     }
 

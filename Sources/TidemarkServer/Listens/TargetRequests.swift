@@ -85,7 +85,7 @@ struct TargetRequests {
     ) -> (id: Int32, stream: ListenStream)? {
         guard let stream = listens[streamID] else { return nil }
         guard let id = targetID(asked, stream) else {
-            let status = RPCStatus.invalidArgument("Target id \(asked) cannot be chosen.")
+            let status = RPCStatus.invalidArgument("Target id \(asked) is not allowed.")
             listens.close(streamID, status, &outputs)
             return nil
         }
@@ -169,7 +169,7 @@ struct TargetRequests {
         if let oldest, !clocks.isKept(oldest, stream.database) {
             let status = RPCStatus(
                 .resourceExhausted,
-                "The stream was read so slowly that what it has missed is no longer kept.")
+                "The stream was read too slowly: the server no longer has the missed changes.")
             return listens.close(streamID, status, &outputs)
         }
         let start = outputs.count

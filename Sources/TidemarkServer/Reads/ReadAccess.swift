@@ -117,7 +117,7 @@ final class ReadAccess {
         if !clocks.isKept(answer.readTime, database) {
             throw RPCStatus(
                 .resourceExhausted,
-                "The answer was read so slowly that what it is made of is no longer kept.")
+                "The response was read too slowly: the server no longer has its data.")
         }
         return clocks.pastScope(answer.readTime, database, transaction)
     }

@@ -79,7 +79,7 @@ struct UnfinishedAnswers {
     mutating func add(_ answer: UnfinishedAnswer, _ id: CallID) throws(RPCStatus) {
         precondition(byID[id] == nil, "a call has one answer")
         if size + answer.size > Self.maxSize {
-            throw RPCStatus(.resourceExhausted, "Too many long answers wait to be read.")
+            throw RPCStatus(.resourceExhausted, "Too many long responses are waiting to be read.")
         }
         size += answer.size
         byID[id] = answer

@@ -38,7 +38,7 @@ extension FirestoreServer {
         guard core.withLock({ $0.rules.set(settings, of: project) }) else {
             throw RPCStatus(
                 .resourceExhausted,
-                "\(RulesChecks.maxProjects) projects have rules of their own already.")
+                "Already \(RulesChecks.maxProjects) projects have their own rules.")
         }
         judgeListensAgain()
     }

@@ -54,7 +54,7 @@ public struct RulesFile: Sendable {
         problems = reasons
         let kept =
             rules == nil
-            ? "There are no rules before it." : "The rules before it stay in force."
+            ? "There are no previous rules." : "The previous rules stay in force."
         return (reasons.prefix(20) + [kept]).map { .say("\(name): \($0)") }
     }
 }

@@ -50,7 +50,7 @@ struct RulesGate {
 
     /// Refuses a request that only administrators may make, such as a list of collection ids.
     func refuseOthers() throws(RPCStatus) {
-        throw refusal("Only administrators may do this where rules are in force.")
+        throw refusal("While rules are in force, only administrators may do this.")
     }
 
     /// Checks each write on the documents after the earlier writes, and also on the documents after

@@ -62,7 +62,7 @@ struct WriteStreamStage {
         _ commits: inout CommitStage, _ outputs: inout [Output]
     ) throws {
         guard history.knows(request.streamToken) else {
-            throw RPCStatus.invalidArgument("The stream token is not one of this stream.")
+            throw RPCStatus.invalidArgument("The stream token does not belong to this stream.")
         }
         var history = history
         // An empty request closes the stream. No response is stored for it.
@@ -116,7 +116,7 @@ struct WriteStreamStage {
                 && stream.history?.id.hasSameBytes(as: streamID) == true
         }
         for id in old.keys.sorted() {
-            let status = RPCStatus(.cancelled, "Another connection has taken up the stream.")
+            let status = RPCStatus(.cancelled, "Another connection has resumed the stream.")
             end(id, status, &outputs)
         }
     }

@@ -62,7 +62,7 @@ function show(parts) {
 
 const events = new EventSource("/events");
 events.addEventListener("parts", (event) => { say(""); show(JSON.parse(event.data)); });
-events.onerror = () => say("The show does not answer; trying again.");
+events.onerror = () => say("The show does not answer. Reconnecting.");
 
 /** Sends an order, and says why it was not taken. */
 async function order(form) {

@@ -132,7 +132,7 @@ struct ShowMachine: Equatable, Sendable {
         case .launch, .kill, .tap, .network, .airplane, .others, .rate, .secondDevice, .turnClock,
             .compare:
             guard state.stage == .ready else {
-                state.message = "The day has not begun yet."
+                state.message = "The day has not started yet."
                 return []
             }
             return act(order)

@@ -63,25 +63,25 @@ struct OrderForm: Codable, Equatable, Sendable {
         case "play": return .play(on: try id.map(network) ?? .healthy)
         case "stop": return .stop
         case "compare": return .compare
-        default: throw OrderError("There is no order \(order.prefix(40)).")
+        default: throw OrderError("There is no command \(order.prefix(40)).")
         }
     }
 
     private func phone() throws(OrderError) -> PhoneSide {
-        guard let side else { throw OrderError("The order \(order) names no phone.") }
+        guard let side else { throw OrderError("The command \(order) names no phone.") }
         return side
     }
 
     private func network(_ name: String) throws(OrderError) -> Network {
         guard let network = Network(rawValue: name) else {
-            throw OrderError("There is no network of that name.")
+            throw OrderError("Unknown network.")
         }
         return network
     }
 
     private func named(_ value: String?) throws(OrderError) -> String {
         guard let value, !value.isEmpty else {
-            throw OrderError("The order \(order) names nothing.")
+            throw OrderError("The command \(order) needs a name.")
         }
         return value
     }
@@ -91,7 +91,10 @@ struct OrderForm: Codable, Equatable, Sendable {
             range.contains(value)
         else {
             throw OrderError(
-                "The order \(order) takes a whole number from \(range.lowerBound) to \(range.upperBound)."
+                """
+                The command \(order) needs a whole number from \(range.lowerBound) to \
+                \(range.upperBound).
+                """
             )
         }
         return value

@@ -49,7 +49,7 @@ struct ShowState: Codable, Equatable, Sendable {
     var app: App
     /// The available apps.
     var apps: [Named]
-    var stage = Stage.preparing("The server starts.")
+    var stage = Stage.preparing("The server is starting.")
     var phones = PhoneSide.allCases.map(PhoneState.init)
     var network = Network.healthy
     var isAirplane = false

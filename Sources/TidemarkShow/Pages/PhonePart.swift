@@ -64,13 +64,13 @@ enum PhonePart {
             Tag.dt { "First content" }
             Tag.dd(.class("number")) { firstContent(phone) }
             Tag.dt { "State" }
-            Tag.dd { phone.screen.map { stateText($0.state) } ?? "nothing on the screen" }
+            Tag.dd { phone.screen.map { stateText($0.state) } ?? "the screen is empty" }
         }
         Tag.details(.class("plan")) {
-            Tag.summary { "What its next launch reads" }
+            Tag.summary { "Reads of the next launch" }
             Tag.ul {
                 for line in phone.plan { Tag.li { line } }
-                if phone.plan.isEmpty { Tag.li { "It has not said yet." } }
+                if phone.plan.isEmpty { Tag.li { "Not known yet." } }
             }
         }
     }
@@ -85,11 +85,11 @@ enum PhonePart {
         switch state {
         case .loading: "loading"
         case .fresh: "fresh"
-        case .quiet: "says nothing about its age"
+        case .quiet: "age unknown"
         case .stale(let age, let reason):
             "stale" + (age.map { ", \(Words.age($0)) old" } ?? "") + ": \(reason)"
         case .failed(let reason, let wayOut):
-            "failed: \(reason)" + (wayOut == nil ? " No way out." : "")
+            "failed: \(reason)" + (wayOut == nil ? " No button to continue." : "")
         case .empty(let text): text
         }
     }

@@ -44,7 +44,7 @@ struct ShowPages: WebPages {
     private func order(_ body: [UInt8]) async -> PageAnswer {
         guard body.count <= Self.maxOrderBytes,
             let form = JSONLine.decode(OrderForm.self, Data(body))
-        else { return .json(["error": "This is no order."], status: 400) }
+        else { return .json(["error": "This is not a command."], status: 400) }
         do throws(OrderError) {
             try await source.order(try form.parsed())
             return .json(["status": "done"])

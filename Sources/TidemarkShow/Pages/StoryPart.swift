@@ -16,7 +16,13 @@ enum StoryPart {
     }
 
     @HTMLBuilder private static func scene(_ state: ShowState) -> HTML {
-        if state.isRecording { Tag.p(.class("note")) { "A recording: it takes no orders." } }
+        if state.isRecording {
+            Tag.p(.class("note")) {
+                """
+                This is a recording. Its buttons do nothing.
+                """
+            }
+        }
         if let message = state.message { Tag.p(.role("alert")) { message } }
         switch state.stage {
         case .preparing(let what): Tag.p(.class("caption"), .live) { "The day before: \(what)" }
@@ -26,7 +32,7 @@ enum StoryPart {
                 caption(story)
             } else {
                 Tag.p(.class("caption"), .live) {
-                    "Both phones live through the same day. Play the story, or break things yourself."
+                    "Both phones go through the same day. Play the story, or break things yourself."
                 }
             }
         }
@@ -50,7 +56,7 @@ enum StoryPart {
     @HTMLBuilder private static func caption(_ story: ShowState.Story) -> HTML {
         Tag.p(.class("caption"), .live) {
             story.isOver
-                ? "The day is over. What both phones show, beside a full read:" : story.caption
+                ? "The day is over. Both phones, compared with a full read:" : story.caption
         }
         Tag.progress(
             .label("Scene \(story.beat + 1) of \(story.count)"), .max(Double(story.count)),

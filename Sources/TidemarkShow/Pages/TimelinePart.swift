@@ -78,7 +78,7 @@ enum TimelinePart {
             Tag.table {
                 Tag.thead {
                     Tag.tr {
-                        for name in ["At", "Call", "Asked", "Reads", "Time", "Outcome"] {
+                        for name in ["At", "Call", "Request", "Reads", "Time", "Outcome"] {
                             Tag.th(.scope("col")) { name }
                         }
                     }

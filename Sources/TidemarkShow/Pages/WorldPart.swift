@@ -24,7 +24,7 @@ enum WorldPart {
                     "Do one thing", OrderForm("others", number: 1), id: "others", keys: "o")
                 for rate in [0, 6, 60] {
                     Button.order(
-                        rate == 0 ? "Quiet" : "\(rate) a minute",
+                        rate == 0 ? "Quiet" : "\(rate) per minute",
                         OrderForm("rate", number: Double(rate)), id: "rate-\(rate)",
                         isPressed: state.rate == rate)
                 }
@@ -34,7 +34,7 @@ enum WorldPart {
             Tag.h2 { "Clock" }
             Tag.div(.class("choices"), .role("group"), .label("Clock")) {
                 for (name, seconds) in [
-                    ("1 hour on", 3_600.0), ("1 day on", 86_400), ("1 week on", 604_800),
+                    ("1 hour later", 3_600.0), ("1 day later", 86_400), ("1 week later", 604_800),
                 ] {
                     Button.order(
                         name, OrderForm("clock", number: seconds), id: "clock-\(Int(seconds))")
@@ -45,7 +45,7 @@ enum WorldPart {
     }
 
     @HTMLBuilder private static func second(_ state: ShowState) -> HTML {
-        Tag.h2 { "The person's second device" }
+        Tag.h2 { "The user's second device" }
         Tag.div(.class("choices"), .role("group"), .label("Second device")) {
             for act in state.app.acts {
                 Button.order(act.title, OrderForm("second", id: act.id), id: "second-\(act.id)")
@@ -71,7 +71,7 @@ enum FiguresPart {
                     row("Dollars", state) {
                         Words.dollars(Double($0.reads) / 100_000 * ShowPage.price)
                     }
-                    row("A month, all users", state) {
+                    row("Per month, all users", state) {
                         Words.dollars(state.monthlyDollars($0.side, price: ShowPage.price))
                     }
                     row("Bytes", state) { Words.bytes($0.bytes) }
@@ -79,7 +79,7 @@ enum FiguresPart {
                         $0.slowest.map(Words.milliseconds) ?? "–"
                     }
                     row("Opened and saw nothing", state) { "\($0.blank) of \($0.launches)" }
-                    row("Beside a full read", state) { comparison($0.comparison) }
+                    row("Compared with a full read", state) { comparison($0.comparison) }
                 }
             }
             Tag.form(
@@ -94,7 +94,10 @@ enum FiguresPart {
                     "Compare now", OrderForm("compare"), id: "compare", keys: "c")
             }
             Tag.small {
-                "At $\(ShowPage.price) for 100,000 reads. A user's day costs what this one did."
+                """
+                Price: $\(ShowPage.price) for 100,000 reads. Each user's day costs as much \
+                as this day.
+                """
             }
         }
     }

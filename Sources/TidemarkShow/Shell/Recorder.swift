@@ -58,7 +58,7 @@ struct Playback: ShowSource {
             guard let moment = JSONLine.decode(Moment.self, Data(line)) else { break }
             moments.append(moment)
         }
-        guard !moments.isEmpty else { throw OrderError("\(path) is no recording of a show.") }
+        guard !moments.isEmpty else { throw OrderError("\(path) is not a recording of a show.") }
         self.init(moments)
     }
 
@@ -90,6 +90,6 @@ struct Playback: ShowSource {
     }
 
     func order(_ order: ShowOrder) throws(OrderError) {
-        throw OrderError("This is a recording: it shows what was, and takes no orders.")
+        throw OrderError("This is a recording. It accepts no commands.")
     }
 }

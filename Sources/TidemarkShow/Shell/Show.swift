@@ -137,7 +137,7 @@ actor Show: ShowSource {
         case .secondDevice(let id): secondDevice(id)
         case .setClock(let seconds):
             do { try setClock(ahead: morning + seconds) } catch {
-                send(.said("The clock cannot be turned: \(error)"))
+                send(.said("The clock cannot be changed: \(error)"))
             }
         case .startBeat(let beat, let seconds): startBeat(beat, seconds)
         case .compare: compare()
@@ -196,7 +196,7 @@ actor Show: ShowSource {
         inBackground { show in
             let news: AsyncStream<PhoneNews>
             do { news = try await phone.start(after: former) } catch {
-                await show.ended(side, launch, "It cannot be started: \(error)", of: number)
+                await show.ended(side, launch, "The app cannot be started: \(error)", of: number)
                 return
             }
             for await told in news { await show.heard(told, side, launch, of: number) }
@@ -304,7 +304,7 @@ actor Show: ShowSource {
     }
 
     private func begin(_ example: Example, _ number: Int) async throws {
-        beat(.preparing("The server is filled."), of: number)
+        beat(.preparing("Filling the server."), of: number)
         dawn = furthest
         try setClock(ahead: dawn)
         try await ground.play(.healthy, isAirplane: false, labels: [])
@@ -312,7 +312,7 @@ actor Show: ShowSource {
             example, number: number, startsIn: dawn, in: root, on: ground)
         guard days == number else { return await day.end() }
         if example.isUsedBefore {
-            beat(.preparing("Both phones are used for the first time."), of: number)
+            beat(.preparing("First use of both phones."), of: number)
             await withTaskGroup(of: Void.self) { group in
                 for side in PhoneSide.allCases {
                     let settings = day.settings(side, ground)

@@ -28,7 +28,7 @@ package struct SQLRow: Sendable {
     }
 
     private func damaged(_ column: Int, _ kind: String) -> StoreError {
-        .corrupt(detail: "column \(column) of a row is no \(kind)")
+        .corrupt(detail: "column \(column) of a row is not \(kind)")
     }
 
     package func isNull(_ column: Int) -> Bool { values[column] == .null }

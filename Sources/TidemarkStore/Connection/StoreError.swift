@@ -52,7 +52,7 @@ public enum StoreError: Error, Hashable, Sendable {
         case .corrupt: "The stored data is damaged."
         case .unreadable: "The stored data cannot be read or written."
         case .protected: "The stored data cannot be read until the device is unlocked."
-        case .keyUnavailable: "The key of the stored data cannot be read now."
+        case .keyUnavailable: "The key of the stored data cannot be read right now."
         case .keyMissing: "The stored data is encrypted, and there is no key."
         case .wrongKey: "The stored data is encrypted with another key."
         case .notEncrypted: "The stored data is not encrypted."

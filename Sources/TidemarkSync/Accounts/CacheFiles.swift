@@ -16,9 +16,9 @@ struct CacheFiles: Equatable, Sendable {
     /// Returns the error for an id that cannot be a user's; nil if the id is valid.
     static func fault(of user: String?) -> SyncError? {
         guard let user else { return nil }
-        if user.utf8.isEmpty { return .invalidArgument("The id of a user is not empty.") }
+        if user.utf8.isEmpty { return .invalidArgument("The id of a user must not be empty.") }
         guard user.utf8.count > longestUser else { return nil }
-        return .invalidArgument("The id of a user has at most \(longestUser) bytes.")
+        return .invalidArgument("The id of a user must have at most \(longestUser) bytes.")
     }
 
     func location(of user: String?) -> DocumentStore.Location {

@@ -79,7 +79,7 @@ final class UserChanges {
         if let fault = CacheFiles.fault(of: change.user) { return fault }
         if change.erasesPrevious, storage.isShared {
             return .some(
-                .invalidArgument("A cache that users share cannot be erased for one of them."))
+                .invalidArgument("A cache that users share cannot be erased for one user."))
         }
         let last = waiting.last.map(\.user) ?? storage.user
         return UserKey(last) == UserKey(change.user) ? .some(nil) : nil

@@ -123,7 +123,11 @@ final class AnswerStore: @unchecked Sendable {
     /// `readTime`.
     private func mixed(_ readTime: Timestamp) -> Freshness {
         let status = RPCStatus(
-            .aborted, "The read broke, and the server had forgotten its time: rows may be missing.")
+            .aborted,
+            """
+            The read was interrupted, and the server no longer has its read time: rows may \
+            be missing.
+            """)
         return .stale(age: context.age(of: readTime), reason: .failed(status))
     }
 

@@ -184,7 +184,11 @@ final class Fetches: @unchecked Sendable {
             }
             let found = paths.compactMap { rows[$0] }
             guard found.count == paths.count else {
-                let status = RPCStatus(.internal, "The server did not speak of all documents.")
+                let status = RPCStatus(
+                    .internal,
+                    """
+                    The server's response does not cover all documents.
+                    """)
                 return completion(.failure(.server(status)))
             }
             completion(.success(found))

@@ -226,7 +226,7 @@ final class OneShotCalls: @unchecked Sendable {
         call.handle?.cancel()
         calls[id]!.isUnderWay = false
         meter.record(call.bill(isWhole: false), call.tag)
-        finish(id, RPCStatus(.internal, "The server sends the same rows again and again."))
+        finish(id, RPCStatus(.internal, "The server keeps sending the same rows."))
     }
 
     /// Reports a failed attempt and the next step to observers of reads.

@@ -59,11 +59,11 @@ public struct ReadPlan: Hashable, Sendable {
     package static let nothing = ReadPlan(
         kind: .audit, question: .figures([]), pageSize: 1,
         prediction: Prediction(atLeast: 0, atMost: 0, ifUnchanged: 0),
-        reason: "Everything is held.")
+        reason: "All items are stored.")
     package static let sharedMarks = ReadPlan(
         kind: .marks, question: .marks, pageSize: 1,
         prediction: Prediction(atLeast: 1, atMost: 1, ifUnchanged: 1),
-        reason: "Where the user's other devices have cleared is one document.")
+        reason: "The clear mark of the user's other devices is one document.")
 
     public let kind: Kind
     package let question: Question

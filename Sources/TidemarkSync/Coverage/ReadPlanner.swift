@@ -90,7 +90,7 @@ package enum ReadPlanner {
         return ReadPlan(
             kind: .page, question: .items(tail), pageSize: size,
             prediction: ReadPlan.Prediction(atLeast: 1, atMost: size),
-            reason: "Of \(target) items \(held) are held, so older ones are read.")
+            reason: "\(held) of \(target) items are stored, so older items are read.")
     }
 
     /// Returns a plan that replaces a bounded feed's items with the newest, if more items have
@@ -106,7 +106,7 @@ package enum ReadPlanner {
         var plan = ReadPlan(
             kind: .full, question: .items(FeedProgress.floor(action)..<CoveragePosition.highest),
             pageSize: size, prediction: ReadPlan.Prediction(atLeast: 1, atMost: size),
-            reason: "More has changed than the \(target) newest items, so these are read anew.")
+            reason: "More than the \(target) newest items have changed, so these are read again.")
         plan.beginsAnew = true
         return plan
     }
@@ -127,7 +127,9 @@ package enum ReadPlanner {
                     since: drain.since,
                     after: ReadPlan.Place(changeTime: drain.lastChangeTime, path: drain.lastPath)),
                 pageSize: size, prediction: bounds,
-                reason: "The last read of changes had more pages, so it goes on where it stopped.")
+                reason: """
+                    The last read of changes had more pages, so it continues where it stopped.
+                    """)
         }
         guard let since = sinceOfDelta(cursor, rules), let readTime = cursor.readTime else {
             return nil
@@ -144,8 +146,8 @@ package enum ReadPlanner {
         return ReadPlan(
             kind: .delta, question: .changes(since: since, after: nil), pageSize: size,
             prediction: prediction,
-            reason: "Everything up to the last read is held, so only what changed since is read, "
-                + "with \(cursor.overlap) of overlap for writes that were under way.")
+            reason: "Everything up to the last read is stored, so only later changes are read, "
+                + "with an overlap of \(cursor.overlap) for writes in progress.")
     }
 
     private static func sinceOfDelta(_ cursor: ChangeCursor, _ rules: FeedRules) -> Timestamp? {
@@ -170,7 +172,7 @@ package enum ReadPlanner {
             question: .items(max(floor, start)..<CoveragePosition.highest), pageSize: size,
             prediction: ReadPlan.Prediction(
                 atLeast: 1, atMost: size, ifUnchanged: min(max(1, repeated), size)),
-            reason: "Everything up to the newest item is held, so only those of its time and later "
+            reason: "Everything up to the newest item is stored, so only items from its time on "
                 + "are read.")
     }
 
@@ -193,11 +195,11 @@ package enum ReadPlanner {
         let reason =
             isFull
             ? rules.limit != nil
-                ? "Nothing is held yet, so the newest items are read."
+                ? "Nothing is stored yet, so the newest items are read."
                 : action == nil
-                    ? "Nothing is held yet, so everything is read once."
-                    : "Nothing is held yet, so everything above the clear mark is read once."
-            : "A part between items was never read, so it is read once."
+                    ? "Nothing is stored yet, so everything is read once."
+                    : "Nothing is stored yet, so everything above the clear mark is read once."
+            : "A range between stored items was never read, so it is read once."
         return ReadPlan(
             kind: isFull ? .full : .page, question: .items(gap), pageSize: size,
             prediction: ReadPlan.Prediction(atLeast: 1, atMost: size), reason: reason)
@@ -237,8 +239,10 @@ package enum ReadPlanner {
         ReadPlan(
             kind: .audit, question: .figures(ranges), pageSize: rules.pageSize,
             prediction: ReadPlan.Prediction(atLeast: ranges.count, atMost: nil),
-            reason: "What is held is counted, at a read for every 1,000 items, and read again only "
-                + "where the server counts otherwise.")
+            reason: """
+                The stored items are counted, at one read per 1,000 items, and read again only
+                """
+                    + "where the server has another count.")
     }
 
     /// Returns a plan to read a range again in which an audit found a difference.
@@ -248,7 +252,7 @@ package enum ReadPlanner {
         ReadPlan(
             kind: .page, question: .items(range), pageSize: rules.pageSize,
             prediction: ReadPlan.Prediction(atLeast: 1, atMost: rules.pageSize),
-            reason: "The server counts otherwise here, so this part is read again.")
+            reason: "The server has another count for this range, so it is read again.")
     }
 }
 
@@ -292,15 +296,15 @@ extension ReadPlanner {
                 kind: .resume, question: question, pageSize: rules.pageSize,
                 prediction: ReadPlan.Prediction(
                     atLeast: 0, atMost: listenLimit(progress, since: since, rules), ifUnchanged: 0),
-                reason: "The last listener heard something less than 30 minutes ago, so it goes on "
-                    + "for what changed since.")
+                reason: "The last listener was up to date less than 30 minutes ago, so it resumes "
+                    + "with later changes.")
         }
         return ReadPlan(
             kind: .delta, question: question, pageSize: rules.pageSize,
             prediction: ReadPlan.Prediction(
                 atLeast: 1, atMost: listenLimit(progress, since: since, rules),
                 ifUnchanged: progress.repeatedChanges.map { max(1, $0) }),
-            reason: "Everything up to the last read is held, so it listens to what changed since, "
-                + "with \(progress.cursor.overlap) of overlap for writes that were under way.")
+            reason: "Everything up to the last read is stored, so it listens to later changes, "
+                + "with an overlap of \(progress.cursor.overlap) for writes in progress.")
     }
 }

@@ -189,7 +189,7 @@ extension EngineCore {
     private func rebuildCache() throws {
         stopStreams()
         parts.listeners.pauseOpenings()
-        parts.slices.endAll(.storage(.damaged(detail: "The cache is made anew.")))
+        parts.slices.endAll(.storage(.damaged(detail: "The cache is being rebuilt.")))
         try parts.exchange.rebuild()
         parts.remote.listenToAll()
         parts.listeners.restartOpenings()

@@ -63,7 +63,7 @@ final class EngineGate {
     var disconnection: RPCStatus? {
         if isReadOnly {
             return RPCStatus(
-                .unavailable, "This client only reads a cache that another one has open.")
+                .unavailable, "This client only reads a cache that another process has open.")
         }
         return isNetworkOn ? nil : RPCStatus(.unavailable, "The network is turned off.")
     }

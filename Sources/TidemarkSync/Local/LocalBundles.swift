@@ -91,7 +91,7 @@ final class LocalBundles {
         if let known = targets.ids[name] { return known }
         guard targets.ids.count < BundleLoad.maxQueries else {
             throw SyncError.invalidArgument(
-                "The bundle names more than \(BundleLoad.maxQueries) queries.")
+                "The bundle has more than \(BundleLoad.maxQueries) named queries.")
         }
         let new = try newLoadingTarget(transaction)
         targets.ids[name] = new

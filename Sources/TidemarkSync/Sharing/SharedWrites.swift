@@ -126,7 +126,7 @@ extension BatchFate {
                 .server(
                     RPCStatus(
                         .unknown,
-                        "Another process sent the write, and what became of it is not known any more."
+                        "Another process sent the write, and its result is no longer known."
                     )))
         }
     }

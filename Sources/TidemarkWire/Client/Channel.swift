@@ -25,7 +25,11 @@ final class Channel: Sendable {
         do {
             transport = try Self.transport(endpoint)
         } catch {
-            throw RPCStatus(.unavailable, "\(endpoint.host) is no address to connect to: \(error)")
+            throw RPCStatus(
+                .unavailable,
+                """
+                \(endpoint.host) is not an address to connect to: \(error)
+                """)
         }
         self.transport = transport
         connecting = Task { try? await transport.connect() }

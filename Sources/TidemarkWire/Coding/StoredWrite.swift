@@ -14,13 +14,13 @@ package struct StoredWrite: Hashable, Sendable {
         let write = try PBWrite(wire: bytes)
         let name: String =
             switch write.operation {
-            case nil: throw .invalidArgument("It is of a kind that is unknown here.")
+            case nil: throw .invalidArgument("Its kind is unknown.")
             case .update(let document): try Names.decodeFields(document).name
             case .delete(let name), .verify(let name): name
             case .transform(let transform): transform.document
             }
         guard !write.hasUnknownParts else {
-            throw .invalidArgument("It has parts that are unknown here.")
+            throw .invalidArgument("It has unknown parts.")
         }
         database = try Names.database(of: name)
         mutation = try WriteCoder(Names(database)).mutation(write)

@@ -69,12 +69,12 @@ package final class CallDesk: Sendable {
         state.withLock { state in
             if state.calls >= limits.calls {
                 return RPCStatus(
-                    .resourceExhausted, "The server has \(limits.calls) calls under way already.")
+                    .resourceExhausted, "The server already has \(limits.calls) calls in progress.")
             }
             let count = state.callsByPeer[peer, default: 0]
             if count >= limits.perConnection {
                 return RPCStatus(
-                    .resourceExhausted, "The connection has \(count) calls under way already.")
+                    .resourceExhausted, "The connection already has \(count) calls in progress.")
             }
             state.calls += 1
             state.callsByPeer[peer] = count + 1
@@ -146,5 +146,5 @@ extension RPCMethod {
 
 extension RPCStatus {
     fileprivate static let tokenOver = RPCStatus(
-        .unauthenticated, "The token has run out, and the stream ends with it.")
+        .unauthenticated, "The token has expired, so the stream ends.")
 }

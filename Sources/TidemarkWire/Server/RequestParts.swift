@@ -36,7 +36,7 @@ struct RequestParts {
             parts.isTooMuch(bytes, kind)
         }
         if isTooMuch {
-            throw .invalidArgument("The request has more parts than one of its length may have.")
+            throw .invalidArgument("The request has too many parts for its length.")
         }
     }
 

@@ -27,7 +27,7 @@ struct ServerCalls: Sendable {
             let method = RPCMethod(rawValue: context.descriptor.method)
         else {
             let name = context.descriptor.fullyQualifiedMethod
-            await stream.end(RPCStatus(.unimplemented, "The method \(name) is not known here."))
+            await stream.end(RPCStatus(.unimplemented, "The method \(name) is unknown."))
             return
         }
         if let refusal = desk.enter(context.remotePeer) {

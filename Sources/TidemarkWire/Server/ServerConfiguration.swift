@@ -30,7 +30,7 @@ extension GRPCServer {
         _ plain: PlainConnections?
     ) throws(RPCStatus) -> HTTP2ServerTransport.Custom<SharedPort> {
         guard (0...65_535).contains(port) else {
-            throw .invalidArgument("\(port) is no port: 0 to 65535.")
+            throw .invalidArgument("\(port) is not a port: use 0 to 65535.")
         }
         var config = HTTP2ServerTransport.Custom<SharedPort>.Config.defaults
         config.rpc.maxRequestPayloadSize = maxMessageBytes

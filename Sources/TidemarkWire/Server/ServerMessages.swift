@@ -104,19 +104,19 @@ extension RPCStatus {
     static let requestTooLarge = RPCStatus.invalidArgument(
         "Request payload size exceeds the limit: \(GRPCServer.maxRequestBytes) bytes.")
     static let slowClient = RPCStatus(
-        .resourceExhausted, "The client reads too slowly for what it asked for.")
+        .resourceExhausted, "The client reads its response too slowly.")
     static let stopping = RPCStatus(.unavailable, "The server is shutting down.")
     static let clientGone = RPCStatus(.cancelled, "The client ended the call.")
     /// The server holds as much of requests as it may.
     package static let bodiesHeld = RPCStatus(
-        .unavailable, "The server holds as many requests as it may. Try again.")
+        .unavailable, "The server holds too many requests. Try again.")
     static let noRequest = RPCStatus.invalidArgument("The call ended without a request.")
 
     static let notGzip = RPCStatus.invalidArgument(
-        "The request is said to be gzip and is none, or ends early.")
+        "The request is not valid gzip.")
     static let unpacksTooMuch = RPCStatus(
         .resourceExhausted,
-        "Too many requests in gzip are unpacked at once; try again, or send them as they are.")
+        "The server is unpacking too many gzip requests. Try again, or send requests uncompressed.")
 
     static func unpacksTooLarge(_ limit: Int) -> RPCStatus {
         RPCStatus(.resourceExhausted, "The request unpacks to more than \(limit) bytes.")

@@ -180,7 +180,7 @@ def test_a_webhook_that_takes_nothing_is_named_and_changes_no_result(server, hoo
         "audit", "orphans", "--project", "accounts", "--accounts-host",
         f"127.0.0.1:{server.accounts_port}", "--json", "--webhook", hook.address)
     assert result.returncode == 2 and json.loads(result.stdout)["userIds"] == ["ann"]
-    assert "The webhook took no report" in result.stderr
+    assert "The webhook rejected the report" in result.stderr
     assert len(hook.posts) == 1, "what is refused is not sent again"
 
 

@@ -95,7 +95,8 @@ import Testing
         let calls = Scripted(
             Self.notFound, Self.duplicate, Self.notFound, Self.duplicate, Self.notFound,
             Self.duplicate)
-        let error = CredentialStoreError.failed("keychain: an item that comes and goes")
+        let error = CredentialStoreError.failed(
+            "keychain: the item was added and deleted repeatedly")
         #expect(throws: error) { try items(calls).write(.session, [1]) }
         #expect(calls.calls.count == 2 * KeychainItems.attempts)
     }

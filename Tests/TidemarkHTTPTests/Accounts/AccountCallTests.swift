@@ -132,7 +132,7 @@ struct AccountCallTests {
         ]
         let plain = error(
             await ask(try await server(), "/v1/accounts:signInWithIdp", fields))
-        #expect(plain?.hasPrefix("INVALID_IDP_RESPONSE : Nobody asks facebook.com") == true)
+        #expect(plain?.hasPrefix("INVALID_IDP_RESPONSE : This server does not check an") == true)
     }
 
     @Test func `where tokens are signed, claims in an access token are nobody's`() async throws {

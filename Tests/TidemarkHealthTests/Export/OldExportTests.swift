@@ -76,7 +76,7 @@ import Testing
         #expect(samples.count == 9)
         let bad = try #require(scanner.counts.badRecords.first)
         #expect(bad.reason == .badDate(attribute: "startDate") && bad.text == date)
-        #expect("\(bad)" == "its startDate is no date: \"\(date)\"")
+        #expect("\(bad)" == "its startDate is not a date: \"\(date)\"")
     }
 
     /// Nights of 2015, by an app without a device.
@@ -124,7 +124,7 @@ import Testing
             let message = HealthExportError.allBad(file: name, counts: counts).message
             #expect(
                 message == "None of the 10 records in export.xml can be read, and nothing was "
-                    + "imported. The first one: its startDate is no date: \"June 150616071820-0700\"."
+                    + "imported. The first one: its startDate is not a date: \"June 150616071820-0700\"."
             )
         }
         #expect(try store.read { try $0.days() } == nil)

@@ -43,7 +43,7 @@ import Testing
             let third = shell(look, in: folder)
             for await _ in try await third.start(after: second) {}
             for await _ in try await news { Issue.record("it never began") }
-            #expect(second.ending == "It was killed before it began.")
+            #expect(second.ending == "The app was killed before it started.")
             let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
             #expect(files.sorted() == ["after", "ended"])
         }

@@ -21,7 +21,7 @@ import TidemarkRules
     }
 
     @Test func `finds what lets everybody in`() throws {
-        let open = "Anybody may get, list here, also without signing in."
+        let open = "Anybody may get, list here, even without signing in."
         #expect(try advice("match /a/{id} { allow read: if true; }") == [open])
         #expect(try advice("match /a/{id} { allow read; }") == [open])
         #expect(try advice("match /a/{id} { allow read: if request.auth != null; }") == [])
@@ -33,23 +33,23 @@ import TidemarkRules
             match /{all=**} { allow read; }
             match /a/{id} { allow get: if request.auth != null; allow write: if false; }
             """)
-        #expect(twice.contains("Never decides: L5 lets everybody do this already."))
+        #expect(twice.contains("No effect: L5 already allows this to everybody."))
         #expect(twice.count == 2)
         let narrow = try advice(
             """
             match /a/{id} { allow read; }
             match /{all=**} { allow get: if request.auth != null; }
             """)
-        #expect(!narrow.contains { $0.hasPrefix("Never decides") }, "the second is wider")
+        #expect(!narrow.contains { $0.hasPrefix("No effect") }, "the second is wider")
         let beside = try advice(
             "match /a/{id} { allow get: if request.auth != null; allow read; }")
-        #expect(beside.contains("Never decides: L5 lets everybody do this already."))
+        #expect(beside.contains("No effect: L5 already allows this to everybody."))
         let same = try advice("match /a/{id} { allow get; allow get; }")
-        #expect(same.count { $0.hasPrefix("Never decides") } == 1)
+        #expect(same.count { $0.hasPrefix("No effect") } == 1)
     }
 
     @Test func `finds paths that no document has`() throws {
-        let unreachable = "No document has this path, so nothing here is ever asked."
+        let unreachable = "No document has this path, so these rules have no effect."
         #expect(try advice("match /a { allow get: if request.auth != null; }") == [unreachable])
         #expect(
             try advice("match /a/{b}/c { allow get: if request.auth != null; }") == [unreachable])
@@ -67,7 +67,7 @@ import TidemarkRules
             "resource.data.tags.size() < 3", "resource.data.n is int",
             "request.auth != null && resource.data.a == resource.data.b",
         ] {
-            #expect(try list(condition).first?.hasPrefix("No query can be proven here") == true)
+            #expect(try list(condition).first?.hasPrefix("No query can satisfy this rule") == true)
         }
     }
 
@@ -82,11 +82,13 @@ import TidemarkRules
     }
 
     @Test func `finds reads of another document for each result`() throws {
-        let message = "No query can be proven here: this reads another document for each result."
+        let message = """
+            No query can satisfy this rule: the rule reads another document for each result.
+            """
         let path = "/databases/$(database)/documents/users/"
         let owner = """
-            Only a query with an equality filter for owner can be proven here: this reads another \
-            document for each result.
+            Only a query with an equality filter for owner can satisfy this rule: the rule reads \
+            another document for each result.
             """
         #expect(try list("get(\(path)$(resource.data.owner)).data.open") == [owner])
         #expect(try list("get(\(path)$(resource.data.owner + id)).data.open") == [message])

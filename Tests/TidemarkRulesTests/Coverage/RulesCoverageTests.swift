@@ -49,11 +49,11 @@ import TidemarkModel
 
     @Test func `says what was not tested`() throws {
         let none = try coverage().untested
-        #expect(none.map(\.message) == Array(repeating: "Nothing asked this allow.", count: 3))
+        #expect(none.map(\.message) == Array(repeating: "No request reached this allow.", count: 3))
         let one = try coverage((.get("notes/a"), .user("ann"))).untested.map(\.description)
         #expect(one.contains("L6:21 Always true: request.auth != null."))
         #expect(one.contains("L6:45 Always true: isOwner()."))
-        #expect(one.contains("L7:7 Nothing asked this allow."))
+        #expect(one.contains("L7:7 No request reached this allow."))
         let both = try coverage(
             (.get("notes/a"), .user("ann")), (.get("notes/a"), .user("bob")),
             (.get("notes/a"), .nobody)
@@ -84,7 +84,7 @@ import TidemarkModel
         let html = RulesCoverage(of: rules).html
         #expect(!html.contains("<script"))
         #expect(html.contains("&lt;script&gt;"))
-        #expect(html.contains("not asked"))
+        #expect(html.contains("not evaluated"))
     }
 
     @Test func `keeps few values of an expression`() throws {

@@ -30,7 +30,7 @@ import TidemarkRules
         #expect(!rules.allows(.set("rooms/blue", mine), as: .user("bob")), "an update")
         #expect(rules["rooms/red"] == nil, "writes change nothing")
         #expect(!rules.allows(.list(Query(collectionID: "rooms")), as: .user("ann")))
-        #expect(rules.refusal(of: .get("rooms"), as: .nobody) == "The path names no document.")
+        #expect(rules.refusal(of: .get("rooms"), as: .nobody) == "The path is not a document.")
         #expect(
             rules.explanation(of: .get("rooms/blue"), as: .user("bob")).last
                 == "5:22 resource.data.owner == request.auth.uid → false")

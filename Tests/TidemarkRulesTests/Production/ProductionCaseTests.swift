@@ -34,7 +34,7 @@ struct `Production's verdicts` {
             "\(name)\n\(trace.lines(of: rules.source))")
         if decision.isAllowed || !hasNotes { return }
         // Of operands that are no booleans production says nothing.
-        let notes = decision.productionNotes.filter { !$0.contains("A boolean is needed") }
+        let notes = decision.productionNotes.filter { !$0.contains("Expected a boolean") }
         #expect(notes == test.notes, "\(name)")
     }
 }

@@ -35,8 +35,8 @@ struct FaultRuleTests {
         ("silence=no", "without a value"), ("silence,silence", "twice"),
         ("every=0,silence", "from 1"), ("every=2,nth=3,silence", "one of share="),
         ("jitter=1s,silence", "latency="), ("text=x,silence", "error="),
-        ("rpc=Commit,reset", "for Listen"), ("colour=red,silence", "does not know \"colour\""),
-        ("times=99999999999999999999,silence", "from 1"), ("=,silence", "does not know"),
+        ("rpc=Commit,reset", "for Listen"), ("colour=red,silence", "of a fault: \"colour\""),
+        ("times=99999999999999999999,silence", "from 1"), ("=,silence", "Unknown part"),
     ])
     func `what is no rule is refused with a sentence`(text: String, part: String) {
         do {

@@ -61,8 +61,8 @@ struct IndexConfigurationTests {
             ])
         #expect(
             configuration.remarks == [
-                "The file: \"extra\" is kept and not used.",
-                "indexes[1]: \"note\" is kept and not used.",
+                "The file: \"extra\" is kept but has no effect.",
+                "indexes[1]: \"note\" is kept but has no effect.",
             ])
     }
 
@@ -89,7 +89,7 @@ struct IndexConfigurationTests {
         for byte in UInt8(0x80)...0xff {
             let json = Data(Array(start.utf8) + [byte] + Array("\": []}".utf8))
             let error = #expect(throws: IndexFileError.self) { try IndexConfiguration(json: json) }
-            #expect(error?.message == "The file is no text in UTF-8.")
+            #expect(error?.message == "The file is not UTF-8 text.")
         }
     }
 
@@ -107,7 +107,7 @@ struct IndexConfigurationTests {
     }
 
     @Test(arguments: [
-        ("", "The file is no JSON."), ("{,}", "The file is no JSON"),
+        ("", "The file is not JSON."), ("{,}", "The file is not JSON"),
         ("[]", "The file must hold one JSON object."),
         (#"{"indexes": {}}"#, "indexes: This must be a list."),
         (#"{"indexes": [7]}"#, "indexes[0]: This must be an object."),
@@ -118,7 +118,7 @@ struct IndexConfigurationTests {
         ),
         (
             #"{"indexes": [{"collectionGroup": "c"}]}"#,
-            "indexes[0].fields: There must be some."
+            "indexes[0].fields: This must not be empty."
         ),
         (index(#"{"order": "ASCENDING"}"#), "indexes[0].fields[0].fieldPath: This must be a text."),
         (
@@ -139,7 +139,7 @@ struct IndexConfigurationTests {
         ),
         (
             index(#"{"fieldPath": "a", "order": "ASCENDING", "arrayConfig": "CONTAINS"}"#),
-            "indexes[0].fields[0]: A field is indexed in one way only."
+            "indexes[0].fields[0]: A field can be indexed in one way only."
         ),
         (
             index(#"{"fieldPath": "a", "vectorConfig": {"dimension": 2049}}"#),
@@ -161,7 +161,7 @@ struct IndexConfigurationTests {
             index(
                 #"{"fieldPath": "__name__", "order": "ASCENDING"}"#,
                 #"{"fieldPath": "a", "order": "ASCENDING"}"#),
-            "indexes[0].fields: Nothing but a vector can stand after __name__."
+            "indexes[0].fields: Only a vector can follow __name__."
         ),
         (
             #"{"fieldOverrides": [{"collectionGroup": "c", "fieldPath": "a", "indexes": [1]}]}"#,
@@ -183,7 +183,7 @@ struct IndexConfigurationTests {
         let error = #expect(throws: IndexFileError.self) {
             try IndexConfiguration(json: Data("{\n\"indexes\": [}\n}".utf8))
         }
-        #expect(error?.message == "The file is no JSON: line 2, column 13.")
+        #expect(error?.message == "The file is not JSON: line 2, column 13.")
     }
 
     @Test func `bounds are said`() throws {
@@ -197,7 +197,7 @@ struct IndexConfigurationTests {
             try IndexConfiguration(json: Data(fields(101).utf8))
         }
         #expect(
-            wide?.message == "indexes[0].fields: There are 101; there can be 100 at most.")
+            wide?.message == "indexes[0].fields: There are 101, but at most 100 are allowed.")
         func indexes(_ count: Int) -> Data {
             PlanCase.json((0..<count).map { "a ASC, b\($0) ASC" })
         }
@@ -209,7 +209,7 @@ struct IndexConfigurationTests {
         let many = #expect(throws: IndexFileError.self) {
             try IndexConfiguration(json: indexes(1_001))
         }
-        #expect(many?.message == "indexes: There are 1001; there can be 1000 at most.")
+        #expect(many?.message == "indexes: There are 1001, but at most 1000 are allowed.")
     }
 
     @Test func `an index is added once, sorted, and the rest is kept`() throws {

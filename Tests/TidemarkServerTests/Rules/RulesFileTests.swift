@@ -23,7 +23,7 @@ import TidemarkServer
         let wrong = file.step(.text("service cloud.firestore { match }"))
         #expect(!hasRules(wrong))
         #expect(lines(wrong).first?.hasPrefix("firestore.rules: L1:") == true)
-        #expect(lines(wrong).last == "firestore.rules: The rules before it stay in force.")
+        #expect(lines(wrong).last == "firestore.rules: The previous rules stay in force.")
         #expect(file.rules?.source.text == closed && !file.problems.isEmpty)
         let gone = file.step(.unreadable("The file cannot be read."))
         #expect(!hasRules(gone) && file.problems == ["The file cannot be read."])

@@ -9,7 +9,8 @@ import TidemarkTesting
         let firestore = try local.firestore()
         firestore.settings = FirestoreSettings()
         let expected = LogLine(
-            level: .fault, text: "Settings are set before the first use; these are ignored.")
+            level: .fault,
+            text: "Set the settings before the first use. These settings are ignored.")
         #expect(KeptLog.lines.contains(expected))
         await local.stop()
     }

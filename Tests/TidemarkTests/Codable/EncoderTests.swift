@@ -153,7 +153,7 @@ import TidemarkTesting
             _ = try ValueParser.fields(data)
             Issue.record("it was taken")
         } catch {
-            for part in ["@ServerTimestamp", "give it a time", "jobs.doneAt"] {
+            for part in ["@ServerTimestamp", "set a time", "jobs.doneAt"] {
                 #expect(error.detail.contains(part))
             }
         }

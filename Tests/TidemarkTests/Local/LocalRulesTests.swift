@@ -61,7 +61,7 @@ import TidemarkTesting
             try await bob.document("rooms/blue").getDocument()
         }
         let untested = local.rules.untested.map(\.description)
-        #expect(untested.contains("L6:7 Nothing asked this allow."))
+        #expect(untested.contains("L6:7 No request reached this allow."))
         await local.stop()
     }
 

@@ -101,10 +101,10 @@ import TidemarkModel
         let problems = batches.map { $0.problem?.detail }
         #expect(
             problems == [
-                nil, "Write 1 cannot be sent: It is of a kind that is unknown here.",
-                "Write 1 cannot be sent: It has parts that are unknown here.",
-                "Write 1 cannot be sent: It has parts that are unknown here.",
-                "The batch has parts that are unknown here.", nil, "The batch cannot be read.",
+                nil, "Write 1 cannot be sent: Its kind is unknown.",
+                "Write 1 cannot be sent: It has unknown parts.",
+                "Write 1 cannot be sent: It has unknown parts.",
+                "The batch has unknown parts.", nil, "The batch cannot be read.",
                 nil,
             ])
         #expect(batches.allSatisfy { ($0.problem == nil) == !$0.mutations.isEmpty })

@@ -147,7 +147,7 @@ import TidemarkTesting
         #expect(moved.unsent.map(\.batch.number) == [2, 3, 4, 5, 6, 7])
         #expect(
             moved.unsent[4].reason.detail
-                == "The batch is of the database projects/elsewhere/databases/(default).")
+                == "The batch belongs to the database projects/elsewhere/databases/(default).")
         #expect(try await phone.writesLeft(in: store).map(\.number) == [2, 3, 4, 5, 6, 7])
         try await phone.waitForPendingWrites()
         #expect(try await arrived().order == [1, 8])

@@ -55,7 +55,7 @@ import TidemarkTesting
         // Too late: the client is in use.
         firestore.settings = FirestoreSettings()
         #expect(firestore.settings.host == socket.host)
-        #expect(KeptLog.has(.fault, "these are ignored"))
+        #expect(KeptLog.has(.fault, "These settings are ignored"))
         try await completed { firestore.terminate(completion: $0) }
         #expect(Firestore.firestore() !== firestore)
         await #expect(throws: FirestoreError.self) {

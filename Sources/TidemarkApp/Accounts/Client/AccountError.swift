@@ -70,24 +70,24 @@ public enum AccountError: Error, Hashable, Sendable {
         case .addressTaken:
             Sentence(
                 "account.addressTaken",
-                "There is an account with this address already. Sign in instead.")
-        case .addressInvalid: Sentence("account.addressInvalid", "This is no e-mail address.")
+                "This address already has an account. Sign in instead.")
+        case .addressInvalid: Sentence("account.addressInvalid", "This isn't an e-mail address.")
         case .passwordWeak: Sentence("account.passwordWeak", "Please choose a longer password.")
         case .accountDisabled:
             Sentence("account.accountDisabled", "This account has been disabled.")
         case .sessionExpired, .signedOut:
             Sentence("account.sessionExpired", "Please sign in again.")
         case .needsRecentSignIn:
-            Sentence("account.needsRecentSignIn", "Please sign in once more to confirm this.")
+            Sentence("account.needsRecentSignIn", "Please sign in again to confirm this.")
         case .alreadyLinked:
-            Sentence("account.alreadyLinked", "Another account uses this sign-in already.")
+            Sentence("account.alreadyLinked", "Another account already uses this sign-in.")
         case .providerRefused:
             Sentence("account.providerRefused", "That sign-in didn't work. Please try it again.")
         case .tooManyAttempts:
-            Sentence("account.tooManyAttempts", "Too many attempts. Please wait a little.")
-        case .accountGone: Sentence("account.accountGone", "This account doesn't exist any more.")
-        case .notAllowed: Sentence("account.notAllowed", "This way to sign in isn't available.")
-        case .storage(.locked): Sentence("account.storageLocked", "Unlock your device to go on.")
+            Sentence("account.tooManyAttempts", "Too many attempts. Please try again later.")
+        case .accountGone: Sentence("account.accountGone", "This account no longer exists.")
+        case .notAllowed: Sentence("account.notAllowed", "This sign-in method isn't available.")
+        case .storage(.locked): Sentence("account.storageLocked", "Unlock your device to continue.")
         case .storage(.failed):
             Sentence("account.storageFailed", "This device can't keep your sign-in right now.")
         case .unreachable:
@@ -97,10 +97,10 @@ public enum AccountError: Error, Hashable, Sendable {
         case .needsSecondFactor:
             Sentence("account.needsSecondFactor", "Please confirm this with your phone.")
         case .phoneInvalid:
-            Sentence("account.phoneInvalid", "This is no phone number with its country.")
-        case .wrongCode: Sentence("account.wrongCode", "This isn't the code that was sent.")
+            Sentence("account.phoneInvalid", "Enter the number with its country code.")
+        case .wrongCode: Sentence("account.wrongCode", "This code is wrong.")
         case .codeExpired:
-            Sentence("account.codeExpired", "This code has run out. Please ask for another one.")
+            Sentence("account.codeExpired", "This code has expired. Request a new one.")
         case .refused: Sentence("account.refused", "Something went wrong. Please try again later.")
         }
     }
@@ -148,8 +148,8 @@ public enum AccountError: Error, Hashable, Sendable {
             RPCStatus(.unavailable, "The accounts server did not answer: \(detail)")
         case .storage: RPCStatus(.unavailable, "The credentials cannot be read now.")
         case .tooManyAttempts, .refused:
-            RPCStatus(.unavailable, "The accounts server gave no token: \(self)")
-        default: RPCStatus(.unauthenticated, "The session is over: \(self)")
+            RPCStatus(.unavailable, "The accounts server sent no token: \(self)")
+        default: RPCStatus(.unauthenticated, "The session has ended: \(self)")
         }
     }
 }

@@ -20,14 +20,14 @@ public struct FileCredentialStore: CredentialStore {
     /// - Throws: ``CredentialStoreError`` if the key has another number of bytes, or if the folder
     ///   cannot be created or used.
     public init(folder: String, key: [UInt8]?) throws(CredentialStoreError) {
-        if let key, key.count != 32 { throw .failed("A key has 32 bytes, not \(key.count).") }
+        if let key, key.count != 32 { throw .failed("A key must have 32 bytes, not \(key.count).") }
         self.folder = folder
         self.key = key.map { SymmetricKey(data: $0) }
         do {
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700])
-        } catch { throw .failed("The folder for credentials cannot be made.") }
+        } catch { throw .failed("The folder for credentials cannot be created.") }
     }
 
     /// Creates a store with the key of the environment, if it has one.
@@ -62,7 +62,7 @@ public struct FileCredentialStore: CredentialStore {
                     try AES.GCM.open(
                         AES.GCM.SealedBox(combined: content), using: secret,
                         authenticating: Array(key.rawValue.utf8)))
-            } catch { throw .failed("The stored \(key.rawValue) does not open with this key.") }
+            } catch { throw .failed("The stored \(key.rawValue) was encrypted with another key.") }
         }
     }
 

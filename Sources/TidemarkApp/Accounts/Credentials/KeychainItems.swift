@@ -56,7 +56,7 @@ struct KeychainItems: CredentialStore {
             let added = calls.add(item, secret)
             guard KeychainStatus(added) == .duplicateItem else { return try check(added) }
         }
-        throw .failed("keychain: an item that comes and goes")
+        throw .failed("keychain: the item was added and deleted repeatedly")
     }
 
     /// The maximum number of attempts to update and add, before the write fails.

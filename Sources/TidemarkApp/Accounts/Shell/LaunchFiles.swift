@@ -29,7 +29,7 @@ public final class LaunchFiles: Sendable {
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700])
-        } catch { throw Failure(detail: "The folder of the launch cannot be made.") }
+        } catch { throw Failure(detail: "The folder of the launch cannot be created.") }
         factsFile = DurableFile(path: folder + "/launch.json")
         journalFile = DurableFile(path: folder + "/account-job.json")
         if let known = try Self.read(factsFile, as: Facts.self) {

@@ -198,7 +198,10 @@ extension ConversationList {
     /// - Throws: The error of the disk.
     public func markSeen(_ id: String, unread: Int = 0) async throws(FirestoreError) {
         guard unread >= 0 else {
-            throw .invalidArgument("A conversation has 0 or more unread messages, not \(unread).")
+            throw .invalidArgument(
+                """
+                A conversation must have 0 or more unread messages, not \(unread).
+                """)
         }
         try await load()
         try await step(.seen(ByteString(id), unread: unread))

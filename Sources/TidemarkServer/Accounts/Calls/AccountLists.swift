@@ -103,10 +103,13 @@ struct AccountLists: AccountCalls {
     func updateConfiguration() throws -> AccountReply {
         let known: Set = ["signIn", "emailPrivacyConfig"]
         for name in fields.values.keys where !known.contains(name) {
-            throw AccountRefusal.invalidArgument("\(name) is not known here.")
+            throw AccountRefusal.invalidArgument("\(name) is unknown.")
         }
         if try fields.object("signIn")?["allowDuplicateEmails"].flag == true {
-            throw AccountRefusal("UNSUPPORTED : Here an address is one account's.")
+            throw AccountRefusal(
+                """
+                UNSUPPORTED : On this server an address belongs to one account only.
+                """)
         }
         var configuration = try turn.configuration()
         if let privacy = try fields.object("emailPrivacyConfig"),

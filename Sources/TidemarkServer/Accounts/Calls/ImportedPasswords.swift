@@ -26,7 +26,7 @@ struct ImportedPasswords: AccountCalls {
                 name, rounds: try number("rounds", in: least...8_192),
                 saltFirst: try isSaltFirst())
         default:
-            throw AccountRefusal("INVALID_HASH_ALGORITHM : \(name) is not known here.")
+            throw AccountRefusal("INVALID_HASH_ALGORITHM : \(name) is unknown.")
         }
     }
 

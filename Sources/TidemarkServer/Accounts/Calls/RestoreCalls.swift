@@ -56,7 +56,7 @@ struct RestoreCalls: AccountCalls {
     private func password(_ user: AccountFields, _ text: String?) throws -> StoredPassword? {
         guard let hash = try user.filled("passwordHash"), let text else { return nil }
         guard let scheme = PasswordScheme(text: text), scheme.isBounded else {
-            throw AccountRefusal("INVALID_HASH_ALGORITHM : \(text.prefix(100)) is not known here.")
+            throw AccountRefusal("INVALID_HASH_ALGORITHM : \(text.prefix(100)) is unknown.")
         }
         var password = try ImportedPasswords(turn: turn).password(
             hash, try user.text("salt") ?? "", scheme)

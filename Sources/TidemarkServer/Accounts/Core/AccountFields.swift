@@ -23,7 +23,7 @@ package struct AccountFields: Sendable {
             throw .invalidArgument("\(key) is longer than \(limit) bytes.")
         }
         if text.unicodeScalars.contains("\0") {
-            throw .invalidArgument("\(key) has a character that no text here may have.")
+            throw .invalidArgument("\(key) has a character that is not allowed.")
         }
         return text
     }

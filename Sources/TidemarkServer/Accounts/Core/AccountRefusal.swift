@@ -24,7 +24,7 @@ package struct AccountRefusal: Error, Hashable, Sendable {
     static let invalidEmail = AccountRefusal("INVALID_EMAIL")
     package static let invalidIDToken = AccountRefusal("INVALID_ID_TOKEN")
     static let invalidLocalID = AccountRefusal(
-        "INVALID_LOCAL_ID : An id is 1 to 128 characters that can name a document.")
+        "INVALID_LOCAL_ID : An id must have 1 to 128 characters that are valid in a document id.")
     static let invalidIdentifier = AccountRefusal("INVALID_IDENTIFIER")
     static let invalidLogin = AccountRefusal("INVALID_LOGIN_CREDENTIALS")
     static let invalidPassword = AccountRefusal("INVALID_PASSWORD")
@@ -54,9 +54,9 @@ package struct AccountRefusal: Error, Hashable, Sendable {
     static func otherProject(of token: TokenFacts, than project: String) -> AccountRefusal {
         AccountRefusal(
             """
-            INVALID_ID_TOKEN : The token is of the project \(token.project), the call is about \
-            \(project). An API key names no project to this server: a call whose path names none is \
-            about the one that --accounts-project names.
+            INVALID_ID_TOKEN : The token belongs to the project \(token.project), but the call \
+            is for \(project). This server takes the project from the path of a call, else from \
+            --accounts-project, and never from an API key.
             """)
     }
 

@@ -19,7 +19,9 @@ enum CaseQuery {
         for order in fields["orderBy"]?.elements ?? [] {
             let words = order.text?.split(separator: " ").map(String.init) ?? []
             guard let name = words.first, words.count == 1 || ["asc", "desc"].contains(words[1])
-            else { throw RulesCaseError("\"orderBy\" is a list such as [\"at desc\", \"name\"].") }
+            else {
+                throw RulesCaseError("\"orderBy\" must be a list, as in [\"at desc\", \"name\"].")
+            }
             query.orders.append(
                 Order(try field(name), words.last == "desc" ? .descending : .ascending))
         }
@@ -27,7 +29,7 @@ enum CaseQuery {
         case nil: break
         case .integer(let count)? where (1...Int64(Int32.max)).contains(count):
             query.limit = .first(Int(count))
-        default: throw RulesCaseError("\"limit\" is a number from 1.")
+        default: throw RulesCaseError("\"limit\" must be a whole number of at least 1.")
         }
         do throws(RPCStatus) { try query.validate() } catch {
             throw RulesCaseError(error.message)
@@ -54,7 +56,7 @@ enum CaseQuery {
         else {
             let words = operators.keys.sorted().joined(separator: " ")
             throw RulesCaseError(
-                "A condition is [field, test, value], and a test is one of \(words).")
+                "A filter must be [field, operator, value], with one of the operators \(words).")
         }
         let operand = try CaseValue.stored(parts[2])
         let field = try field(name)

@@ -9,7 +9,7 @@ enum CaseValue {
     static func stored(_ json: JSONValue) throws(RulesCaseError) -> Value {
         let value = try value(json)
         if value.holdsServerTime(isInArray: true) {
-            throw RulesCaseError("A server time stands only in the data of a write.")
+            throw RulesCaseError("A server time is allowed only in the data of a write.")
         }
         return value
     }
@@ -66,9 +66,9 @@ enum CaseValue {
         }
         throw RulesCaseError(
             """
-            No value is written like that: {"$timestamp": "2026-01-01T00:00:00Z"}, {"$serverTime": \
-            true}, {"$double": 1}, {"$bytes": base64}, {"$reference": path} and {"$geoPoint": \
-            [latitude, longitude]} are.
+            Unknown value. Special values are {"$timestamp": "2026-01-01T00:00:00Z"}, \
+            {"$serverTime": true}, {"$double": 1}, {"$bytes": base64}, {"$reference": path} and \
+            {"$geoPoint": [latitude, longitude]}.
             """)
     }
 

@@ -17,7 +17,7 @@ package struct RulesCase: Decodable, Sendable {
     package init(from decoder: any Decoder) throws {
         guard case .object(let fields) = try JSONValue(from: decoder) else {
             throw RulesCaseError(
-                "A case is an object, such as {\"as\": \"ann\", \"get\": \"a/b\"}.")
+                "A case must be an object, as in {\"as\": \"ann\", \"get\": \"a/b\"}.")
         }
         try self.init(fields)
     }
@@ -62,14 +62,15 @@ package struct RulesCase: Decodable, Sendable {
         case .text(let uid)?: return .user(uid)
         case .object(let fields)?:
             guard let uid = fields["uid"]?.text else {
-                throw RulesCaseError("\"as\" has a text \"uid\".")
+                throw RulesCaseError("\"as\" must have a string \"uid\".")
             }
             guard let token = fields["token"] else { return .user(uid) }
             guard case .map(let claims) = try CaseValue.stored(token) else {
-                throw RulesCaseError("\"token\" is an object of claims.")
+                throw RulesCaseError("\"token\" must be an object of claims.")
             }
             return .account(uid: uid, claims: claims)
-        default: throw RulesCaseError("\"as\" is null, a uid, or {\"uid\": …, \"token\": {…}}.")
+        default:
+            throw RulesCaseError("\"as\" must be null, a uid, or {\"uid\": …, \"token\": {…}}.")
         }
     }
 
@@ -79,19 +80,21 @@ package struct RulesCase: Decodable, Sendable {
         let asked = operations.filter { fields[$0] != nil }
         guard asked.count == 1, let key = asked.first, let subject = fields[key] else {
             throw RulesCaseError(
-                "A case has one of \(operations.sorted().joined(separator: ", ")).")
+                "A case must have one of \(operations.sorted().joined(separator: ", ")).")
         }
         if key == "batch" {
             var all: [RulesOperation] = []
             for part in subject.elements {
                 guard case .object(let fields) = part else {
-                    throw RulesCaseError("\"batch\" is a list of writes.")
+                    throw RulesCaseError("\"batch\" must be a list of writes.")
                 }
                 all.append(try operation(fields))
             }
             return .batch(all)
         }
-        guard case .text(let path) = subject else { throw RulesCaseError("\"\(key)\" is a path.") }
+        guard case .text(let path) = subject else {
+            throw RulesCaseError("\"\(key)\" must be a path.")
+        }
         if key == "list" { return .list(try CaseQuery.query(path, fields)) }
         let wantsData = ["create", "update", "set"].contains(key)
         var data = MapValue()

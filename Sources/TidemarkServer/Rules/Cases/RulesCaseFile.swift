@@ -14,7 +14,7 @@ package struct RulesCaseFile: Sendable {
     /// - Throws: ``RulesCaseError`` with the first error, and the number of its case.
     package init(_ data: Data) throws(RulesCaseError) {
         guard case .object(let fields)? = try? JSONValue(Array(data)) else {
-            throw RulesCaseError("The file is no JSON object.")
+            throw RulesCaseError("The file is not a JSON object.")
         }
         rules = fields["rules"]?.text
         switch try fields["time"].map({ value throws(RulesCaseError) in
@@ -35,7 +35,12 @@ package struct RulesCaseFile: Sendable {
         var cases: [RulesCase] = []
         for (index, value) in (fields["cases"]?.elements ?? []).enumerated() {
             do throws(RulesCaseError) {
-                guard let fields = value.object else { throw RulesCaseError("It is no object.") }
+                guard let fields = value.object else {
+                    throw RulesCaseError(
+                        """
+                        It is not an object.
+                        """)
+                }
                 cases.append(try RulesCase(fields))
             } catch {
                 throw RulesCaseError("Case \(index + 1): \(error.message)")
