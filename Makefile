@@ -18,8 +18,9 @@ help:
 	@echo "make check-apple   compile and run the code for Apple's systems, on stubs"
 	@echo "make check-views   type-check the SwiftUI views of the example apps, on a stub of SwiftUI"
 	@echo "make format, lint  format the code, or check its format"
+	@echo "make commits       check the messages of your commits"
 
-.PHONY: help demo show test debug-build docs long ci setup format lint run-tests check-apple check-views interop demo-small serve bench bench-server bench-client bench-encryption bench-caller bench-app bench-health bench-lint results tables screenshots proto races clean
+.PHONY: help demo show show-page test debug-build docs long ci setup format lint commits run-tests check-apple check-views interop demo-small serve bench bench-server bench-client bench-encryption bench-caller bench-app bench-health bench-lint results tables screenshots proto races clean
 
 # Plays a generated history against local servers, before and after: three clients of one feed, then
 # the users of a chat app, of a messaging app, of a fitness app and of a feed of pictures, a sign-up
@@ -38,6 +39,11 @@ demo: setup
 show: setup
 	@Scripts/build -c release --product tidemark
 	@.build/release/tidemark show $(ARGS)
+
+# The recorded show that README links to, Documentation/Show.html: the story of one app, from a release build.
+show-page: setup
+	@Scripts/build -c release --product tidemark
+	@Scripts/show-page $(ARGS)
 
 # Builds the products that the tests need, one after the other. `swift build --build-tests` would
 # build every tool of every dependency, too, among them 190 files of C++. No target may import a
@@ -109,6 +115,10 @@ format:
 
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format Sources Examples Tests Benchmarks Plugins Tools Package.swift
+
+# The messages of the commits since origin/main; of others: ARGS="HEAD~3..HEAD"
+commits:
+	@Scripts/commits $(ARGS)
 
 # Compiles the code for Apple's systems on stubs with Apple's names (Tools/AppleCheck), in separate
 # packages.
