@@ -298,6 +298,7 @@ let package = Package(
             ],
             resources: [
                 .embedInCode("Assets/show.css"), .embedInCode("Assets/show.js"),
+                .embedInCode("Assets/player.js"),
             ],
             swiftSettings: settings),
         .executableTarget(

@@ -34,7 +34,7 @@ enum ShowPage {
             script: "/assets/show.js", body: body(state))
     }
 
-    @HTMLBuilder private static func body(_ state: ShowState) -> HTML {
+    @HTMLBuilder static func body(_ state: ShowState) -> HTML {
         let parts = Dictionary(uniqueKeysWithValues: parts(state).map { ($0.id, $0.html) })
         Tag.header {
             Tag.strong { "Tidemark" }

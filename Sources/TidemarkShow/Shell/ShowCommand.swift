@@ -11,24 +11,30 @@ import UnixSignals
 public struct ShowCommand: AsyncParsableCommand {
     public static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Play an app as it was and on Tidemark, side by side, in a browser.",
+        abstract: "Play an app before and on Tidemark, side by side, in a browser.",
         discussion: """
-            Each phone is a process of its own, on the same server and the same events. Cut the network, \
-            kill the apps, let others write, and watch what each shows and what it costs. Prints the \
-            page's address once it answers. Ends on SIGINT and SIGTERM.
+            Each phone is a separate process with the same server and the same events. Cut the \
+            network, kill the apps, let others write, and watch what each phone shows and costs. \
+            Prints the address of the page once it is ready. Exits on SIGINT and SIGTERM.
             """)
 
-    @Argument(help: "The app to begin with: \(Examples.all.map(\.name).joined(separator: ", ")).")
+    @Argument(help: "The first app: \(Examples.all.map(\.name).joined(separator: ", ")).")
     var app = Examples.all[0].name
 
-    @Option(help: "The port of the page; 0 picks a free one.")
+    @Option(help: "The port of the page; 0 picks a free port.")
     var port = 4_100
 
-    @Option(help: "A file to keep the show in, to be played back.")
+    @Option(help: "Record the show to this file.")
     var record: String?
 
-    @Option(help: "Plays back a show that was kept, without phones and without a server.")
+    @Option(help: "Play back a recording, without phones and without a server.")
     var playback: String?
+
+    @Option(help: "Turn this recording into one HTML page, written to --html.")
+    var page: String?
+
+    @Option(help: "The HTML page of --page. It plays in any browser without a server.")
+    var html: String?
 
     @Flag(help: "Do not open a browser.")
     var quiet = false
@@ -38,17 +44,24 @@ public struct ShowCommand: AsyncParsableCommand {
     public func validate() throws {
         if Examples.named(app) == nil {
             let names = Examples.all.map(\.name).joined(separator: ", ")
-            throw ValidationError("There is no app \(app); there are \(names).")
+            throw ValidationError("There is no app \(app). Apps: \(names).")
         }
         if !(0...65_535).contains(port) {
             throw ValidationError("--port must be between 0 and 65535.")
         }
         if record != nil, playback != nil {
-            throw ValidationError("--record and --playback exclude each other.")
+            throw ValidationError("--record and --playback cannot be combined.")
+        }
+        if (page == nil) != (html == nil) {
+            throw ValidationError("--page and --html need each other.")
+        }
+        if page != nil, record != nil || playback != nil {
+            throw ValidationError("--page cannot be combined with --record or --playback.")
         }
     }
 
     public func run() async throws {
+        if let page, let html { return try Self.write(page, to: html) }
         if let playback {
             let kept: Playback
             do throws(OrderError) { kept = try Playback(playback) } catch {
@@ -74,6 +87,17 @@ public struct ShowCommand: AsyncParsableCommand {
         }
         await show.close()
         await ground.close()
+    }
+
+    private static func write(_ recording: String, to file: String) throws {
+        do {
+            let page = try RecordingPage(try Playback(recording).moments)
+            try Data(page.html).write(to: URL(fileURLWithPath: file), options: .atomic)
+        } catch let error as OrderError {
+            throw ValidationError(error.message)
+        } catch {
+            throw ValidationError("\(file) cannot be written.")
+        }
     }
 
     private func serve(_ source: some ShowSource, _ server: FirestoreServer) async throws {
