@@ -1,5 +1,6 @@
 import ArgumentParser
 import TidemarkDemo
+import TidemarkModel
 import TidemarkPhones
 import TidemarkShow
 
@@ -7,7 +8,8 @@ import TidemarkShow
 struct TidemarkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tidemark",
-        abstract: "A local Firestore, and what shows what Tidemark does with one.",
+        abstract: "A local Firestore server, with tools to inspect, test and demonstrate it.",
+        version: Version.number,
         subcommands: [
             ServeCommand.self, DemoCommand.self, GetCommand.self, SetCommand.self, PumpCommand.self,
             ChurnCommand.self, DownloadCommand.self, AuditCommand.self, DoctorCommand.self,

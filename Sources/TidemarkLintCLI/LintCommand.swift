@@ -7,12 +7,13 @@ import TidemarkLint
 struct LintCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tidemark-lint",
-        abstract: "Find what an app's Firestore code reads, and loses, without need.",
+        abstract: "Find needless reads and lost data in an app's Firestore code.",
         discussion: """
-            Reads Swift files on FirebaseFirestore or Tidemark, of one app or target together, and \
-            changes nothing. Exits with 0 when nothing as severe as --fail-on was found, with 1 \
-            when something was, and with 2 when it could not do its work.
-            """)
+            Reads the Swift files of one app or target that uses FirebaseFirestore or Tidemark, \
+            and changes nothing without --write. Exits with 0 if there is no finding as severe \
+            as --fail-on, with 1 if there is one, and with 2 if the files could not be checked.
+            """,
+        version: Linter.version)
 
     enum Format: String, CaseIterable, ExpressibleByArgument {
         case text, json, sarif, github, xcode
@@ -23,29 +24,29 @@ struct LintCommand: ParsableCommand {
     }
 
     @Argument(
-        help: "Folders and Swift files of one app; all of the folder it runs in, unless told.")
+        help: "Folders and Swift files of one app. (default: the current folder)")
     var paths: [String] = []
 
     @OptionGroup(title: "The app's size")
     var size: SizeOptions
 
-    @OptionGroup(title: "What is read besides")
+    @OptionGroup(title: "Further input")
     var inputs: InputOptions
 
-    @OptionGroup(title: "What is printed")
+    @OptionGroup(title: "Output")
     var output: OutputOptions
 
-    @Option(help: "The least severity that makes it exit with 1.")
+    @Option(help: "The lowest severity that makes the command exit with 1.")
     var failOn: Failing = .warning
 
-    @Flag(help: "Show the difference that the safe fixes make; with --write, make it.")
+    @Flag(help: "Show the changes of the safe fixes; with --write, make them.")
     var fix = false
 
     @Flag(help: "Make the changes that --fix shows.")
     var write = false
 
     func validate() throws {
-        if write, !fix { throw ValidationError("--write goes with --fix.") }
+        if write, !fix { throw ValidationError("--write needs --fix.") }
     }
 
     func run() throws {
@@ -57,7 +58,7 @@ struct LintCommand: ParsableCommand {
             try failing { () throws(LintFailure) in
                 try Files.write(Baseline(report).json, to: file)
             }
-            print("\(report.findings.count) findings are written to \(file)")
+            print("\(report.findings.count) findings written to \(file)")
             return
         }
         if let baseline = run.baseline { report = baseline.applied(to: report) }
@@ -98,7 +99,8 @@ struct LintCommand: ParsableCommand {
         print(fixes.difference, terminator: "")
         let count = fixes.changes.reduce(0) { $0 + $1.count }
         guard write else {
-            print("\(count) \(count == 1 ? "place" : "places") to change; --fix --write does it")
+            print(
+                "\(count) \(count == 1 ? "place" : "places") to change; --fix --write changes them")
             return
         }
         try failing { () throws(LintFailure) in

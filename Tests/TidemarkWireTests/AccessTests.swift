@@ -102,6 +102,12 @@ struct AccessTests {
         #expect(Array(other[stringValues: "x-firebase-appcheck"]).isEmpty)
     }
 
+    @Test func `each call names the client and its version`() {
+        let metadata = Metadata(CallContext(database: database))
+        #expect(
+            Array(metadata[stringValues: "x-goog-api-client"]) == ["tidemark/\(Version.number)"])
+    }
+
     @Test func `label, client and the wish for a bill come over the wire`() async throws {
         let seen = Facts<CallContext>()
         let transport = ScriptedTransport { _, context, receive in

@@ -14,6 +14,9 @@ package struct Linter {
     /// The severities that differ from the defaults.
     package var severities: [FindingID: Severity] = [:]
 
+    /// The version of the package.
+    package static var version: String { Version.number }
+
     package init() {}
 
     /// Returns the report on the files of an app or target, which share their names.
@@ -104,6 +107,6 @@ package struct Report: Codable, Sendable {
     var untoldSentence: String? {
         guard !untold.isEmpty else { return nil }
         let calls = untold.count == 1 ? "1 call" : "\(untold.count.grouped) calls"
-        return "\(calls) that it cannot tell about: the code does not show which query it is"
+        return "\(calls) could not be checked: the code does not show the query"
     }
 }

@@ -12,6 +12,8 @@ package enum MetadataKey {
     package static let appCheck = "x-firebase-appcheck"
     static let resourcePrefix = "google-cloud-resource-prefix"
     static let requestParams = "x-goog-request-params"
+    /// The name and version of the client, as Google's clients send theirs.
+    static let apiClient = "x-goog-api-client"
     static let timeout = "grpc-timeout"
     /// The server's own mark for a call whose requests can be compressed with gzip.
     static let packed = "x-tidemark-packed"
@@ -22,6 +24,7 @@ extension Metadata {
         let database = context.database
         self.init()
         addString(database.name, forKey: MetadataKey.resourcePrefix)
+        addString("tidemark/\(Version.number)", forKey: MetadataKey.apiClient)
         addString(
             "project_id=\(Self.escaped(database.project))"
                 + "&database_id=\(Self.escaped(database.database))",

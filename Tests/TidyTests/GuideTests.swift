@@ -1,0 +1,43 @@
+import Testing
+import TestSupport
+
+/// `Documentation/Guide` holds the DocC articles without DocC's links, for code hosts.
+@Suite(.ownThread) struct `The guide` {
+    private static let articles = Repository.files.filter { file in
+        file.path.hasPrefix("Sources/") && file.path.contains(".docc/")
+            && file.path.hasSuffix(".md")
+    }
+    private static let pages = Repository.files.filter { $0.path.hasPrefix("Documentation/Guide/") }
+    private static let advice = "Run Scripts/guide and commit Documentation/Guide."
+
+    /// Returns the words of a line without links and code marks, so that an article and its page
+    /// compare equal.
+    private static func words(_ line: String) -> String {
+        line.replacing(/\[[^\]]*\]\((\w+)\.md\)/) { "<doc:\($0.output.1)>" }
+            .replacing(/<doc:[^>]*?(\w+)>/) { "<doc:\($0.output.1)>" }
+            // The suffix that tells overloads apart is in articles alone.
+            .replacing(/-[a-z0-9.]+``/, with: "``")
+            .filter { $0 != "`" && $0 != "/" && $0 != "." }
+    }
+
+    @Test func `has a page for each article, with its words`() {
+        #expect(Self.articles.count > 40)
+        #expect(
+            Set(Self.articles.map(\.name)) == Set(Self.pages.map(\.name)),
+            "\(Self.advice)")
+        for article in Self.articles {
+            guard let page = Self.pages.first(where: { $0.name == article.name }) else { continue }
+            #expect(page.lines.first?.contains(article.path) == true, "\(page.path)")
+            let isSame = article.lines.map(Self.words) == page.lines.dropFirst().map(Self.words)
+            #expect(isSame, "\(page.path) differs from \(article.path). \(Self.advice)")
+        }
+    }
+
+    @Test func `has no link that only DocC shows`() {
+        for page in Self.pages {
+            #expect(!page.lines.contains { $0.contains("<doc:") }, "\(page.path)")
+        }
+        let readme = Repository.files.first { $0.path == "README.md" }
+        #expect(readme?.lines.contains { $0.contains(".docc/") } == false)
+    }
+}
