@@ -120,6 +120,7 @@ import TidemarkSimulation
             #expect(figures.billed > share.count, "\(figures)")
             #expect(figures.items > share.count * 10, "\(figures)")
             #expect(figures.live > share.count * 3, "\(figures)")
+            #expect(figures.counts > 0, "\(figures)")
         }
         Self.boundedTotals.withLock { totals in
             totals.figures += figures

@@ -256,7 +256,7 @@ enum UnspokenTexts {
                 "TidemarkApp/Diagnostics/NetworkProbe.swift": 1,
                 "TidemarkHealth/Export/HealthExportError.swift": 11,
                 "TidemarkSync/Coverage/ReadPlan.swift": 2,
-                "TidemarkSync/Coverage/ReadPlanner.swift": 18,
+                "TidemarkSync/Coverage/ReadPlanner.swift": 20,
                 "TidemarkSync/Engine/MeasuringScheduler.swift": 1,
                 "TidemarkSync/Meter/CostEstimate.swift": 2,
                 "TidemarkSync/Meter/ReadLedger.swift": 1,

@@ -53,9 +53,13 @@ public actor Feed {
     /// What the device knows that it holds completely.
     public var coverage: Coverage { machine.progress.coverage }
     /// What the next ``sync()`` will ask, what it costs, and why. Asks nothing.
-    public var plan: ReadPlan { machine.plan }
+    public var plan: ReadPlan { machine.plan(at: DeviceTime(environment)) }
     /// What happened to its marks and reads, since it was made.
     public var counters: FeedCounters { machine.counters }
+    /// True if a listener keeps it up to date.
+    var isListening: Bool { machine.live.listen != nil }
+    /// True if it listens and the server has answered the listener.
+    package var isLive: Bool { machine.live.listen != nil && machine.live.isConfirmed }
     /// Documents and index entries looked at to fill the window, since the start.
     package var rowsScanned: Int { machine.rowsScanned }
 
@@ -66,6 +70,12 @@ public actor Feed {
     public func open() async throws(FirestoreError) -> [FeedItem] {
         _ = try await call { .open($0) }
         return state.items
+    }
+
+    /// Opens as ``open()`` does, and returns when the rows of the window are shown. Unread items below
+    /// the window may still be counted, which takes longer where many are held.
+    package func openWindow() async throws(FirestoreError) {
+        _ = try await call { .openWindow($0) }
     }
 
     /// Makes the window longer by the next `count` items that the device holds. Costs no reads, and
@@ -159,11 +169,25 @@ extension Feed {
     /// then the ``FeedDefinition/pageSize`` newest once more and each change to them; what happens
     /// below them is found by the next sync. A shared mark costs one read, and one a change.
     ///
-    /// Bounded: where more changes than a page of them it reads pages, and listens anew above them. A
+    /// Bounded: where more changes than a page of them it reads pages, and listens anew above them. A feed
+    /// with a ``FeedDefinition/limit`` counts the changes of an absence of three days or more at one read,
+    /// and costs its limit and one at the most. A shorter absence costs at most twice its limit. A
     /// failure is shown as the phase, and tried again after 1 s, 2 s and so on up to a minute.
     public func startListening() {
         tag = .current
         step(.live(true))
+    }
+
+    /// Listens as ``startListening()`` does, and returns when the feed is up to date. If the listener
+    /// reports what a ``sync()`` would request, this takes one round trip and reads nothing twice.
+    ///
+    /// - Throws: As ``sync()``, after which it goes on listening.
+    @discardableResult
+    package func comeLive() async throws(FirestoreError) -> FeedSync {
+        guard case .synced(let result) = try await call({ .comeLive($0) }) else {
+            return FeedSync()
+        }
+        return result
     }
 
     /// No longer. What is known by now is stored, so that the next time can go on from there.

@@ -54,9 +54,10 @@ public struct FeedDefinition: Sendable {
     /// How many items the device holds at the least: the newest above the clear mark. Nil, the default,
     /// for all of them.
     ///
-    /// With a limit the first sync reads so many items, however long the feed is, and a sync after a long
-    /// absence reads no more than so many changes and so many items. Older items come with
-    /// ``Feed/loadMore(_:)``, from the server where the device does not hold them, and are held from then
+    /// With a limit the first sync reads so many items, however long the feed is. After an absence of three
+    /// days or more, a sync counts the changes first, at one read: if they are as many as the limit, it reads
+    /// its newest items, else the changes. After a shorter absence it reads no more than so many changes and
+    /// so many items. Older items come with ``Feed/loadMore(_:)``, from the server where the device does not hold them, and are held from then
     /// on. What is held is kept right in the feed's ``way``, as without a limit. A window shows no more
     /// than the limit at first.
     public var limit: Int?
@@ -105,7 +106,8 @@ package struct ParsedDefinition: Sendable {
     package init(
         _ query: QueryValue, itemTime: String, way: FeedDefinition.Way, pageSize: Int = 500,
         overlap: Duration = .seconds(300), window: Int = 50, checksMembership: Bool = false,
-        shared: SharedMarkFields? = nil, limit: Int? = nil
+        shared: SharedMarkFields? = nil, limit: Int? = nil,
+        longAbsence: Duration = FeedRules.longAbsence
     ) throws(FirestoreError) {
         guard query.orders.isEmpty, query.limit == nil, query.start == nil, query.end == nil else {
             throw .invalidArgument("The query of a feed must have no order, limit or cursor.")
@@ -138,6 +140,7 @@ package struct ParsedDefinition: Sendable {
             (kind, name) = (.itemTime, "#itemTime")
         }
         rules = FeedRules(way: kind, pageSize: pageSize, overlap: overlap, limit: limit)
+        rules.longAbsence = longAbsence
         self.window = min(window, limit ?? window)
         self.shared = shared
         key = "feed/\(query.canonicalID)/\(self.itemTime.encoded)/\(name)"

@@ -1,6 +1,7 @@
 import Tidemark
 
-/// The rows that a feed shows, and the reads from disk for them. One read runs at a time.
+/// The rows that a feed shows, and the reads from disk for them. One read of rows and one count run at
+/// a time: a count takes a look at everything that is held, and rows do not wait for it.
 ///
 /// The machine supplies the begin of the held range, the changes and the wanted number of rows;
 /// `FeedDisk` chooses the next read and takes the answers.
@@ -14,7 +15,12 @@ struct FeedDisk<Content: Hashable & Sendable>: Hashable, Sendable {
         /// - Parameter isStale: True if the feed no longer needs the result of this read.
         case items(isAnew: Bool, isStale: Bool)
         case changes(Set<DocumentPath>)
-        case count(Count, isStale: Bool)
+    }
+
+    private struct Counting: Hashable {
+        let count: Count
+        /// True if the feed no longer needs the result.
+        var isStale = false
     }
 
     private(set) var window: FeedWindow<Content>
@@ -22,8 +28,10 @@ struct FeedDisk<Content: Hashable & Sendable>: Hashable, Sendable {
     private(set) var rowsScanned = 0
     /// True if the window has been read since the start.
     private(set) var hasRead = false
-    /// The read that the disk has not answered yet.
+    /// The read of rows that the disk has not answered yet.
     private var work: Work?
+    /// The count that the disk has not answered yet.
+    private var counting: Counting?
     /// Documents whose change is not in the window yet.
     private var changed: Set<DocumentPath> = []
     private var mustReadChanges = false
@@ -61,17 +69,16 @@ struct FeedDisk<Content: Hashable & Sendable>: Hashable, Sendable {
     /// - Parameter target: The number of held items that a caller asks about; nil if no caller
     ///   asks.
     func isSettled(_ target: Int?) -> Bool {
-        work == nil && !hasWork && unreadCount != nil
+        work == nil && counting == nil && !hasWork && unreadCount != nil
             && (target.map { held(of: $0) != nil } ?? true)
     }
 
+    /// True if the window shows the rows of the disk. Unread items below it may still be counted.
+    var showsWindow: Bool { hasRead && !hasWork && !isReadingRows }
+
     /// True if the answer of the disk will bring rows, or show that there are enough rows.
     var isReadingRows: Bool {
-        switch work {
-        case nil: false
-        case .items, .changes, .count(.held, _): true
-        case .count(.unread, _): hasWork
-        }
+        work != nil || counting?.count == .held || (counting != nil && hasWork)
     }
 }
 
@@ -125,7 +132,7 @@ extension FeedDisk {
     private mutating func forgetCounts() {
         countedUnread = nil
         countedHeld = nil
-        if case .count(let count, _)? = work { work = .count(count, isStale: true) }
+        counting?.isStale = true
     }
 }
 
@@ -134,17 +141,18 @@ extension FeedDisk {
 extension FeedDisk {
     /// - Parameter target: The number of held items that a caller asks about; nil if no caller
     ///   asks.
-    /// - Returns: The next read; nil while a read runs, and if there is nothing to read.
+    /// - Returns: The next read; nil while one of its kind runs, and if there is nothing to read.
     mutating func next(_ marks: Marks, _ target: Int?) -> Effect? {
         guard work == nil else { return nil }
         if mustReadAnew || (lacksRows && !mustReadChanges) { return readItems(marks) }
         if mustReadChanges { return readChanged() }
+        if counting != nil { return nil }
         if let target, held(of: target) == nil {
-            work = .count(.held, isStale: false)
+            counting = Counting(count: .held)
             return .count(from: start(marks.action))
         }
         if unreadCount == nil {
-            work = .count(.unread, isStale: false)
+            counting = Counting(count: .unread)
             return .count(from: start(marks.floor))
         }
         return nil
@@ -208,20 +216,24 @@ extension FeedDisk {
     }
 
     mutating func counted(_ number: Int) -> Bool {
-        guard case .count(let count, let isStale)? = work else { return false }
-        work = nil
-        if isStale { return false }
-        switch count {
+        guard let counting else { return false }
+        self.counting = nil
+        if counting.isStale { return false }
+        switch counting.count {
         case .unread: countedUnread = number
         case .held: countedHeld = number
         }
         return true
     }
 
-    /// Ends the read after an error. The next call reads the whole window again.
-    mutating func failed() {
+    /// Ends the read or the count after an error. The next call reads the whole window again.
+    mutating func failed(isCount: Bool) {
+        mustReadAnew = true
+        if isCount {
+            counting = nil
+            return
+        }
         if case .changes(let paths)? = work { changed.formUnion(paths) }
         work = nil
-        mustReadAnew = true
     }
 }

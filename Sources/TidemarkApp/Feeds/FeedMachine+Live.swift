@@ -47,8 +47,13 @@ extension FeedMachine {
         var marks: FeedListen?
         /// Whether the last word of the marks' listener was the server's, and not of this device's writes alone.
         var hasMarks = false
+        /// Whether the marks' listener is open, and the server has not told it anything yet.
+        var isOpeningMarks = false
         /// Whether the listener's last word was the server's.
         var isConfirmed = false
+        /// Whether a listener to changes is open, and the server has not told it anything yet: what a sync would
+        /// ask is on its way.
+        var isOpening = false
         /// Of syncs and listeners, in a row.
         var failures = 0
         var isWaiting = false
@@ -64,8 +69,9 @@ extension FeedMachine {
         live.mustShowOwn = false
         stopListening(&effects)
         if let marks = live.marks { effects.append(.unlisten(marks.number)) }
-        (live.marks, live.hasMarks) = (nil, false)
+        (live.marks, live.hasMarks, live.isOpeningMarks) = (nil, false, false)
         endMarksWait(&effects)
+        endChangesWait(&effects)
         if progress.live != nil { effects.append(.saveProgress(progress)) }
     }
 
@@ -79,40 +85,50 @@ extension FeedMachine {
 
     /// Opens what is missing: a sync where something was never read, else the listeners.
     mutating func advanceLive(_ now: DeviceTime, _ effects: inout [Effect]) {
-        guard live.isWanted, !live.isWaiting, sync == nil, opening == .open else { return }
+        guard live.isWanted, !live.isWaiting, sync == nil || mayJoinListener, opening == .open
+        else { return }
         if settings.sharesMarks, live.marks == nil {
             live.marks = listen(.marks, limit: 1, &effects)
+            live.isOpeningMarks = true
         }
         if live.listen != nil {
             // A mark that was reset opens a gap that no listener fills, and so do more new items than
             // a listener to the newest shows. A sync that failed says so until another one has not.
-            if live.isConfirmed, readTime == nil || failure != nil { sync = SyncRun() }
-            if live.isConfirmed { beginOlder(isListening: true) }
+            if live.isConfirmed, sync == nil {
+                if readTime == nil || failure != nil { sync = SyncRun() }
+                beginOlder(isListening: true)
+            }
             return
         }
         guard let question = nextListen(now) else {
-            sync = SyncRun()
+            if sync == nil { sync = SyncRun() }
             return
         }
         var limit = settings.rules.pageSize
         // A look at the newest need show no more than are held.
         if case .head = question { limit = min(limit, settings.rules.limit ?? .max) }
         if case .changes(let since) = question {
-            limit = ReadPlanner.listenLimit(progress, since: since, settings.rules)
-            let plan = ReadPlanner.listen(progress, since: since, settings.rules)
+            let resumes = ReadPlanner.resumes(progress, now: serverNow(now))
+            limit = ReadPlanner.listenLimit(
+                progress, since: since, resumes: resumes, now: serverTime.estimate(at: now),
+                settings.rules)
+            let plan = ReadPlanner.listen(
+                progress, since: since, limit: limit, resumes: resumes, settings.rules)
             tell(.asked(plan), &effects)
             progress.beginLive(since: since, limit: limit)
+            live.isOpening = true
         }
         live.listen = listen(question, limit: limit, &effects)
     }
 
     /// Nil where a sync has to come first.
-    private func nextListen(_ now: DeviceTime) -> FeedListen.Question? {
+    func nextListen(_ now: DeviceTime) -> FeedListen.Question? {
         switch settings.rules.way {
         case .changeTime(let audited):
             guard progress.gaps(above: marks.action, settings.rules).isEmpty,
                 !audited || isFresh,
-                let since = ReadPlanner.liveStart(progress, now: serverNow(now))
+                let since = ReadPlanner.liveStart(progress, now: serverNow(now)),
+                ReadPlanner.resumes(progress, now: serverNow(now)) || !mustReadBeforeListening
             else { return nil }
             return .changes(since: since)
         case .itemTime:
@@ -137,13 +153,29 @@ extension FeedMachine {
     private mutating func stopListening(_ effects: inout [Effect]) {
         guard let listen = live.listen else { return }
         effects.append(.unlisten(listen.number))
-        live.listen = nil
+        (live.listen, live.isOpening) = (nil, false)
+    }
+
+    /// A wait for the first word of a listener: no longer than a read may take.
+    mutating func awaitListener(_ effects: inout [Effect]) -> Int {
+        live.lastNumber += 1
+        effects.append(.awaitListener(live.lastNumber))
+        return live.lastNumber
+    }
+
+    /// A sync that waited for the listener to changes goes on.
+    private mutating func endChangesWait(_ effects: inout [Effect]) {
+        guard let number = sync?.changesWait else { return }
+        sync?.changesWait = nil
+        effects.append(.unlisten(number))
+        readNext(&effects)
     }
 
     mutating func heard(_ heard: FeedHeard, _ now: DeviceTime, _ effects: inout [Effect]) {
         if heard.number == live.marks?.number {
             live.hasMarks = heard.readTime != nil && heard.mark?.isOwnAlone != true
             if let readTime = heard.readTime {
+                live.isOpeningMarks = false
                 takeShared(heard.mark, readTime, now, &effects)
                 endMarksWait(&effects)
             }
@@ -158,18 +190,27 @@ extension FeedMachine {
             isFresh = false
             return
         }
+        let joins = live.isOpening && mayJoinListener
+        live.isOpening = false
         learn(readTime, at: now, &effects)
         if heard.isFull, !isHead(listen) {
             // There may be more than it shows: pages bring them, and it begins anew above them.
             stopListening(&effects)
             progress.endLive()
-            if sync == nil { sync = run(behind: heard, of: listen, readTime) }
+            if sync == nil {
+                sync = run(behind: heard, of: listen, readTime)
+            } else if joins {
+                let behind = run(behind: heard, of: listen, readTime)
+                sync?.reach = behind.reach
+                endChangesWait(&effects)
+            }
             // A page of items of one time would be full again at once.
             if case .items = listen.question { waitToTryAgain(&effects) }
             return
         }
         live.failures = 0
         progress.heard(heard.rows, in: listen.range, readTime: readTime, settings.rules)
+        progress.note(now: now.wall)
         if let action = marks.action { progress.cut(action: action) }
         failure = nil
         isFresh = self.readTime != nil
@@ -177,6 +218,11 @@ extension FeedMachine {
         if live.savedAt.map({ readTime.duration(since: $0) >= .seconds(60) }) ?? true {
             live.savedAt = readTime
             effects.append(.saveProgress(progress))
+        }
+        if joins {
+            sync?.reach.takeChanges(news: 0)
+            sync?.reach.startedAt = readTime
+            endChangesWait(&effects)
         }
     }
 
@@ -201,12 +247,13 @@ extension FeedMachine {
         _ number: Int, _ error: FirestoreError, _ effects: inout [Effect]
     ) {
         if number == live.marks?.number {
-            (live.marks, live.hasMarks) = (nil, false)
+            (live.marks, live.hasMarks, live.isOpeningMarks) = (nil, false, false)
             tell(.notShared(error), &effects)
             endMarksWait(&effects)
         } else if number == live.listen?.number {
-            live.listen = nil
+            (live.listen, live.isOpening) = (nil, false)
             progress.endLive()
+            if sync?.changesWait != nil { endSync(.failed(error), &effects) }
             failure = error
             isChanged = true
         } else {

@@ -87,18 +87,19 @@ extension FeedMachine {
         isChanged = true
     }
 
-    /// Whether a sync is still to learn where the user's other devices have cleared. One that nobody asked for
-    /// goes by what the listener to the marks has told.
+    /// Whether a sync is still to learn where the user's other devices have cleared. One that nobody asked for,
+    /// and one that joins a listener, go by what the listener to the marks has told.
     func lacksMarks(_ run: SyncRun) -> Bool {
-        settings.sharesMarks && !run.hasMarks && !(run.calls.isEmpty && live.hasMarks)
+        settings.sharesMarks && !run.hasMarks
+            && !((run.calls.isEmpty || run.joinsListener) && live.hasMarks)
     }
 
     mutating func findMarks(_ run: SyncRun, _ effects: inout [Effect]) {
         sync?.stage = .marks
-        if run.calls.isEmpty, !run.readsMarksAgain, live.marks != nil {
-            live.lastNumber += 1
-            sync?.marksWait = live.lastNumber
-            effects.append(.awaitShared(live.lastNumber))
+        let mayWait = run.calls.isEmpty || run.joinsListener && live.isOpeningMarks
+        if mayWait, !run.readsMarksAgain, live.marks != nil {
+            let wait = awaitListener(&effects)
+            sync?.marksWait = wait
         } else {
             readMarks(&effects)
         }
@@ -117,10 +118,11 @@ extension FeedMachine {
         if live.hasMarks { readNext(&effects) } else { readMarks(&effects) }
     }
 
-    mutating func sharedOverdue(
+    mutating func listenerOverdue(
         _ number: Int, _ error: FirestoreError, _ effects: inout [Effect]
     ) {
-        if sync?.marksWait == number { failed(.page, error, &effects) }
+        guard let run = sync, run.marksWait == number || run.changesWait == number else { return }
+        failed(.page, error, &effects)
     }
 
     mutating func sharedRead(

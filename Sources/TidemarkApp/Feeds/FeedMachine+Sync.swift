@@ -5,10 +5,14 @@ import Tidemark
 extension FeedMachine {
     /// A sync that runs, shared by all calls that asked meanwhile.
     struct SyncRun: Hashable {
-        enum Stage: Hashable { case waiting, indexes, marks, page, audit, saving, settling }
+        enum Stage: Hashable {
+            case waiting, indexes, marks, counting, changes, page, audit, saving, settling
+        }
 
         var stage = Stage.waiting
         var calls: [CallID] = []
+        /// True if it asks nothing that a listener which is being opened asks as well.
+        var joinsListener = false
         /// Those that wait for older items.
         var loads: [CallID] = []
         /// Whether it reads older items alone.
@@ -21,8 +25,9 @@ extension FeedMachine {
         var hasMarks = false
         /// Whether the marks are read once more.
         var readsMarksAgain = false
-        /// The wait for the listener to the marks, where it is under way.
+        /// The waits for the listeners to the marks and to changes, where they are under way.
         var marksWait: Int?
+        var changesWait: Int?
         /// Whether the marks have been dropped for a query that failed.
         var hasDropped = false
     }
@@ -42,6 +47,26 @@ extension FeedMachine {
         sync = SyncRun(calls: [call], maxReads: maxReads)
         if failure != nil { isChanged = true }
         failure = nil
+    }
+
+    /// Brings the feed up to date by listening, where a listener can tell what is missing.
+    mutating func comeLive(_ call: CallID, _ now: DeviceTime, _ effects: inout [Effect]) {
+        live(true, &effects)
+        beginSync(call, maxReads: nil)
+        guard sync?.calls == [call] else { return }
+        sync?.joinsListener = true
+        // Before the sync asks anything.
+        advanceLive(now, &effects)
+    }
+
+    /// True if the sync has asked for no rows that a listener may report as well.
+    var mayJoinListener: Bool {
+        guard let run = sync, run.joinsListener, !run.isOlder, run.reach.startedAt == nil
+        else { return false }
+        switch run.stage {
+        case .waiting, .indexes, .marks, .counting, .changes: return run.audit == nil
+        case .page, .audit, .saving, .settling: return false
+        }
     }
 
     /// A read of older items goes on as a whole sync.
@@ -83,7 +108,7 @@ extension FeedMachine {
             // Older items alone begin with what the disk has told already.
             if sync?.stage == .settling { settleSync(&effects) }
         case .settling: settleSync(&effects)
-        case .indexes, .marks, .page, .audit, .saving: break
+        case .indexes, .marks, .counting, .changes, .page, .audit, .saving: break
         }
     }
 
@@ -94,15 +119,21 @@ extension FeedMachine {
 
     mutating func readNext(_ effects: inout [Effect]) {
         guard var run = sync else { return }
-        if settings.rules.limit != nil { run.reach.wanted = disk.window.size }
+        run.reach = known(run.reach)
         var rules = settings.rules
         if let most = run.maxReads {
             run.reach.hasAudit = true
+            // A page of a budget is smaller than what a count would choose.
+            run.reach.countsChanges = false
             rules.pageSize = max(1, min(rules.pageSize, most - run.result.reads))
         }
         sync = run
         if lacksMarks(run) {
             findMarks(run, &effects)
+        } else if live.isOpening, mayJoinListener {
+            sync?.stage = .changes
+            let wait = awaitListener(&effects)
+            sync?.changesWait = wait
         } else if run.result.plans.count >= Self.maxPages {
             sync?.stage = .settling
         } else if run.audit != nil {
@@ -121,6 +152,9 @@ extension FeedMachine {
                     sync?.audit?.defects = settings.rules.defects
                 #endif
                 auditNext(&effects)
+            } else if case .changeCount(let since, let most) = plan.question {
+                sync?.stage = .counting
+                effects.append(.countChanges(since: since, upTo: most))
             } else {
                 fetch(plan, &effects)
             }
@@ -137,7 +171,10 @@ extension FeedMachine {
     private mutating func fetch(_ plan: ReadPlan, _ effects: inout [Effect]) {
         sync?.stage = .page
         if let floor = plan.floor, floor == marks.action { tell(.used(floor), &effects) }
-        effects.append(.fetch(FeedFetch(plan: plan, progress: progress, action: marks.action)))
+        effects.append(
+            .fetch(
+                FeedFetch(
+                    plan: plan, progress: progress, action: marks.action, askedAt: wall)))
     }
 
     /// Nothing has moved forward unless it has arrived and is stored.
@@ -190,11 +227,76 @@ extension FeedMachine {
     mutating func endSync(_ outcome: Outcome, _ effects: inout [Effect]) {
         guard let run = sync else { return }
         sync = nil
-        if let number = run.marksWait { effects.append(.unlisten(number)) }
+        for number in [run.marksWait, run.changesWait] {
+            if let number { effects.append(.unlisten(number)) }
+        }
         for call in run.calls + run.loads { effects.append(.finish(call, outcome)) }
         if case .failed(let error) = outcome {
             failure = error
             isChanged = true
+        }
+    }
+}
+
+// MARK: - After a long absence
+
+extension FeedMachine {
+    /// True if a bounded feed was away for so long that it counts the changes before it reads.
+    ///
+    /// The absence is measured by the device's clock alone. A wrong clock costs reads and hides
+    /// nothing: a read more for a count, or as many changes as the feed holds.
+    private var wasAwayForLong: Bool {
+        guard settings.rules.limit != nil, case .changeTime = settings.rules.way,
+            progress.cursor.drain == nil, let wall, let notedAt = progress.notedAt
+        else { return false }
+        return wall.duration(since: notedAt) >= settings.rules.longAbsence
+    }
+
+    /// Returns what is known of a sync's reach, with the facts of the machine.
+    func known(_ reach: SyncReach) -> SyncReach {
+        guard settings.rules.limit != nil else { return reach }
+        var reach = reach
+        reach.wanted = disk.window.size
+        reach.countsChanges = wasAwayForLong
+        // A count of before another read says nothing about the changes since then.
+        reach.counted = counted.flatMap { $0.since == progress.cursor.since ? $0.count : nil }
+        return reach
+    }
+
+    /// True if a count or the newest items come before a listener to changes.
+    var mustReadBeforeListening: Bool {
+        ReadPlanner.afterLongAbsence(
+            progress, known(SyncReach()), marks.action, settings.rules) != nil
+    }
+
+    /// Receives the count that a plan requested. If the listener will report the changes, the sync
+    /// leaves them to it, so that they cost one read each.
+    mutating func changesCounted(
+        _ count: CountedChanges, at readTime: Timestamp, _ now: DeviceTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let run = sync, run.stage == .counting else { return }
+        learn(readTime, at: now, &effects)
+        counted = count
+        sync?.result.reads += max(1, (count.count + 999) / 1_000)
+        if run.calls.isEmpty, live.isWanted, !live.isWaiting, live.listen == nil,
+            nextListen(now) != nil
+        {
+            sync = nil
+            return
+        }
+        if run.joinsListener { advanceLive(now, &effects) }
+        readNext(&effects)
+    }
+
+    /// A server that refuses to count is asked for the changes.
+    mutating func changesNotCounted(_ error: FirestoreError, _ effects: inout [Effect]) {
+        guard sync?.stage == .counting, let since = progress.cursor.since else { return }
+        switch error.code {
+        case .permissionDenied, .failedPrecondition, .invalidArgument, .unimplemented:
+            counted = CountedChanges(since: since, count: 0)
+            readNext(&effects)
+        default: failed(.page, error, &effects)
         }
     }
 }
@@ -250,8 +352,10 @@ extension FeedMachine {
 extension FeedMachine {
     mutating func failed(_ work: Work, _ error: FirestoreError, _ effects: inout [Effect]) {
         switch work {
-        case .load, .items, .changes, .count: diskFailed(error, &effects)
+        case .load, .items, .changes: diskFailed(error, isCount: false, &effects)
+        case .count: diskFailed(error, isCount: true, &effects)
         case .page where mayDropMarks(error): dropMarks(error, &effects)
+        case .changeCount: changesNotCounted(error, &effects)
         case .indexes, .page:
             endSync(.failed(error), &effects)
             waitToTryAgain(&effects)

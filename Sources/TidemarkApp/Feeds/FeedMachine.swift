@@ -16,9 +16,14 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     package enum Event: Sendable {
         // What the app asks for.
         case open(CallID)
+        /// As `open`, ended when the rows of the window are shown. Unread items below the window may
+        /// still be counted.
+        case openWindow(CallID)
         /// - Precondition: The count is positive.
         case loadMore(Int, CallID)
         case sync(CallID)
+        /// To be kept up to date by listening from now on, and brought up to date: ended when it is.
+        case comeLive(CallID)
         /// As `sync`, ended when it has cost so many reads.
         case syncWithin(reads: Int, CallID)
         case move(Marks.Name, to: MarkTarget, CallID)
@@ -31,10 +36,11 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         /// - Parameter stored: The documents that look different now.
         case fetched(FeedPage, stored: [DocumentPath])
         case compared(FeedComparison)
+        case changesCounted(CountedChanges, readTime: Timestamp)
         case progressSaved
         /// Where the marks of the user's other devices are.
         case sharedRead(SharedMarks, readTime: Timestamp)
-        case sharedOverdue(Int, FirestoreError)
+        case listenerOverdue(Int, FirestoreError)
         case heard(FeedHeard)
         case listenFailed(Int, FirestoreError)
         case waited
@@ -62,15 +68,18 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         /// they are known: answered by `compared`.
         case compare(
             Range<CoveragePosition>, expected: FeedAudit.Figures?, at: Timestamp?)
+        /// Counts the changes on the server from a change time on, up to a maximum: answered by
+        /// `changesCounted`.
+        case countChanges(since: Timestamp, upTo: Int)
         /// Stores the progress alone: answered by `progressSaved`.
         case saveProgress(FeedProgress)
         /// Reads from the server where the marks of the user's other devices are: answered by
         /// `sharedRead`.
         case readShared
-        /// Waits for the first word of the listener to them, which costs no second read; the number names the
-        /// wait, for `unlisten`. Answered by `heard`, or by `sharedOverdue` with what a read would have failed
+        /// Waits for the first word of a listener, of the marks or of changes, which costs no second read; the
+        /// number names the wait, for `unlisten`. Answered by `heard`, or by `listenerOverdue` with what a read would have failed
         /// with.
-        case awaitShared(Int)
+        case awaitListener(Int)
         /// Tells them, through the queue of writes; answered only where it fails.
         case share(SharedMarks)
         /// Listens until it is told otherwise: answered by `heard`, in the end by `listenFailed`.
@@ -97,7 +106,7 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
 
     /// An effect that can fail.
     package enum Work: Hashable, Sendable {
-        case load, indexes, page, items, changes, count, share
+        case load, indexes, page, changeCount, items, changes, count, share
         case marks(CallID?)
     }
 
@@ -131,6 +140,8 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         var isSaving = false
         /// What the disk lacks for it is read from the server.
         var wantsOlder = false
+        /// True if it ends when the window shows its rows.
+        var isWindowEnough = false
     }
 
     /// Pages that one sync asks for at the most. A feed with more behind goes on at the next sync.
@@ -158,6 +169,10 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     var isFresh = false
     /// Whether ``shown`` is to be made anew.
     var isChanged = false
+    /// The time on the device's clock at the last event; nil before the first.
+    var wall: Timestamp?
+    /// The last count of changes; nil before the first.
+    var counted: CountedChanges?
 
     enum Opening: Hashable { case closed, loading, open }
 
@@ -177,9 +192,13 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     package var rowsScanned: Int { disk.rowsScanned }
 
     /// What the next sync would ask first. Asks nothing.
-    package var plan: ReadPlan {
-        ReadPlanner.next(progress, SyncReach(), action: marks.action, settings.rules)
-            ?? .nothing
+    ///
+    /// - Parameter now: The device's clocks.
+    package func plan(at now: DeviceTime) -> ReadPlan {
+        var machine = self
+        machine.wall = now.wall
+        return ReadPlanner.next(
+            progress, machine.known(SyncReach()), action: marks.action, settings.rules) ?? .nothing
     }
 
     /// As of when everything above the clear mark is held; nil when something is missing.
@@ -188,10 +207,13 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     /// - Parameter now: The device's clocks: they measure how long ago the server last told its own.
     package mutating func step(_ event: Event, now: DeviceTime) -> [Effect] {
         var effects: [Effect] = []
+        wall = now.wall
         switch event {
         case .open(let call): open(call)
+        case .openWindow(let call): open(call, isWindowEnough: true)
         case .loadMore(let count, let call): loadMore(count, call)
         case .sync(let call): beginSync(call, maxReads: nil)
+        case .comeLive(let call): comeLive(call, now, &effects)
         case .syncWithin(let reads, let call): beginSync(call, maxReads: reads)
         case .move(let name, let target, let call):
             move(Move(name: name, target: target, call: call), now, &effects)
@@ -204,9 +226,11 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case .indexesDeclared: indexesDeclared(&effects)
         case .fetched(let page, let stored): fetched(page, stored, now, &effects)
         case .compared(let comparison): compared(comparison, now, &effects)
+        case .changesCounted(let count, let readTime):
+            changesCounted(count, at: readTime, now, &effects)
         case .progressSaved: progressSaved(&effects)
         case .sharedRead(let marks, let readTime): sharedRead(marks, readTime, now, &effects)
-        case .sharedOverdue(let number, let error): sharedOverdue(number, error, &effects)
+        case .listenerOverdue(let number, let error): listenerOverdue(number, error, &effects)
         case .itemsRead(let rows, let hasMore, let scanned):
             if disk.itemsRead(rows, hasMore: hasMore, scanned, marks) { isChanged = true }
         case .changesRead(let changes): changesRead(changes)
@@ -270,8 +294,9 @@ extension FeedMachine {
         return held < target
     }
 
-    private mutating func open(_ call: CallID) {
-        waiting.append(Waiting(call: call, outcome: .opened))
+    private mutating func open(_ call: CallID, isWindowEnough: Bool = false) {
+        waiting.append(
+            Waiting(call: call, outcome: .opened, isWindowEnough: isWindowEnough))
         failure = nil
         disk.readAnew()
     }
@@ -332,9 +357,11 @@ extension FeedMachine {
         if let effect = disk.next(marks, target) { effects.append(effect) }
     }
 
-    mutating func diskFailed(_ error: FirestoreError, _ effects: inout [Effect]) {
+    mutating func diskFailed(
+        _ error: FirestoreError, isCount: Bool, _ effects: inout [Effect]
+    ) {
         live.mustShowOwn = false
-        disk.failed()
+        disk.failed(isCount: isCount)
         if opening == .loading { opening = .closed }
         let moves = movesBeforeOpening.map(\.call)
         movesBeforeOpening = []
@@ -379,9 +406,12 @@ extension FeedMachine {
 
     /// Ends the calls whose wishes are fulfilled.
     private mutating func end(_ effects: inout [Effect]) {
-        guard isSettled else { return }
+        let (isSettled, showsWindow) = (isSettled, opening == .open && disk.showsWindow)
+        guard isSettled || showsWindow else { return }
         let isShort = isShort
-        let isDone = { (call: Waiting) in !call.isSaving && !(call.wantsOlder && isShort) }
+        let isDone = { (call: Waiting) in
+            (isSettled || call.isWindowEnough) && !call.isSaving && !(call.wantsOlder && isShort)
+        }
         for call in waiting where isDone(call) {
             effects.append(.finish(call.call, call.outcome))
         }

@@ -79,6 +79,9 @@ public final class FeedModel<Item: Decodable & Sendable> {
         try await feed.markConsumed(through: time)
     }
 
+    /// True if the feed listens and the server has answered the listener.
+    package var isLive: Bool { get async { await feed.feed.isLive } }
+
     private func show(_ state: TypedFeedState<Item>) {
         items = state.items
         undecodable = state.undecodable

@@ -72,6 +72,7 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
                 version: definition.version, expected: expected, at: readTime,
                 deadline: deadline, tag: tag,
                 completion: { report(Self.event($0, of: .page) { .compared($0) }) })
+        case .countChanges(let since, let most): countChanges(since, upTo: most, tag, report)
         case .saveProgress(let progress):
             engine.setRecord(progress.encoded, forKey: definition.progressKey) { error in
                 report(error.map { .failed(.page, FirestoreError($0)) } ?? .progressSaved)
@@ -81,9 +82,9 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
             listeners.keep(engine.wait(duration) { report(.waited) }, as: Self.timer)
         case .unlisten(let number): listeners.cancel(number)
         case .readShared: readShared(tag, report)
-        case .awaitShared(let number):
+        case .awaitListener(let number):
             let wait = engine.awaitListener(deadline: deadline, tag: tag) { error in
-                report(.sharedOverdue(number, FirestoreError(error)))
+                report(.listenerOverdue(number, FirestoreError(error)))
             }
             listeners.keep(wait, as: number)
         case .share(let marks): share(marks, report)
@@ -120,7 +121,12 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
                 made.set(page)
                 return FeedPageRecords(
                     records: [definition.progressKey: page.progress.encoded],
-                    complete: page.covered.map { definition.items(in: $0, database) })
+                    complete: page.covered.map { definition.items(in: $0, database) },
+                    followed: page.followed.map { listen in
+                        FollowedQuery(
+                            definition.request(listen, in: database),
+                            rows: page.progress.cursor.seen.keys.sorted())
+                    })
             },
             completion: { result in
                 report(
@@ -130,6 +136,21 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
                                 .page,
                                 FirestoreError(
                                     .internal, "A read ended without storing what it read."))
+                    })
+            })
+    }
+
+    private func countChanges(
+        _ since: Timestamp, upTo most: Int, _ tag: ReadTag, _ report: @escaping Report
+    ) {
+        engine.countOnServer(
+            definition.changes(since: since), upTo: most, deadline: deadline, tag: tag,
+            completion: { result in
+                report(
+                    Self.event(result, of: .changeCount) { count in
+                        .changesCounted(
+                            CountedChanges(since: since, count: count.documents),
+                            readTime: count.readTime)
                     })
             })
     }

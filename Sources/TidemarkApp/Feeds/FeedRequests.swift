@@ -11,7 +11,7 @@ extension ParsedDefinition {
         switch plan.question {
         case .changes(let since, let after): result = changes(since: since, after, in: database)
         case .items(let range): result = items(in: range, database)
-        case .figures, .marks: preconditionFailure("not asked by a query")
+        case .figures, .changeCount, .marks: preconditionFailure("not asked by a query")
         }
         result.limit = .first(plan.pageSize)
         return result
@@ -34,12 +34,19 @@ extension ParsedDefinition {
         return result
     }
 
-    private func changes(
-        since: Timestamp, _ after: ReadPlan.Place?, in database: DatabaseID
-    ) -> QueryValue {
+    /// Returns the query for all changes from a change time on. It uses the same index as a page of
+    /// changes.
+    func changes(since: Timestamp) -> QueryValue {
         guard let changeTime else { preconditionFailure("no field tells the changes") }
         var result = query.adding(.field(changeTime, .greaterThanOrEqual, .timestamp(since)))
         result.orders = [Order(changeTime), Order(.documentID)]
+        return result
+    }
+
+    private func changes(
+        since: Timestamp, _ after: ReadPlan.Place?, in database: DatabaseID
+    ) -> QueryValue {
+        var result = changes(since: since)
         if let after {
             let name = ReferenceValue(database: database, path: after.path)
             result.start = Cursor(

@@ -111,11 +111,14 @@ public final class TidemarkStack: Sendable {
 
     /// Opens the user's feeds from disk, without a request to a server. A feed that cannot be
     /// opened shows the reason.
+    /// Opens the user's feeds from disk, and returns when they show their rows: unread items below a
+    /// window may still be counted. Asks no server. A feed that cannot be opened is left as it is, and
+    /// shows why.
     @discardableResult
     public func openFeeds(_ user: UserID?) async -> [Feed] {
         guard let feeds = try? feeds(of: user) else { return [] }
         await withTaskGroup(of: Void.self) { group in
-            for feed in feeds { group.addTask { _ = try? await feed.open() } }
+            for feed in feeds { group.addTask { try? await feed.openWindow() } }
         }
         return feeds
     }
@@ -177,17 +180,36 @@ public final class TidemarkStack: Sendable {
     ) async {
         checkApple()
         var failures = 0
+        var listening: [Feed] = []
         while !Task.isCancelled {
-            if let feeds = try? feeds(of: user), await areSynced(feeds) {
-                for feed in feeds { await feed.startListening() }
-                isLive(true)
-                await untilCancelled()
-                for feed in feeds { await feed.stopListening() }
-                return
+            if let feeds = try? feeds(of: user) {
+                listening = feeds
+                if await areLive(feeds) {
+                    isLive(true)
+                    await untilCancelled()
+                    break
+                }
             }
             isLive(false)
             await pause(Self.feedPauses[min(failures, Self.feedPauses.count - 1)])
             failures += 1
+        }
+        for feed in listening { await feed.stopListening() }
+    }
+
+    /// Lets feeds listen.
+    ///
+    /// - Returns: True if all of them are up to date by that, false if one could not be brought up to date.
+    private func areLive(_ feeds: [Feed]) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            for feed in feeds {
+                group.addTask {
+                    // Its listener has gone on by itself meanwhile.
+                    if case .fresh = await feed.state.phase, await feed.isListening { return true }
+                    return (try? await feed.comeLive()) != nil
+                }
+            }
+            return await group.reduce(true) { $0 && $1 }
         }
     }
 

@@ -48,12 +48,14 @@ struct ChatsScenarios {
 
     /// A chat with more new messages than the phone holds. The phone reads a page of changes, and
     /// then reads the newest messages again.
+    /// More is new than the phone holds: it counts what changed, and reads the newest, as many as a new phone
+    /// reads. The mark of the last clear is one more, as in each row.
     private var afterAMonth: FeedRow {
         var row = list(
             "back after a month: a chat", "after-a-month", of: 1_000, new: 800,
             in: "chats/month/messages")
         row.away = 30 * 86_400
-        row.bar.reads = 800 / scale + 2
+        row.bar.reads = min(800 / scale, ChatsApp.heldMessages) + 1 + 1
         return row
     }
 
@@ -155,7 +157,9 @@ struct ChatsScenarios {
         let changed = Set(news.map(\.mutation.path)).count
         return FeedRow(
             name: "back after a week in which \(changed) of \(grouped(script.items)) changed",
-            slug: "after-a-week", bar: Bar(reads: changed + 1, isKnownToDevice: true),
+            slug: "after-a-week",
+            // A count, and the mark of the last clear.
+            bar: Bar(reads: min(changed, ChatsApp.heldMessages) + 1 + 1, isKnownToDevice: true),
             collection: collection,
             held: seed.map(\.mutation), news: news.map(\.mutation), away: 7 * 86_400)
     }

@@ -43,7 +43,9 @@ struct FeedRow: ScenarioRow {
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
-        let firestore = try await visit.firestore()
+        let firestore = try await DeviceClock.$ahead.withValue(.seconds(away)) {
+            try await visit.firestore()
+        }
         switch side {
         case .before:
             let documents = try await listen(firestore) { visit.sawContent() }
@@ -76,22 +78,18 @@ struct FeedRow: ScenarioRow {
     @MainActor
     private func open(_ firestore: Firestore, _ visit: Visit) async throws -> [ShownItem] {
         let app = ChatsApp(firestore, me: Membership.user)
-        let bills = firestore.readMeter.events
         switch screen {
         case .chat:
             let chat = try app.chat(chat)
             try await bringUp(chat.messages, visit)
-            try await visit.untilListening(firestore, bills)
             return try await chat.show(visit)
         case .notices:
             let notices = try app.notices()
             try await bringUp(notices, visit)
-            try await visit.untilListening(firestore, bills)
             return try await notices.show()
         case .entries(let open, let held):
             let entries = try open(app)
             try await bringUp(entries, visit)
-            try await visit.untilListening(firestore, bills)
             return try await entries.show(atMost: held)
         }
     }
@@ -102,6 +100,8 @@ struct FeedRow: ScenarioRow {
     ) async throws {
         try await list.untilFresh { visit.sawContent() }
         visit.isUpToDate()
+        // A listener that goes on from the last read costs nothing, so no bill tells of it.
+        while await !list.isLive { try await Task.sleep(for: .milliseconds(2)) }
     }
 
     /// The id of the chat whose messages the row shows.

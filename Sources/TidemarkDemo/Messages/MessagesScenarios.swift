@@ -13,7 +13,7 @@ struct MessagesScenarios {
             ConversationsRow(history.stretched(to: max(60, 220 / scale))),
             MemoryRow(history.stretched(to: 1_000 / scale)),
             RelativeTimesRow(history.stretched(to: 1_000 / scale)), RetryRow(),
-            SendRow(history.stretched(to: 20)), IndexRow(),
+            SendRow(history.stretched(to: 60)), IndexRow(),
         ]
     }
 

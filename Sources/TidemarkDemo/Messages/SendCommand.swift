@@ -39,16 +39,18 @@ struct SendCommand: AsyncParsableCommand {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for message in messages {
                 let start = ContinuousClock.now
+                // Nobody types again what is there.
                 if try await isHeld(message, app.firestore) {
                     say("acknowledged \(message.id)")
-                } else {
-                    let receipt = try await enqueue(message, app)
-                    if side == .after { tell(message, since: start) }
-                    group.addTask {
-                        try await receipt?.acknowledged()
-                        say("sent \((ContinuousClock.now - start).milliseconds)")
-                        if side == .before { tell(message, since: start) }
-                    }
+                    continue
+                }
+                let receipt = try await enqueue(message, app)
+                say("journalled \(message.id)")
+                if side == .after { tell(message, since: start) }
+                group.addTask {
+                    try await receipt?.acknowledged()
+                    say("sent \((ContinuousClock.now - start).milliseconds)")
+                    if side == .before { tell(message, since: start) }
                 }
                 try await Task.sleep(for: Self.pause)
             }

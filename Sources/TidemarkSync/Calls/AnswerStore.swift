@@ -62,18 +62,20 @@ final class AnswerStore: @unchecked Sendable {
     ///   - kept: A query whose documents stay in the cache, whatever its size.
     ///   - complete: A query that the rows confirm as complete.
     ///   - part: A query whose other documents in the cache are removed.
+    ///   - followed: A query to which a listener goes on from `readTime`.
     /// - Returns: The documents that changed.
     @discardableResult
     func store(
         _ documents: [Document], unstored: [Document], _ readTime: Timestamp, of query: Query,
         records: [String: [UInt8]] = [:], keeping kept: Query? = nil, complete: Query? = nil,
-        replacing part: Query? = nil
+        replacing part: Query? = nil, followed: FollowedQuery? = nil
     ) throws -> [LocalDocument] {
         if complete != nil || part != nil { try views.readKeysOfAll() }
         let changed = try storage.local.remote.apply(
             unstored.map(RemoteDocument.found), among: documents.map(\.path),
             readTime: readTime, records: records, keeping: kept, complete: complete,
-            replacing: part, isListened: { [views] in views.isListened($0, beside: query) })
+            replacing: part, followed: followed,
+            isListened: { [views] in views.isListened($0, beside: query) })
         views.refresh(changed, awaiting: readTime)
         return changed
     }

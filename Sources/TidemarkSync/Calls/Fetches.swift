@@ -134,11 +134,27 @@ final class Fetches: @unchecked Sendable {
                 let page = made(documents, readTime)
                 let changed = try answers.store(
                     documents, unstored: answer.unstored, readTime, of: query,
-                    records: page.records, keeping: query, replacing: page.complete)
+                    records: page.records, keeping: query, replacing: page.complete,
+                    followed: page.followed)
                 // The changes made by the parts are among all documents.
                 completion(
                     .success((answer.hasParts ? documents : []).map(\.path) + changed.map(\.path)))
             } catch { completion(.failure(SyncError(storing: error))) }
+        }
+    }
+
+    func count(
+        _ query: Query, upTo most: Int, _ deadline: Duration?, _ tag: ReadTag,
+        _ completion: @escaping @Sendable (Result<ServerCount, SyncError>) -> Void
+    ) {
+        let count = Aggregation(alias: "count", .count(upTo: Int64(most)))
+        aggregate(query, [count], deadline, tag.or(.get)) { reply in
+            completion(
+                reply.map { reply in
+                    ServerCount(
+                        documents: FeedAudit.Figures(reply.values ?? [:]).count,
+                        readTime: reply.readTime)
+                })
         }
     }
 

@@ -17,6 +17,9 @@ package struct FeedProgress: Hashable, Sendable {
 
     /// The listener that was open last.
     package private(set) var live: Live?
+    /// The time on the device's clock when everything was last known; nil if it was not noted. It
+    /// is compared with the same clock later, so the clock's error does not matter.
+    package private(set) var notedAt: Timestamp?
 
     package struct Live: Hashable, Sendable {
         /// The change time from which the listener reports changes.
@@ -35,6 +38,9 @@ package struct FeedProgress: Hashable, Sendable {
 
     /// Removes everything that a clear has hidden, because nothing below the mark must be held.
     package mutating func cut(action: Timestamp) { coverage.cut(below: .end(of: action)) }
+
+    /// Records the time on the device's clock at which everything is known.
+    package mutating func note(now: Timestamp) { notedAt = now }
 
     /// Receives a page that a plan requested.
     ///
@@ -63,7 +69,7 @@ package struct FeedProgress: Hashable, Sendable {
         case .items(let range):
             if plan.beginsAnew { beginAnew() }
             return receive(rows, in: range, readTime: readTime, isLast: isLast, rules)
-        case .figures, .marks: preconditionFailure("these have no rows")
+        case .figures, .changeCount, .marks: preconditionFailure("these have no rows")
         }
     }
 
@@ -142,7 +148,7 @@ package struct FeedProgress: Hashable, Sendable {
 
 extension FeedProgress {
     package mutating func beginLive(since: Timestamp, limit: Int) {
-        if live?.since != since { live = Live(since: since, limit: limit) }
+        if live?.since != since || live?.limit != limit { live = Live(since: since, limit: limit) }
     }
 
     package mutating func endLive() { live = nil }
@@ -277,9 +283,11 @@ extension FeedProgress {
 }
 
 extension FeedProgress {
-    private static let format: UInt8 = 5
-    /// The format without the numbers of repeated items.
-    private static let oldFormat: UInt8 = 4
+    private static let format: UInt8 = 6
+    /// Without the device's clock.
+    private static let formatWithoutClock: UInt8 = 5
+    /// Also without what tells how many come again.
+    private static let formatWithoutCounts: UInt8 = 4
 
     package var encoded: [UInt8] {
         var writer = RecordWriter(format: Self.format)
@@ -293,19 +301,23 @@ extension FeedProgress {
             writer.unsigned(UInt64(live.limit))
             writer.optional(live.heardAt) { $0.time($1) }
         }
+        writer.optional(notedAt) { $0.time($1) }
         return writer.bytes
     }
 
     /// Returns nil if ``encoded`` did not make the bytes.
     package init?(encoded bytes: [UInt8], overlap: Duration) {
-        let isOld = bytes.first == Self.oldFormat
-        guard
-            var reader = RecordReader(bytes, format: isOld ? Self.oldFormat : Self.format),
+        let formats = [Self.format, Self.formatWithoutClock, Self.formatWithoutCounts]
+        guard let format = formats.first(where: { $0 == bytes.first }),
+            var reader = RecordReader(bytes, format: format),
             let cursor = ChangeCursor(from: &reader, overlap: overlap),
             let coverage = Coverage(from: &reader), let headTime = reader.optional({ $0.time() }),
-            let headCount = isOld ? 0 : reader.unsigned().flatMap(Int.init(exactly:)),
-            let hasDelta = isOld ? 0 : reader.unsigned(),
-            let live = reader.optional({ Live(from: &$0) }), reader.isAtEnd
+            let headCount = format == Self.formatWithoutCounts
+                ? 0 : reader.unsigned().flatMap(Int.init(exactly:)),
+            let hasDelta = format == Self.formatWithoutCounts ? 0 : reader.unsigned(),
+            let live = reader.optional({ Live(from: &$0) }),
+            let notedAt = format == Self.format ? reader.optional({ $0.time() }) : .some(nil),
+            reader.isAtEnd
         else { return nil }
         self.cursor = cursor
         self.coverage = coverage
@@ -313,6 +325,7 @@ extension FeedProgress {
         self.headCount = headCount
         self.hasDelta = hasDelta == 1
         self.live = live
+        self.notedAt = notedAt
     }
 }
 

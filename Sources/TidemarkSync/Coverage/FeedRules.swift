@@ -30,6 +30,12 @@ package struct FeedRules: Hashable, Sendable {
     package var overlap: Duration
     /// The number of the newest items above the clear mark to hold; nil for all of them.
     package var limit: Int?
+    /// The shortest absence after which a feed with a limit counts the changes before it reads.
+    package var longAbsence = Self.longAbsence
+
+    /// Three days. After a shorter absence the changes are usually few, and a count costs a read
+    /// and a round trip more.
+    package static let longAbsence = Duration.seconds(3 * 86_400)
 
     #if TIDEMARK_DEFECTS
         package var defects: PlantedDefects = []

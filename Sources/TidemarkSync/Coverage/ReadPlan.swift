@@ -10,6 +10,8 @@ public struct ReadPlan: Hashable, Sendable {
         case delta
         /// Compares figures of held items with the server's.
         case audit
+        /// Counts the changes, to choose between reading them and reading the newest items.
+        case count
         /// Reads a part that is not held.
         case page
         /// Reads everything above the clear mark.
@@ -46,6 +48,8 @@ public struct ReadPlan: Hashable, Sendable {
         case items(Range<CoveragePosition>)
         /// The number of items in these ranges.
         case figures([Range<CoveragePosition>])
+        /// The number of documents with a change time from `since`, counted up to a maximum.
+        case changeCount(since: Timestamp, upTo: Int)
         /// The marks that the user's devices share.
         case marks
     }

@@ -10,6 +10,11 @@ package struct SyncReach: Hashable, Sendable {
     package var hasAudit = false
     /// The number of changed rows that were new on this device.
     package var news = 0
+    /// True if a bounded feed was away for so long that it counts the changes before it reads.
+    package var countsChanges = false
+    /// The number of changes since the last read, if they were counted: at most the number of
+    /// wanted items.
+    package var counted: Int?
     /// In a bounded feed, the number of items held from its base up, if the disk has reported it.
     package var held: Int?
     /// In a bounded feed, the minimum number of items wanted, for example because a user scrolled
@@ -33,7 +38,7 @@ package struct SyncReach: Hashable, Sendable {
             // The page may have joined parts that were held for a long time.
             hasAudit = false
             return
-        case .items?, .figures?, .marks?, nil: break
+        case .items?, .figures?, .changeCount?, .marks?, nil: break
         }
         if plan?.beginsAnew == true { self.news = 0 }
         hasHead = true
@@ -64,6 +69,7 @@ package enum ReadPlanner {
     ) -> ReadPlan? {
         switch rules.way {
         case .changeTime:
+            if let first = afterLongAbsence(progress, reach, action, rules) { return first }
             if let delta = delta(progress, reach, action, rules) { return delta }
         case .itemTime, .audit:
             if !reach.hasHead { return head(progress, reach, action, rules) }
@@ -102,6 +108,13 @@ package enum ReadPlanner {
         guard let target = reach.target(rules), reach.news >= target, let drain = cursor.drain,
             drain.readTime.duration(since: drain.since) > cursor.overlap * 2
         else { return nil }
+        return newest(reach, target, action, rules)
+    }
+
+    /// Returns a plan that replaces a bounded feed's items with the newest.
+    private static func newest(
+        _ reach: SyncReach, _ target: Int, _ action: Timestamp?, _ rules: FeedRules
+    ) -> ReadPlan {
         let size = reach.pageSize(rules)
         var plan = ReadPlan(
             kind: .full, question: .items(FeedProgress.floor(action)..<CoveragePosition.highest),
@@ -109,6 +122,26 @@ package enum ReadPlanner {
             reason: "More than the \(target) newest items have changed, so these are read again.")
         plan.beginsAnew = true
         return plan
+    }
+
+    /// Returns the first plan of a bounded feed after a long absence: a count of the changes, and,
+    /// if there are as many as wanted items, the newest items. Returns nil if the changes are read.
+    package static func afterLongAbsence(
+        _ progress: FeedProgress, _ reach: SyncReach, _ action: Timestamp?, _ rules: FeedRules
+    ) -> ReadPlan? {
+        guard reach.countsChanges, !reach.hasHead, progress.cursor.drain == nil,
+            let since = sinceOfDelta(progress.cursor, rules), let target = reach.target(rules),
+            target < .max
+        else { return nil }
+        guard let counted = reach.counted else {
+            return ReadPlan(
+                kind: .count, question: .changeCount(since: since, upTo: target), pageSize: 1,
+                prediction: ReadPlan.Prediction(
+                    atLeast: 1, atMost: 1 + target / 1_000, ifUnchanged: 1),
+                reason: "After a long absence the changes are counted, because the \(target) "
+                    + "newest items may cost less.")
+        }
+        return counted >= target ? newest(reach, target, action, rules) : nil
     }
 
     private static func delta(
@@ -272,37 +305,56 @@ extension ReadPlanner {
     /// - Returns: The change time; nil if something must be read first.
     package static func liveStart(_ progress: FeedProgress, now: Timestamp) -> Timestamp? {
         guard progress.cursor.drain == nil, let since = progress.cursor.since else { return nil }
-        guard let live = progress.live, let heardAt = live.heardAt else { return since }
+        return resumes(progress, now: now) ? progress.live?.since : since
+    }
+
+    /// Returns true if a feed by change time can go on with its last listener.
+    ///
+    /// - Parameter now: The time on the device's clock.
+    package static func resumes(_ progress: FeedProgress, now: Timestamp) -> Bool {
+        guard let heardAt = progress.live?.heardAt else { return false }
         let age = now.duration(since: heardAt)
-        return age >= .zero && age < resumeWindow ? live.since : since
+        return age >= .zero && age < resumeWindow
     }
 
     /// Returns the maximum number of rows of a listener to changes: a page more than it shows at
-    /// first.
+    /// first. In a bounded feed a page is at most the limit, because after that many changes the
+    /// feed reads its newest items anew. If the last read was just now, the changes are read to
+    /// their end instead.
+    ///
+    /// - Parameters:
+    ///   - resumes: True if it goes on with the last listener, which must have the same limit.
+    ///   - now: The server's time; nil before its first answer.
     package static func listenLimit(
-        _ progress: FeedProgress, since: Timestamp, _ rules: FeedRules
+        _ progress: FeedProgress, since: Timestamp, resumes: Bool, now: Timestamp?,
+        _ rules: FeedRules
     ) -> Int {
-        if let live = progress.live, live.since == since { return live.limit }
-        return rules.pageSize + progress.cursor.seen.count
+        if resumes, let live = progress.live { return live.limit }
+        let isRecent = now.map { $0.duration(since: since) <= progress.cursor.overlap * 2 } ?? false
+        let page = isRecent ? rules.pageSize : min(rules.pageSize, rules.limit ?? .max)
+        return page + progress.cursor.seen.count
     }
 
     /// Returns the cost of starting to listen.
+    ///
+    /// - Parameters:
+    ///   - limit: Rows that the listener shows at the most.
+    ///   - resumes: True if it goes on with the last listener.
     package static func listen(
-        _ progress: FeedProgress, since: Timestamp, _ rules: FeedRules
+        _ progress: FeedProgress, since: Timestamp, limit: Int, resumes: Bool, _ rules: FeedRules
     ) -> ReadPlan {
         let question = ReadPlan.Question.changes(since: since, after: nil)
-        if progress.live?.since == since, progress.live?.heardAt != nil {
+        if resumes {
             return ReadPlan(
                 kind: .resume, question: question, pageSize: rules.pageSize,
-                prediction: ReadPlan.Prediction(
-                    atLeast: 0, atMost: listenLimit(progress, since: since, rules), ifUnchanged: 0),
+                prediction: ReadPlan.Prediction(atLeast: 0, atMost: limit, ifUnchanged: 0),
                 reason: "The last listener was up to date less than 30 minutes ago, so it resumes "
                     + "with later changes.")
         }
         return ReadPlan(
             kind: .delta, question: question, pageSize: rules.pageSize,
             prediction: ReadPlan.Prediction(
-                atLeast: 1, atMost: listenLimit(progress, since: since, rules),
+                atLeast: 1, atMost: limit,
                 ifUnchanged: progress.repeatedChanges.map { max(1, $0) }),
             reason: "Everything up to the last read is stored, so it listens to later changes, "
                 + "with an overlap of \(progress.cursor.overlap) for writes in progress.")

@@ -6,11 +6,35 @@ package struct FeedPageRecords: Sendable {
     package var records: [String: [UInt8]]
     /// A query whose rows are all on the page. Its other documents in the cache are removed.
     package var complete: Query?
+    /// A query to which a listener goes on from the page's read time; nil for none.
+    package var followed: FollowedQuery?
 
-    package init(records: [String: [UInt8]], complete: Query? = nil) {
+    package init(
+        records: [String: [UInt8]], complete: Query? = nil, followed: FollowedQuery? = nil
+    ) {
         self.records = records
         self.complete = complete
+        self.followed = followed
     }
+}
+
+/// A query whose rows as of a read time came with another read.
+package struct FollowedQuery: Sendable {
+    let query: Query
+    let rows: [DocumentPath]
+
+    /// - Parameter rows: The rows of the query. The server compares their number with its own, so
+    ///   rows that are missing here are requested again.
+    package init(_ query: Query, rows: [DocumentPath]) {
+        self.query = query
+        self.rows = rows
+    }
+}
+
+/// The number of documents of a query on the server.
+package struct ServerCount: Hashable, Sendable {
+    package let documents: Int
+    package let readTime: Timestamp
 }
 
 /// A feed's figures of a range, and the server's.
@@ -67,6 +91,17 @@ extension UserSession {
         let held = HeldRange(query: query, itemTime: itemTime, version: version)
         perform(completion) { core in
             core.fetch { $0.compare(held, expected, readTime, deadline, tag, completion) }
+        }
+    }
+
+    /// Counts the documents of a query on the server, at most `most` of them. Costs a read per
+    /// 1,000 counted documents, and at least one.
+    package func countOnServer(
+        _ query: Query, upTo most: Int, deadline: Duration?, tag: ReadTag,
+        completion: @escaping @Sendable (Result<ServerCount, SyncError>) -> Void
+    ) {
+        perform(completion) { core in
+            core.fetch { $0.count(query, upTo: most, deadline, tag, completion) }
         }
     }
 

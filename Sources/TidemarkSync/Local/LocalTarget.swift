@@ -61,7 +61,8 @@ struct LocalTarget: Equatable, Sendable {
     let key: QueryKey
     /// The resume token; empty if there is none.
     var resumeToken: [UInt8] = []
-    /// The version of the token. Without a token, the time at which a bundle had the result.
+    /// The version of the token. Without a token, the time at which a bundle or a page had the
+    /// result.
     var snapshotVersion = Timestamp.epoch
     /// The time at which the server last confirmed the whole result; nil for never.
     var confirmed: Timestamp?

@@ -69,10 +69,13 @@ final class RemoteChanges {
     ///   documents of the query were deleted or changed. They are forgotten, so the cache does not
     ///   show them later.
     /// - Parameter part: The same as `query`, for a part whose time of confirmation is not needed.
+    /// - Parameter followed: A query to which a listener goes on from `readTime`, unless more is
+    ///   known about the query already.
     func apply(
         _ documents: [RemoteDocument], among all: [DocumentPath]? = nil, readTime: Timestamp,
         records: [String: [UInt8]] = [:], keeping kept: Query? = nil, complete query: Query? = nil,
-        replacing part: Query? = nil, isListened: (DocumentPath) -> Bool = { _ in false }
+        replacing part: Query? = nil, followed: FollowedQuery? = nil,
+        isListened: (DocumentPath) -> Bool = { _ in false }
     ) throws -> [LocalDocument] {
         let rows = all ?? documents.map(\.path)
         let changed = try file.write(.storeReplies) { transaction in
@@ -95,10 +98,20 @@ final class RemoteChanges {
                 changed += try forgetOthers(
                     than: rows, in: query, readTime, isListened, transaction)
             }
+            if let followed { try follow(followed, readTime, transaction) }
             return changed
         }
         targets.countUse()
         return queue.views(of: changed)
+    }
+
+    /// Stores a query's target with its rows as of a read time, from which a listen goes on.
+    private func follow(
+        _ followed: FollowedQuery, _ readTime: Timestamp, _ transaction: StoreTransaction
+    ) throws {
+        let key = QueryKey(followed.query.wireForm)
+        guard let id = try targets.add(key, asOf: readTime, transaction) else { return }
+        for path in followed.rows { try targetRows.add(path, of: id, transaction) }
     }
 
     private func forgetOthers(

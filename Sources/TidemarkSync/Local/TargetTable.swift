@@ -217,6 +217,20 @@ final class TargetTable {
         nextID = max(nextID, target.id + 2)
     }
 
+    /// Adds a target whose rows as of `time` are known from another read.
+    ///
+    /// - Returns: The target's id; nil if the query has a target already.
+    func add(
+        _ key: QueryKey, asOf time: Timestamp, _ transaction: StoreTransaction
+    ) throws -> Int32? {
+        guard inUse(key) == nil, try storedTarget(key, transaction) == nil else { return nil }
+        var target = makeTarget(key)
+        target.snapshotVersion = time
+        try save(target, transaction)
+        nextID = max(nextID, target.id + 2)
+        return target.id
+    }
+
     /// Returns the target as the disk has it, or as it waits for a write.
     func storedTarget(
         _ key: QueryKey, _ transaction: StoreTransaction

@@ -45,7 +45,7 @@ import TidemarkApp
         }
     }
 
-    @Test func `is billed for no more than it holds, and as much again, after a long absence`()
+    @Test func `counts the changes of a long absence, and reads no more than it holds`()
         async throws
     {
         try await world(1_000) { world in
@@ -54,9 +54,123 @@ import TidemarkApp
             for _ in 0..<3 { try await world.insert(many: 700) }
             world.wait(600)
             let before = world.billed()
+            #expect(await world.feed.plan.kind == .count)
+            let sync = try await world.feed.sync()
+            #expect(sync.plans.map(\.kind) == [.count, .full])
+            #expect(world.billed() - before == sync.reads && sync.reads == 101)
+            #expect(try await world.truth().prefix(20) == ArraySlice(await world.shown()))
+        }
+    }
+
+    /// A count costs a read more after each night, and most nights bring few changes.
+    @Test func `reads as many changes as it holds before it reads its newest items anew`()
+        async throws
+    {
+        try await world(1_000) { world in
+            try await world.feed.sync()
+            world.wait(86_400)
+            for _ in 0..<3 { try await world.insert(many: 700) }
+            world.wait(600)
+            let before = world.billed()
             let sync = try await world.feed.sync()
             #expect(sync.plans.map(\.kind) == [.delta, .full])
-            #expect(world.billed() - before == sync.reads && sync.reads <= 200)
+            #expect(world.billed() - before == sync.reads && sync.reads == 200)
+            #expect(try await world.truth().prefix(20) == ArraySlice(await world.shown()))
+        }
+    }
+
+    /// Returns after the server has answered the feed's listener and the feed is fresh.
+    private func comeLive(_ world: FeedWorld) async throws {
+        await world.feed.startListening()
+        let feed = world.feed
+        try await until("the feed is live") {
+            guard case .fresh = await feed.state.phase else { return false }
+            return await feed.isLive
+        }
+    }
+
+    /// All calls are held up: what it needs comes with the listen stream, in its first answer.
+    @Test func `comes live in one round trip, and pays for what changed alone`() async throws {
+        try await world(50, limit: nil) { world in
+            try await world.feed.sync()
+            world.wait(3_600)
+            for _ in 0..<5 { try await world.insert() }
+            world.wait(600)
+            let held = HeldTransport(world.server)
+            held.hold()
+            try await world.relaunch(through: held)
+            let before = world.billed()
+            let sync = try await world.feed.comeLive()
+            #expect(sync.plans.isEmpty && sync.readTime != nil)
+            #expect(world.billed() - before == 5)
+            #expect(try await world.truth().prefix(20) == ArraySlice(await world.shown()))
+            guard case .fresh = await world.feed.state.phase else {
+                Issue.record("it is not fresh")
+                return
+            }
+        }
+    }
+
+    /// - Parameters:
+    ///   - new: The number of items written during the absence.
+    ///   - reads: The maximum number of reads of the feed until it listens.
+    ///   - turnedBack: The seconds by which the device's clock is turned back.
+    @Test(arguments: [
+        (new: 800, reads: 101, turnedBack: 0), (new: 101, reads: 101, turnedBack: 0),
+        // A count beside the changes.
+        (new: 99, reads: 100, turnedBack: 0), (new: 5, reads: 6, turnedBack: 0),
+        (new: 0, reads: 2, turnedBack: 0),
+        // By its own clock the device was not away, so it reads as many changes as it holds first.
+        (new: 800, reads: 200, turnedBack: 31 * 86_400),
+        (new: 5, reads: 5, turnedBack: 31 * 86_400),
+    ])
+    func `that listens after a month pays its limit and one`(
+        new: Int, reads: Int, turnedBack: Int64
+    ) async throws {
+        try await world(1_000) { world in
+            try await comeLive(world)
+            await world.feed.stopListening()
+            world.wait(30 * 86_400)
+            // The overlap of ten minutes has none of them, so none is read twice.
+            if new > 0 { try await world.insert(many: new) }
+            world.wait(600)
+            try await world.relaunch(clockBehind: turnedBack)
+            let before = world.billed()
+            try await comeLive(world)
+            #expect(world.billed() - before == reads)
+            #expect(try await world.truth().prefix(20) == ArraySlice(await world.shown()))
+            #expect(try await world.feed.loadMore(80).count == 100)
+            #expect(world.billed() - before == reads, "the newest are held")
+            #expect(try await world.truth().prefix(100) == ArraySlice(await world.shown()))
+            try await world.insert(id: "live")
+            let truth = try await world.truth()
+            let feed = world.feed
+            try await until("the new item is shown") {
+                await feed.state.texts == Array(truth.prefix(100))
+            }
+            // A listener with 99 changes is full with one more, and one above it sends that again.
+            #expect(world.billed() - before == reads + (new == 99 ? 2 : 1))
+        }
+    }
+
+    /// The page of the newest items has those of the last minutes, but not an edit of an older item:
+    /// then the server has four changes of the overlap where the device has three, and sends all of them.
+    @Test(arguments: [(edits: 0, reads: 101), (edits: 1, reads: 105)])
+    func `that listens after a month pays once for what came in the last minutes`(
+        edits: Int, reads: Int
+    ) async throws {
+        try await world(1_000) { world in
+            try await comeLive(world)
+            await world.feed.stopListening()
+            world.wait(30 * 86_400)
+            try await world.insert(many: 300)
+            world.wait(600)
+            for _ in 0..<3 { try await world.insert() }
+            for number in 0..<edits { try await world.edit("n\(500 + number)", "edited") }
+            try await world.relaunch()
+            let before = world.billed()
+            try await comeLive(world)
+            #expect(world.billed() - before == reads)
             #expect(try await world.truth().prefix(20) == ArraySlice(await world.shown()))
         }
     }

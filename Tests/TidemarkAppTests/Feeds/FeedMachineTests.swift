@@ -60,6 +60,26 @@ import Tidemark
         #expect(machine.shown.unreadCount == 7)
     }
 
+    /// A launch goes on when the rows are there, and what its listener brings does not wait for a count.
+    @Test func `opens its window before it has counted below it, and reads rows meanwhile`() {
+        var machine = machine(window: 1)
+        _ = machine.step(.openWindow(1), now: now)
+        _ = machine.step(.loaded(Marks(), FeedProgress(overlap: .seconds(300))), now: now)
+        #expect(
+            machine.step(.itemsRead([row("b", 9)], hasMore: true, rowsScanned: 2), now: now)
+                == [.count(from: .lowest), .publish, .finish(1, .opened)])
+        _ = machine.step(.live(true), now: now)
+        #expect(machine.step(.written, now: now).contains(.readChanges([])))
+        let count = Machine.Effect.count(from: .lowest)
+        var effects = machine.step(.changesRead([:]), now: now)
+        effects += machine.step(.itemsRead([], hasMore: true, rowsScanned: 0), now: now)
+        #expect(!effects.contains(count), "one count at a time")
+        // The count of before the change says nothing any more.
+        #expect(machine.step(.counted(7), now: now).contains(count))
+        #expect(machine.step(.counted(8), now: now).contains(.publish))
+        #expect(machine.shown.unreadCount == 8)
+    }
+
     /// Feed seed 17979: it was fresh, with an old item from disk that no page had told of.
     @Test func `asks again for what a mark hid that was ahead of the server's time`() throws {
         let rules = FeedRules(way: .itemTime, pageSize: 2)
@@ -118,7 +138,7 @@ import Tidemark
             }
         }
         let waits = effects.compactMap {
-            if case .awaitShared(let number) = $0 { number } else { nil }
+            if case .awaitListener(let number) = $0 { number } else { nil }
         }
         return (machine, try #require(marks.first), try #require(waits.first))
     }
@@ -143,7 +163,7 @@ import Tidemark
         let effects = machine.step(heard(marks, at: time(1_000)), now: now)
         #expect(plans(effects).map(\.floor) == [time(900)])
         #expect(effects.contains(.unlisten(wait)) && !effects.contains(.readShared))
-        #expect(machine.step(.sharedOverdue(wait, fault), now: now).isEmpty, "it comes too late")
+        #expect(machine.step(.listenerOverdue(wait, fault), now: now).isEmpty, "it comes too late")
     }
 
     @Test func `reads the marks where their listener does not tell them`() throws {
@@ -166,12 +186,13 @@ import Tidemark
 
     @Test func `fails as a read does when the marks' listener is silent`() throws {
         var (machine, _, wait) = try listening()
-        let effects = machine.step(.sharedOverdue(wait, fault), now: now)
+        let effects = machine.step(.listenerOverdue(wait, fault), now: now)
         #expect(machine.shown.phase == .failed(fault))
         #expect(effects.contains(.wait(.seconds(1))), "it tries again")
         let again = machine.step(.waited, now: now)
         #expect(
-            again.contains { if case .awaitShared(let next) = $0 { next != wait } else { false } })
+            again.contains { if case .awaitListener(let next) = $0 { next != wait } else { false } }
+        )
     }
 
     @Test func `reads the marks in a sync that an app asked for, also where it listens`() {

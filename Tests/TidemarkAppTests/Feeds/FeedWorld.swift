@@ -34,18 +34,23 @@ final class FeedWorld {
         self.pageSize = pageSize
         self.window = window
         self.limit = limit
-        device = try Self.client(server, folder)
+        device = try Self.client(server, folder, clock)
         feed = try Self.feed(device, pageSize, window, limit)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    private static func client(_ server: FirestoreServer, _ folder: String) throws -> Firestore {
-        try Firestore(
+    /// Returns a device whose clock is `behind` seconds behind the server's.
+    private static func client(
+        _ server: any Transport, _ folder: String, _ clock: StandingClock, behind: Int64 = 0
+    ) throws -> Firestore {
+        var environment = SyncEnvironment.live(server)
+        environment.now = { Timestamp(seconds: clock.seconds - behind, nanoseconds: 0) }
+        return try Firestore(
             projectID: "p",
             settings: FirestoreSettings(
                 cache: .directory(folder), label: "device", readDeadline: .seconds(20)),
-            environment: .live(server))
+            environment: environment)
     }
 
     private static func feed(
@@ -66,9 +71,15 @@ final class FeedWorld {
     var definition: FeedDefinition { Self.definition(device, pageSize, window, limit) }
 
     /// Ends the app and starts it again on the same disk.
-    func relaunch() async throws {
+    ///
+    /// - Parameters:
+    ///   - behind: The seconds by which the device's clock is behind.
+    ///   - transport: The way to the server; nil for the direct one.
+    func relaunch(
+        clockBehind behind: Int64 = 0, through transport: (any Transport)? = nil
+    ) async throws {
         await device.terminate()
-        device = try Self.client(server, folder)
+        device = try Self.client(transport ?? server, folder, clock, behind: behind)
         feed = try Self.feed(device, pageSize, window, limit)
         try await feed.open()
     }

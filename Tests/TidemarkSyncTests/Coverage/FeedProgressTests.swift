@@ -47,6 +47,19 @@ import TidemarkModel
         }
     }
 
+    @Test func `keeps the device's clock, and reads records without one`() throws {
+        var progress = FeedProgress(overlap: .seconds(120))
+        _ = progress.receive(
+            [row("a", 950, changed: 990)], of: try plan(progress), readTime: time(1_000),
+            rules: changes)
+        var old = progress.encoded
+        old[0] = 5
+        #expect(FeedProgress(encoded: Array(old.dropLast()), overlap: .seconds(120)) == progress)
+        progress.note(now: time(7))
+        let read = FeedProgress(encoded: progress.encoded, overlap: .seconds(120))
+        #expect(read == progress && read?.notedAt == time(7))
+    }
+
     @Test func `a first read goes down page by page, and then follows the changes`() throws {
         var progress = FeedProgress(overlap: .seconds(300))
         var reach = SyncReach()

@@ -63,7 +63,7 @@ import TidemarkModel
                 if range.lowerBound < covered.lowerBound {
                     rest = range.lowerBound..<covered.lowerBound
                 }
-            case .figures, .marks: return (0, nil)
+            case .figures, .changeCount, .marks: return (0, nil)
             }
             _ = progress.receive(rows.map(\.book), of: plan, readTime: time, rules: rules)
             if let action { progress.cut(action: action) }

@@ -131,6 +131,8 @@ package struct FeedHistoryFigures {
     /// The number of times that a pager was compared, and the number of its rows.
     package var pages = 0
     package var pageRows = 0
+    /// The number of times that a bounded feed counted changes before it read.
+    package var counts = 0
     /// The number of days and items that were compared with a backfill's claims.
     package var backfilled = 0
 
@@ -146,6 +148,7 @@ package struct FeedHistoryFigures {
         left.excused += right.excused
         left.pages += right.pages
         left.pageRows += right.pageRows
+        left.counts += right.counts
         left.backfilled += right.backfilled
     }
 }
@@ -155,7 +158,7 @@ extension FeedHistoryFigures: CustomStringConvertible {
         """
         \(syncs) syncs (\(whole) of every item, \(billed) of the bill) with \(items) items, \(live) times \
         that a listening feed was fresh with \(liveItems) items (\(excused) let off), \(pages) looks at pagers with \
-        \(pageRows) rows, \(backfilled) days and items of backfills
+        \(pageRows) rows, \(counts) counts of changes, \(backfilled) days and items of backfills
         """
     }
 }

@@ -75,7 +75,10 @@ final class HistoryDevice {
             query(mood), itemTime: "createdAt", way: way, pageSize: mood.pageSize,
             overlap: mood.overlap, window: mood.window,
             checksMembership: mood.way == .countedChangeTime,
-            shared: try shared(history), limit: mood.limit)
+            shared: try shared(history), limit: mood.limit,
+            // In two of three histories an absence of minutes counts as a long one.
+            longAbsence: history.settings.seed % 3 == 0
+                ? FeedRules.longAbsence : mood.overlap * 2)
     }
 
     var name: String { client.name }
@@ -163,7 +166,15 @@ final class HistoryDevice {
     func goLive(_ isWanted: Bool) {
         history.note("\(name) \(isWanted ? "listens" : "listens no more")")
         isLive = isWanted
-        feed?.tell(.live(isWanted))
+        // In every second history it comes up to date by that, which is checked as a sync is.
+        guard isWanted, history.settings.seed.isMultiple(of: 2), let feed, client.isAlive else {
+            feed?.tell(.live(isWanted))
+            return
+        }
+        let begin = SyncBegin(self)
+        feed.comeLive { [unowned self, unowned feed] outcome in
+            history.oracle.synced(outcome, feed, begin, self)
+        }
     }
 
     func page() {

@@ -48,9 +48,14 @@ final class HistoryFeed {
         step(event(lastCall))
     }
 
-    func sync(_ end: @escaping (Machine.Outcome) -> Void) {
+    func sync(_ end: @escaping (Machine.Outcome) -> Void) { sync({ .sync($0) }, end) }
+    func comeLive(_ end: @escaping (Machine.Outcome) -> Void) { sync({ .comeLive($0) }, end) }
+
+    private func sync(
+        _ event: (Machine.CallID) -> Machine.Event, _ end: @escaping (Machine.Outcome) -> Void
+    ) {
         syncs += 1
-        call({ .sync($0) }) { [unowned self] outcome in
+        call(event) { [unowned self] outcome in
             syncs -= 1
             end(outcome)
         }
@@ -76,6 +81,9 @@ final class HistoryFeed {
         for effect in machine.step(event, now: device.clocks) {
             switch effect {
             case .publish: device.published(self)
+            case .countChanges:
+                device.history.figures.counts += 1
+                performer.perform(effect) { event in sink.value()?.step(event) }
             case .tell(let event): if knowsServerTime { device.check(event) }
             case .finish(let call, let outcome): calls.removeValue(forKey: call)?(outcome)
             default: performer.perform(effect) { event in sink.value()?.step(event) }
@@ -88,7 +96,7 @@ extension FeedMachine.Event {
     fileprivate var tellsServerTime: Bool {
         switch self {
         case .loaded(_, let progress): progress.lastReadTime != nil
-        case .fetched, .sharedRead: true
+        case .fetched, .sharedRead, .changesCounted: true
         case .compared(let comparison): comparison.readTime != nil
         case .heard(let heard): heard.readTime != nil
         default: false
