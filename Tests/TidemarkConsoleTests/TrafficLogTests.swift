@@ -64,6 +64,48 @@ import TidemarkModel
         #expect(later.map(\.asked) == (0..<10).reversed().map { "later/\($0)" })
     }
 
+    @Test func `the kept calls have a bound in bytes, and the oldest leave`() throws {
+        var log = TrafficLog()
+        let text = String(repeating: "x", count: 5_000)
+        let query = TidemarkModel.Query(
+            collection: try CollectionPath("rooms/" + text.prefix(1_400) + "/y"))
+        // 600 streams of 100 targets with long paths: 3 GB, were each kept as it came.
+        for number in 0..<600 {
+            let id = Self.begin(&log, text, at: Int64(number), method: "Listen")
+            for target in 1...TrafficEntry.maxTargets {
+                log.update(id, at: 1) {
+                    $0.add(ListenTarget(id: Int32(target), .query(query)), at: 1)
+                }
+            }
+            log.end(id, at: 2) { $0.end(RPCStatus(.unavailable, text), at: 2) }
+            #expect(log.endedBytes <= EntryRing.maxBytes)
+        }
+        #expect(log.endedCount + log.forgotten == 600)
+        #expect((100..<600).contains(log.endedCount), "\(log.endedCount)")
+        let kept = log.newest(1_000) { _ in true }
+        #expect(kept.map(\.began) == (0..<600).suffix(log.endedCount).reversed().map { Int64($0) })
+        for text in kept.flatMap({ [$0.asked, $0.message ?? ""] + $0.targets.map(\.asked) }) {
+            #expect(text.utf8.count <= TrafficEntry.maxTextBytes + 3 && text.hasSuffix("…"))
+        }
+        let count = log.endedCount
+        let id = Self.begin(&log, "small")
+        log.end(id, at: 3) { $0.end(.ok, at: 3) }
+        #expect(log.endedCount == count + 1 || log.endedCount == count)
+        log.clear()
+        #expect(log.endedBytes == 0 && log.endedCount == 0 && log.forgotten == 0)
+    }
+
+    @Test func `as many ordinary calls are kept as the number says`() {
+        var log = TrafficLog()
+        for number in 0..<60_000 {
+            let id = Self.begin(
+                &log, "rooms/\(number)/messages where author == \"somebody\" limit 50")
+            log.end(id, at: 1) { $0.end(.ok, at: 1) }
+        }
+        #expect(log.endedCount == 50_000 && log.forgotten == 10_000)
+        #expect(log.endedBytes < EntryRing.maxBytes / 4 * 3, "\(log.endedBytes)")
+    }
+
     @Test(arguments: [
         ("aab", "aaaab", true), ("aab", "aaaa", false), ("abab", "abacabab", true), ("", "", true),
         ("Ä", "ein ärger", true), ("ä", "EIN ÄRGER", true), ("rooms", "ROOMS/1", true),
@@ -170,6 +212,19 @@ import TidemarkModel
         #expect(chart.series.map(\.name) == ["a", "b"])
         #expect(chart.series.map(\.reads) == [[7, 0, 0, 7], [0, 5, 0, 0]])
         #expect(CostChart(history, by: .label).series.map(\.total) == [19])
+    }
+
+    @Test func `the names of a slice have a bound in bytes`() {
+        var history = CostHistory()
+        for number in 0..<200 {
+            let name = "\(number)" + String(repeating: "n", count: 1_000)
+            history.add(2, key(name, client: name), at: 0)
+            history.add(1, key(name, client: name), at: 0)
+        }
+        let reads = history.slices[0].reads
+        let bytes = reads.keys.reduce(0) { $0 + $1.bytes }
+        #expect(bytes <= CostHistory.maxNameBytes + 100 && reads.count > 10, "\(bytes)")
+        #expect(reads.values.reduce(0, +) == 600, "nothing is lost of the sum")
     }
 
     @Test func `an hour is kept, and so many names of a slice`() {

@@ -9,6 +9,8 @@ struct CostHistory: Sendable {
     /// The maximum number of distinct callers and collections in a slice; the rest is counted
     /// together.
     static let maxKeys = 200
+    /// The maximum number of bytes of a slice's names; the rest is counted together.
+    static let maxNameBytes = 32_768
 
     struct Key: Hashable, Sendable {
         var label: String?
@@ -16,12 +18,18 @@ struct CostHistory: Sendable {
         var collection: String
 
         static let others = Key(label: "others", client: "others", collection: "others")
+
+        var bytes: Int {
+            (label?.utf8.count ?? 0) + (client?.utf8.count ?? 0) + collection.utf8.count
+        }
     }
 
     struct Slice: Hashable, Sendable {
         /// The number of the slice since 1970.
         let number: Int64
-        var reads: [Key: Int] = [:]
+        fileprivate(set) var reads: [Key: Int] = [:]
+        /// The bytes of the names in ``reads``.
+        fileprivate(set) var nameBytes = 0
     }
 
     /// The slices, oldest first.
@@ -36,9 +44,15 @@ struct CostHistory: Sendable {
             slices.removeAll { $0.number <= oldest }
         }
         let last = slices.count - 1
-        let isFull = slices[last].reads.count >= Self.maxKeys
-        let isOther = isFull && slices[last].reads[key] == nil
-        slices[last].reads[isOther ? .others : key, default: 0] += reads
+        if let known = slices[last].reads[key] {
+            slices[last].reads[key] = known + reads
+            return
+        }
+        let isFull =
+            slices[last].reads.count >= Self.maxKeys
+            || slices[last].nameBytes + key.bytes > Self.maxNameBytes
+        if !isFull { slices[last].nameBytes += key.bytes }
+        slices[last].reads[isFull ? .others : key, default: 0] += reads
     }
 
     mutating func clear() { slices = [] }

@@ -17,6 +17,8 @@ public final class RecordedTransport: Transport {
     /// - Parameters:
     ///   - capacity: The maximum number of ended calls. Above it, the oldest are dropped.
     ///   - now: Returns the machine's time, in microseconds since 1970.
+    ///   - capacity: The maximum number of kept calls that have ended. They have at most 32 MiB,
+    ///     too; the oldest are forgotten first.
     public init(
         _ upstream: any Transport, capacity: Int = 50_000, now: @escaping @Sendable () -> Int64
     ) {
@@ -89,7 +91,7 @@ public final class RecordedTransport: Transport {
             guard !request.mutations.isEmpty else { return }
             let asked = Request.commit(CommitRequest(mutations: request.mutations)).sentence
             let time = now()
-            change { $0.update(id, at: time) { $0.asked = asked } }
+            change { $0.update(id, at: time) { $0.asked = asked.cut } }
         }
     }
 

@@ -39,6 +39,19 @@ package struct TrafficEntry: Hashable, Sendable, Codable {
     /// The maximum number of moments; above it, the oldest moments of a stream are forgotten.
     static let maxMoments = 200
 
+    /// The maximum number of bytes of each text; a longer text is cut.
+    static let maxTextBytes = 1_000
+
+    /// The approximate number of bytes in memory.
+    var extent: Int {
+        var bytes = MemoryLayout<Self>.stride + life.count * MemoryLayout<Moment>.stride
+        for text in [database, label, client, asked, outcome, message] {
+            bytes += text?.extent ?? 0
+        }
+        for target in targets { bytes += MemoryLayout<Target>.stride + target.asked.extent }
+        return bytes
+    }
+
     /// An event of a stream; consecutive documents are a single moment.
     package struct Moment: Hashable, Sendable, Codable {
         /// The time in microseconds since 1970; for documents, the time of the first.
@@ -67,7 +80,7 @@ package struct TrafficEntry: Hashable, Sendable, Codable {
 
 extension TrafficEntry {
     mutating func add(_ target: ListenTarget, at time: Int64) {
-        asked = target.kind.sentence
+        asked = target.kind.sentence.cut
         var isResumed = true
         if case .fromScratch = target.resume { isResumed = false }
         targets.append(Target(id: target.id, asked: asked, isResumed: isResumed))
@@ -125,7 +138,7 @@ extension TrafficEntry {
                 update(id) { $0.state = .removed }
                 if change.cause != nil { live(.init(at: time, target: id, what: .refused)) }
             }
-            if let cause = change.cause { message = cause.message }
+            if let cause = change.cause { message = cause.message.cut }
         case .reset:
             for id in change.targetIDs { live(.init(at: time, target: id, what: .reset)) }
         case .add, .noChange: break
@@ -159,8 +172,19 @@ extension TrafficEntry {
     mutating func end(_ status: RPCStatus, at time: Int64) {
         duration = time - began
         outcome = status.code == .ok ? "OK" : "\(status.code)"
-        if status.code != .ok { message = status.message }
+        if status.code != .ok { message = status.message.cut }
         guard let billed = status.billed else { return }
         (reads, writes, deletes) = (billed.reads, billed.writes, billed.deletes)
     }
+}
+
+extension String {
+    /// The text as an entry keeps it, of at most ``TrafficEntry/maxTextBytes`` and an ellipsis.
+    var cut: String {
+        guard utf8.count > TrafficEntry.maxTextBytes else { return self }
+        return String(decoding: utf8.prefix(TrafficEntry.maxTextBytes), as: UTF8.self) + "…"
+    }
+
+    /// The approximate number of bytes on the heap: up to 15 are kept in place.
+    fileprivate var extent: Int { utf8.count > 15 ? utf8.count + 32 : 0 }
 }

@@ -7,11 +7,16 @@ import TidemarkModel
 /// it changes.
 package struct TrafficLog: Sendable {
     /// The maximum number of ended calls. Above it, the oldest are dropped.
+    /// The maximum number of kept ended calls; ``EntryRing/maxBytes`` bounds their bytes. Above
+    /// either, the oldest are forgotten.
     let capacity: Int
     private var nextID = 1
     private var open = OpenEntries()
     private var ended: EntryRing
-    private(set) var forgotten = 0
+    /// The number of ended calls that were forgotten.
+    var forgotten: Int { ended.removed }
+    /// The bytes of the kept ended calls.
+    var endedBytes: Int { ended.bytes }
     /// The billed reads over time.
     private(set) var costs = CostHistory()
     /// The last database and its name. Most servers have only one.
@@ -38,8 +43,8 @@ package struct TrafficLog: Sendable {
         defer { nextID += 1 }
         open.add(
             TrafficEntry(
-                id: nextID, began: time, method: method, database: database, label: label,
-                client: client, asked: asked))
+                id: nextID, began: time, method: method, database: database.cut,
+                label: label?.cut, client: client?.cut, asked: asked.cut))
         return nextID
     }
 
@@ -59,14 +64,12 @@ package struct TrafficLog: Sendable {
         let before = entry.reads
         change(&entry)
         if entry.reads > before { costs.add(entry.reads - before, entry.costKey, at: time) }
-        if ended.count == capacity { forgotten += 1 }
         ended.append(entry)
     }
 
     /// Removes the ended calls and the history of costs. Open calls remain.
     mutating func clear() {
         ended = EntryRing(capacity: capacity)
-        forgotten = 0
         costs.clear()
     }
 
