@@ -8,11 +8,19 @@ extension Ruleset {
 
 /// Finds rules that are valid but probably not intended.
 private struct RulesAdvice {
+    /// The number of blocks with an `allow` for everybody that others are compared with. Each pair
+    /// is compared, and a file can have thousands of blocks.
+    private static let mostOpen = 100
+
     private let rules: Ruleset
+    /// The first ``mostOpen`` blocks with an `allow` for everybody.
+    private let open: [(index: Int, block: Ruleset.Block)]
     private(set) var issues: [RulesIssue] = []
 
     init(_ rules: Ruleset) {
         self.rules = rules
+        let open = rules.blocks.enumerated().filter { $0.element.allows.contains(where: \.isOpen) }
+        self.open = open.prefix(Self.mostOpen).map { ($0.offset, $0.element) }
         for (index, block) in rules.blocks.enumerated() where !block.allows.isEmpty {
             guard block.pattern.fitsDocuments else {
                 warn("No document has this path, so these rules have no effect.", at: block.start)
@@ -68,8 +76,7 @@ private struct RulesAdvice {
         than allow: Ruleset.Allow, _ number: Int, in index: Int
     ) -> Ruleset.Allow? {
         let block = rules.blocks[index]
-        for (otherIndex, other) in rules.blocks.enumerated()
-        where other.pattern.covers(block.pattern) {
+        for (otherIndex, other) in open where other.pattern.covers(block.pattern) {
             for (otherNumber, candidate) in other.allows.enumerated()
             where candidate.isOpen && Set(allow.methods).isSubset(of: candidate.methods) {
                 if otherIndex == index, otherNumber == number { continue }

@@ -1,6 +1,11 @@
 extension RulesDecision {
-    /// Returns the reason for a refusal: a sentence for each `allow` that was tried. Empty if the
-    /// request is allowed.
+    /// The maximum number of sentences of a reason about single `allow`s.
+    private static let mostSentences = 20
+    /// The maximum number of bytes of a reason: it is sent to the caller as a header.
+    private static let mostReasonBytes = 4_000
+
+    /// Returns the reason for a refusal: a sentence for each `allow` that was tried, the first 20
+    /// of them, in at most 4,000 bytes. Empty if the request is allowed.
     ///
     /// - Parameter trace: The trace of the same decision. With a trace, the text names the deciding
     ///   values.
@@ -9,9 +14,13 @@ extension RulesDecision {
         if verdicts.isEmpty {
             return "No rule allows '\(method.rawValue)' at this path."
         }
-        var sentences = verdicts.map { sentence(of: $0) }
+        var sentences = verdicts.prefix(Self.mostSentences).map { sentence(of: $0) }
+        let more = verdicts.count - sentences.count
+        if more > 0 { sentences.append("\(more) more did not allow it.") }
         if let decider = trace?.decider(in: source) { sentences.append(decider) }
-        return sentences.joined(separator: " ")
+        let reason = sentences.joined(separator: " ")
+        guard reason.utf8.count > Self.mostReasonBytes else { return reason }
+        return String(decoding: reason.utf8.prefix(Self.mostReasonBytes), as: UTF8.self) + "…"
     }
 
     private func sentence(of verdict: Verdict) -> String {
@@ -37,11 +46,12 @@ extension RulesDecision {
     /// The text of production for each error: `Error: firestore.rules line [5], column [22]. …`.
     public var productionNotes: [String] {
         var notes: [String] = []
+        var known: Set<String> = []
         for verdict in verdicts {
             guard case .failed(let cause, let position) = verdict.outcome else { continue }
             let place = "line [\(position.line)], column [\(position.column)]"
             let note = "Error: firestore.rules \(place). \(cause.message)"
-            if !notes.contains(note) { notes.append(note) }
+            if known.insert(note).inserted { notes.append(note) }
         }
         return notes
     }

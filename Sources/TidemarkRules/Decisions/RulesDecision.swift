@@ -28,6 +28,23 @@ public struct RulesDecision: Sendable {
     public let reads: RulesReads
 }
 
+extension RulesDecision.Verdict {
+    /// The verdict of an `allow` that was not tried, because the request has tried too many.
+    fileprivate init(tooMany allow: Ruleset.Allow, _ source: SourceText) {
+        position = source.position(at: allow.start)
+        outcome = .failed(.outOfEvaluations, at: source.position(at: allow.conditionStart))
+        expression = source.excerpt(allow.conditionStart..<allow.end)
+        lacking = []
+    }
+}
+
+extension RulesDecision {
+    /// The approximate number of bytes of the verdicts.
+    var extent: Int {
+        verdicts.reduce(0) { $0 + MemoryLayout<Verdict>.stride + $1.expression.utf8.count }
+    }
+}
+
 extension Ruleset {
     /// Decides about a read or a write of one document.
     ///
@@ -51,7 +68,8 @@ extension Ruleset {
 }
 
 extension Evaluator {
-    /// Tries the `allow`s of all matching blocks until one allows the request.
+    /// Tries the `allow`s of all matching blocks until one allows the request, or the request has
+    /// tried ``RulesLimits/allowsPerRequest``.
     mutating func isAllowed(in rules: Ruleset, _ verdicts: inout [RulesDecision.Verdict]) -> Bool {
         for block in rules.blocks {
             guard block.allows.contains(where: { $0.methods.contains(request.method) }),
@@ -59,6 +77,10 @@ extension Evaluator {
             else { continue }
             self.captures = captures
             for allow in block.allows where allow.methods.contains(request.method) {
+                guard reads.countAllow() else {
+                    verdicts.append(RulesDecision.Verdict(tooMany: allow, rules.source))
+                    return false
+                }
                 let verdict = judge(allow, rules.source)
                 verdicts.append(verdict)
                 if case .allowed = verdict.outcome { return true }

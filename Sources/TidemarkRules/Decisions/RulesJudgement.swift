@@ -97,14 +97,15 @@ public struct RulesJudgement: Sendable {
             under: rules, asker, reading: documents, reads: RulesReads(operations: 2), trace: nil)
     }
 
-    /// The approximate number of bytes of documents in the judgement.
+    /// The approximate number of bytes of the judgement without its values: documents, claims and
+    /// verdicts.
     public var extent: Int {
         let own =
             switch subject {
             case .document(let request): request.extent
-            case .query: 1_024
+            case .query: 1_024 + (caller?.claims.extent ?? 0)
             }
-        return own + decision.reads.extent
+        return own + decision.reads.extent + decision.extent
     }
 }
 

@@ -43,6 +43,8 @@ public struct RulesReads: Sendable {
     private var found: [Key: RulesLookup] = [:]
     private var ofOperation: Set<Key> = []
     private let mostOfRequest: Int
+    /// The number of `allow`s that the request has tried.
+    private var allows = 0
 
     /// - Parameter operations: The number of documents or writes in the request. More than one
     ///   share a limit of 20 reads.
@@ -75,6 +77,14 @@ public struct RulesReads: Sendable {
 
     /// Begins the next document or write of the request.
     public mutating func beginOperation() { ofOperation = [] }
+
+    /// Counts an `allow` that is about to be tried.
+    ///
+    /// - Returns: False above ``RulesLimits/allowsPerRequest``.
+    mutating func countAllow() -> Bool {
+        allows += 1
+        return allows <= RulesLimits.allowsPerRequest
+    }
 
     private var mostOfOperation: Int {
         #if TIDEMARK_DEFECTS

@@ -84,8 +84,13 @@ struct PathPattern: Sendable {
         while end >= path.startIndex {
             let taken = path[path.startIndex..<end]
             if isLongEnough(taken) {
-                captures.append(Self.value(of: taken))
-                if fits(rest, path[end...], &captures) { return true }
+                // The value is made only for the number of segments that fits.
+                let place = captures.count
+                captures.append(.null)
+                if fits(rest, path[end...], &captures) {
+                    captures[place] = Self.value(of: taken)
+                    return true
+                }
                 captures.removeLast()
             }
             end -= 1

@@ -60,6 +60,10 @@ public enum RulesLimits {
     static let arguments = 7
     /// The maximum number of expressions that a request can evaluate.
     public static let evaluations = 1_000
+    /// The maximum number of `allow`s that the operations of a request can try together. Production
+    /// documents no such limit; a file of 5,000 blocks that match every path would take seconds for
+    /// a commit of 500 writes.
+    public static let allowsPerRequest = 20_000
     /// The maximum number of documents that rules can read for a single-operation request, and for
     /// each operation of a larger one.
     public static let readsPerOperation = 10

@@ -3,6 +3,10 @@ public struct SourceText: Sendable {
     public let text: String
     let bytes: [UInt8]
     private let lineStarts: [Int]
+    /// For each ``stride`` bytes, the number of characters that start before it. A line can have
+    /// 256 KB, and the place of each tried `allow` is asked for.
+    private let characters: [Int]
+    private static let stride = 64
 
     public init(_ text: String) {
         self.text = text
@@ -12,6 +16,24 @@ public struct SourceText: Sendable {
             + bytes.indices.lazy.filter { [bytes] in bytes[$0] == UInt8(ascii: "\n") }.map {
                 $0 + 1
             }
+        var characters: [Int] = []
+        var count = 0
+        for (index, byte) in bytes.enumerated() {
+            if index % Self.stride == 0 { characters.append(count) }
+            if Self.startsCharacter(byte) { count += 1 }
+        }
+        self.characters = characters
+    }
+
+    /// A UTF-8 continuation byte does not start a character.
+    private static func startsCharacter(_ byte: UInt8) -> Bool { byte & 0xC0 != 0x80 }
+
+    /// Returns the number of characters that start before an offset.
+    private func characters(before offset: Int) -> Int {
+        guard !characters.isEmpty else { return 0 }
+        let block = min(offset / Self.stride, characters.count - 1)
+        return characters[block]
+            + bytes[block * Self.stride..<offset].count(where: Self.startsCharacter)
     }
 
     /// A position in the file, as production counts it: lines and columns from 1, columns in
@@ -40,8 +62,7 @@ public struct SourceText: Sendable {
             let middle = (low + high) / 2
             if lineStarts[middle] <= offset { low = middle } else { high = middle }
         }
-        // A UTF-8 continuation byte does not start a character.
-        let column = bytes[lineStarts[low]..<offset].count { $0 & 0xC0 != 0x80 }
+        let column = characters(before: offset) - characters(before: lineStarts[low])
         return Position(line: low + 1, column: column + 1)
     }
 

@@ -52,6 +52,71 @@ import TidemarkModel
         #expect((1_000 - 8..<1_000).contains(operands * 8 - 2), "\(operands)")
     }
 
+    private static func manyBlocks(_ count: Int, _ allow: String) throws -> Ruleset {
+        let blocks = (0..<count).map { "match /{p\($0)=**} { allow read, write: if \(allow); }" }
+        return try Ruleset(
+            """
+            rules_version = '2';
+            service cloud.firestore { match /databases/{database}/documents {
+            \(blocks.joined(separator: " "))
+            } }
+            """)
+    }
+
+    private struct NoDocuments: RulesDatabase {
+        func fields(of document: DocumentPath) throws -> MapValue? { nil }
+    }
+
+    @Test func `a reason has 20 sentences and 4,000 bytes, however many allows refuse`() throws {
+        for (allow, most) in [
+            ("false", 1_500), ("'\(String(repeating: "x", count: 900))' == ''", 4_010),
+        ] {
+            let rules = try Self.manyBlocks(200, allow)
+            var judge = RulesJudge(rules, as: nil, at: .epoch, of: NoDocuments())
+            let judgement = try judge.judge(get: try DocumentPath("a/b"))
+            #expect(judgement.decision.verdicts.count == 200)
+            let reason = judgement.reason(in: rules.source)
+            #expect(reason.utf8.count < most, "\(reason.utf8.count)")
+            #expect(reason.contains("180 more did not allow it.") == (allow == "false"))
+        }
+    }
+
+    @Test func `a request tries so many allows, whatever the number of its writes`() throws {
+        let rules = try Self.manyBlocks(3_000, "false || false")
+        var judge = RulesJudge(rules, as: nil, at: .epoch, of: NoDocuments(), operations: 2)
+        #expect(try judge.judge(get: try DocumentPath("a/b")).decision.verdicts.count == 3_000)
+        let open = try Self.manyBlocks(1, "true")
+        // Reads are counted together: after 6 documents the seventh is not looked at to its end.
+        var tried = 3_000
+        var last: RulesDecision?
+        while tried <= RulesLimits.allowsPerRequest {
+            last = try judge.judge(get: try DocumentPath("a/b")).decision
+            tried += 3_000
+        }
+        #expect(last?.verdicts.count == RulesLimits.allowsPerRequest - 6 * 3_000 + 1)
+        guard case .failed(.outOfEvaluations, _)? = last?.verdicts.last?.outcome else {
+            Issue.record("\(String(describing: last?.verdicts.last?.outcome))")
+            return
+        }
+        var other = RulesJudge(open, as: nil, at: .epoch, of: NoDocuments(), operations: 500)
+        for _ in 0..<500 {
+            #expect(try other.judge(get: try DocumentPath("a/b")).isAllowed)
+        }
+    }
+
+    @Test(arguments: ["", "a", "a\nb", "é\nä\u{301}ö🙂x", String(repeating: "é🙂a\n", count: 99)])
+    func `a position is as counted from the line's start`(text: String) {
+        let source = SourceText(text + String(repeating: "ü", count: 70) + text)
+        var (line, column) = (1, 1)
+        for (offset, byte) in source.bytes.enumerated() {
+            if byte & 0xC0 == 0x80 { continue }
+            #expect(source.position(at: offset) == SourceText.Position(line: line, column: column))
+            column += 1
+            if byte == 0x0A { (line, column) = (line + 1, 1) }
+        }
+        #expect(source.position(at: .max) == SourceText.Position(line: line, column: column))
+    }
+
     #if TIDEMARK_DEFECTS
         @Test func `that are wrong would be found`() throws {
             let reads = try RulesDefect.$planted.withValue(.oneReadMore) { try Self.mostReads() }
