@@ -28,7 +28,9 @@ public struct FaultEnvironment: Sendable {
 final class PacedLine<Element: Sendable>: Sendable {
     private struct State {
         var pacing: Pacing
-        var queue: [(due: Duration, element: Element)] = []
+        var queue: [(due: Duration, element: Element, bytes: Int)] = []
+        /// The bytes of `queue`.
+        var bytes = 0
         var isDelivering = false
         /// True if no more elements are accepted.
         var isClosed = false
@@ -40,6 +42,9 @@ final class PacedLine<Element: Sendable>: Sendable {
 
     /// The maximum number of elements under way; further elements are refused.
     static var capacity: Int { 100_000 }
+    /// The maximum number of bytes under way; further elements are refused. An element passes
+    /// alone, whatever its size.
+    static var maxBytes: Int { 64 << 20 }
 
     private let state: Mutex<State>
     private let environment: FaultEnvironment
@@ -62,9 +67,11 @@ final class PacedLine<Element: Sendable>: Sendable {
         return state.withLock { state in
             if state.isClosed { return true }
             if state.queue.count >= Self.capacity { return false }
+            if state.bytes + bytes > Self.maxBytes, !state.queue.isEmpty { return false }
             let due = state.pacing.arrival(
                 of: bytes, at: now, holding: holding, environment.random)
-            state.queue.append((due, element))
+            state.queue.append((due, element, bytes))
+            state.bytes += bytes
             return true
         }
     }
@@ -75,7 +82,8 @@ final class PacedLine<Element: Sendable>: Sendable {
         state.withLock { state in
             if state.isOver { return }
             state.isClosed = true
-            state.queue = [(now, last)]
+            state.queue = [(now, last, 0)]
+            state.bytes = 0
         }
     }
 
@@ -86,7 +94,7 @@ final class PacedLine<Element: Sendable>: Sendable {
             if state.isClosed { return }
             state.isClosed = true
             let due = state.pacing.arrival(of: 0, at: now, holding: holding, environment.random)
-            state.queue.append((due, last))
+            state.queue.append((due, last, 0))
         }
     }
 
@@ -114,6 +122,7 @@ final class PacedLine<Element: Sendable>: Sendable {
             let count = state.queue.prefix { $0.due <= now }.count
             if count > 0 {
                 let due = state.queue.prefix(count).map(\.element)
+                state.bytes -= state.queue.prefix(count).reduce(0) { $0 + $1.bytes }
                 state.queue.removeFirst(count)
                 if state.isClosed, state.queue.isEmpty { state.isOver = true }
                 return (due, nil)

@@ -50,11 +50,15 @@ struct IndexRegister {
     /// The maximum number of counted kinds of used indexes, and of missing indexes; further kinds
     /// are ignored. Otherwise queries over invented fields could fill the memory.
     static let capacity = 10_000
+    /// The maximum number of bytes of the names in each of the two; further kinds are ignored, too.
+    static let maxNameBytes = 8 << 20
 
     /// The settings; nil if nothing is enforced.
     private(set) var settings: IndexSettings?
     private var missing: [MissingIndex: Int] = [:]
     private var used: [Use: Int] = [:]
+    /// The bytes of the names in ``missing`` and ``used``.
+    private(set) var nameBytes = (missing: 0, used: 0)
     /// The new notices since they were last taken.
     private(set) var notices: [Notice] = []
 
@@ -97,7 +101,14 @@ struct IndexRegister {
 
     private mutating func count(_ use: IndexUse, _ group: String?) {
         let key = Use(group: ByteString(group ?? ""), index: use)
-        if used[key] != nil || used.count < Self.capacity { used[key, default: 0] += 1 }
+        if let count = used[key] {
+            used[key] = count + 1
+            return
+        }
+        let bytes = (group?.utf8.count ?? 0) + use.properties.utf8.count
+        if used.count >= Self.capacity || nameBytes.used + bytes > Self.maxNameBytes { return }
+        nameBytes.used += bytes
+        used[key] = 1
     }
 
     private mutating func note(_ index: MissingIndex, _ settings: IndexSettings) {
@@ -105,7 +116,11 @@ struct IndexRegister {
             missing[index] = count + 1
             return
         }
-        if missing.count >= Self.capacity { return }
+        let bytes = index.group.text.utf8.count + index.use.properties.utf8.count
+        if missing.count >= Self.capacity || nameBytes.missing + bytes > Self.maxNameBytes {
+            return
+        }
+        nameBytes.missing += bytes
         missing[index] = 1
         switch settings.policy {
         case .strict: break

@@ -25,6 +25,16 @@ public struct JudgedRequest: Sendable {
     package let outcomes: [(line: Int, outcome: Outcome)]
 
     package enum Outcome: String, Sendable { case allow, deny, error }
+
+    /// The approximate number of bytes in memory.
+    var extent: Int {
+        var bytes = MemoryLayout<Self>.stride + (judgement?.extent ?? 0)
+        bytes += lines.count * MemoryLayout<(Int, Int, Outcome)>.stride
+        for text in [database.project, database.database, label, path, uid, reason] {
+            bytes += text?.utf8.count ?? 0
+        }
+        return bytes
+    }
 }
 
 /// A request that other rules decide differently.
@@ -39,11 +49,21 @@ public struct RulesFlip: Sendable {
 /// The last requests that the rules of a server have judged.
 struct RulesRecord {
     /// The maximum number of kept requests. Above it, the oldest are dropped.
+    /// The maximum number of kept requests; the oldest are forgotten first.
     static let capacity = 500
     /// The maximum bytes of documents that a request may keep.
+    /// The maximum number of bytes that a request may keep for deciding again.
     static let mostExtent = 65_536
+    /// The maximum number of `allow`s whose lines and answers are kept of a request.
+    static let mostAllows = 1_000
+    /// The maximum number of bytes of all kept requests; the oldest are forgotten first.
+    static let maxBytes = 16 << 20
 
     private var requests: [JudgedRequest] = []
+    /// The extents of ``requests``.
+    private var extents: [Int] = []
+    /// The sum of ``extents``.
+    private(set) var bytes = 0
     private var next = 1
 
     /// - Parameter source: The text of the rules that have decided.
@@ -56,21 +76,40 @@ struct RulesRecord {
             number: next, time: time, database: context.database, label: context.label,
             method: decision.method, path: judgement.path, uid: judgement.caller?.uid,
             isAllowed: decision.isAllowed, reason: judgement.reason(in: source),
-            lines: decision.verdicts.map(\.position.line),
+            lines: decision.verdicts.prefix(Self.mostAllows).map(\.position.line),
             judgement: judgement.extent <= Self.mostExtent ? judgement.untraced : nil,
-            outcomes: decision.verdicts.map { ($0.position.line, $0.outcome.word) })
+            outcomes: decision.verdicts.prefix(Self.mostAllows).map {
+                ($0.position.line, $0.outcome.word)
+            })
         requests.append(request)
+        extents.append(request.extent)
+        bytes += request.extent
         next += 1
         // Removes a hundred requests together, because each removal moves the array.
         if requests.count >= Self.capacity + 100 {
-            requests.removeFirst(requests.count - Self.capacity)
+            removeFirst(requests.count - Self.capacity)
+        }
+        if bytes > Self.maxBytes {
+            var (count, left) = (0, bytes)
+            // A quarter at once, for the same reason. The newest stays.
+            while left > Self.maxBytes / 4 * 3, count < requests.count - 1 {
+                left -= extents[count]
+                count += 1
+            }
+            removeFirst(count)
         }
         return request
     }
 
+    private mutating func removeFirst(_ count: Int) {
+        bytes -= extents.prefix(count).reduce(0, +)
+        requests.removeFirst(count)
+        extents.removeFirst(count)
+    }
+
     var latest: [JudgedRequest] { Array(requests.suffix(Self.capacity)) }
 
-    mutating func clear() { requests = [] }
+    mutating func clear() { (requests, extents, bytes) = ([], [], 0) }
 }
 
 extension RulesDecision.Outcome {

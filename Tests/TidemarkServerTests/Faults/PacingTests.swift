@@ -1,4 +1,5 @@
 import Testing
+import TidemarkModel
 
 @testable import TidemarkServer
 
@@ -55,5 +56,31 @@ struct PacingTests {
         pacing.change(to: Pacing())
         #expect(pacing.arrival(of: 1, at: .zero) { 0.5 } == .seconds(1))
         #expect(pacing.arrival(of: 1, at: .seconds(2)) { 0.5 } == .seconds(2))
+    }
+}
+
+struct PacedLineTests {
+    @Test func `a line holds so many bytes, and one element whatever its size`() {
+        let environment = FaultEnvironment(
+            elapsed: { .zero }, schedule: { _, _ in Timer() }, random: { 0.5 })
+        var pacing = Pacing()
+        pacing.latency = .seconds(60)
+        let line = PacedLine<Int>(pacing, environment) { _ in }
+        #expect(line.enqueue(0, bytes: PacedLine<Int>.maxBytes + 1), "alone it passes")
+        #expect(!line.enqueue(1, bytes: 1))
+        let other = PacedLine<Int>(pacing, environment) { _ in }
+        let part = 1 << 20
+        let taken = (0..<100).filter { other.enqueue($0, bytes: part) }
+        #expect(taken.count == PacedLine<Int>.maxBytes / part)
+        other.close(with: 7)
+        let third = PacedLine<Int>(Pacing(), environment) { _ in }
+        for number in 0..<100 {
+            #expect(third.enqueue(number, bytes: part), "what has arrived is counted no more")
+            third.pump()
+        }
+    }
+
+    private final class Timer: CancellableCall {
+        func cancel() {}
     }
 }

@@ -214,4 +214,25 @@ struct IndexPolicyTests {
         #expect(register.report.missing.count == IndexRegister.capacity)
         #expect(register.missingConfiguration?.composites.count == 1_000)
     }
+
+    @Test func `what is counted is bounded in bytes too`() throws {
+        var register = IndexRegister(IndexSettings(IndexConfiguration(), policy: .warn))
+        let database = try DatabaseID(project: "test")
+        let long = String(repeating: "f", count: 1_400)
+        for number in 0..<2_000 {
+            // 10 fields with long names: 28 MB of names in all.
+            let orders = (0..<10).map { order("\(long)\($0)x\(number)") }
+            let query = Query(collectionID: "c", orders: orders)
+            try register.admit(query, register.requirement(query, []), in: database)
+            let ordinary = Query(collectionID: "c", orders: [order("\(long)\(number)")])
+            try register.admit(ordinary, register.requirement(ordinary, []), in: database)
+            _ = register.takeNotices()
+        }
+        let report = register.report
+        #expect((1..<2_000).contains(report.missing.count))
+        for rows in [report.missing, report.used] {
+            let bytes = rows.reduce(0) { $0 + $1.properties.utf8.count }
+            #expect(bytes <= IndexRegister.maxNameBytes)
+        }
+    }
 }

@@ -62,6 +62,30 @@ import TidemarkRules
         #expect(server.server.rulesCoverage()?.report.first?.answers.asked == 0)
     }
 
+    @Test func `has a bound in bytes, and the oldest leave`() throws {
+        let caller = RulesCaller(
+            uid: "ann", claims: MapValue([("text", .string(String(repeating: "c", count: 40_000)))])
+        )
+        let source = try Ruleset(file)
+        var record = RulesRecord()
+        let context = CallContext(database: try DatabaseID(project: "test"))
+        for number in 1...500 {
+            var judge = RulesJudge(source, as: caller, at: .epoch, of: NoDocuments())
+            let judgement = try judge.judge(get: path("notes/\(number)"))
+            _ = record.note(judgement, context, at: .epoch, source.source)
+            #expect(record.bytes <= RulesRecord.maxBytes)
+        }
+        let kept = record.latest.map(\.number)
+        #expect((200..<500).contains(kept.count), "\(kept.count)")
+        #expect(kept == Array((1...500).suffix(kept.count)))
+        record.clear()
+        #expect(record.bytes == 0 && record.latest.isEmpty)
+    }
+
+    private struct NoDocuments: RulesDatabase {
+        func fields(of document: DocumentPath) throws -> MapValue? { nil }
+    }
+
     @Test func `says which requests other rules decide otherwise`() throws {
         let server = try server()
         get(server, as: "ann")
