@@ -155,7 +155,7 @@ def test_a_transaction_gives_up_after_its_attempts(client, collection):
         attempts.append(transaction.id)
         # The test rolls the transaction back without the client's knowledge. The commit is ABORTED,
         # which the client retries.
-        client._firestore_api.rollback(request={
+        client._firestore_api.rollback(metadata=client._rpc_metadata, request={
             "database": client._database_string, "transaction": transaction.id})
         transaction.set(document, {})
 

@@ -66,7 +66,7 @@ struct CommitStage {
         guard let transaction else { throw RPCStatus(.internal, "No transaction is open.") }
         let valid = try Mutation.validated(mutations)
         let database = context.database
-        let claimant = try claimant(transactionID, database, hasWrites: !valid.isEmpty)
+        let claimant = try claimant(transactionID, context, hasWrites: !valid.isEmpty)
         let previous = databases[database]
         let row: Int64
         let time: Timestamp
@@ -207,11 +207,11 @@ struct CommitStage {
 
     /// Returns the claimant of a commit's locks. If the commit is refused, its transaction ends.
     private mutating func claimant(
-        _ id: TransactionID?, _ database: DatabaseID, hasWrites: Bool
+        _ id: TransactionID?, _ context: CallContext, hasWrites: Bool
     ) throws -> LockClaimant {
         guard let id else { return .plain }
         guard endedTransactions[id] == nil else { throw TransactionTable.expired }
-        let open = try transactions.use(id, database)
+        let open = try transactions.use(id, context)
         switch open.mode {
         case .pessimistic: break
         case .optimistic:

@@ -14,7 +14,7 @@ struct AggregationAnswer {
         try query.validateWithoutVectors()
         let explanation = try access.admit(
             query, aggregations, request.explain, in: context.database)
-        let scope = try access.scope(request.consistency, context.database, transaction)
+        let scope = try access.scope(request.consistency, context, transaction)
         if let explanation, !explanation.isAnalyzed {
             access.countReads(
                 Billing.withoutDocuments, by: .runAggregationQuery, context, on: query.meterTarget)

@@ -25,7 +25,7 @@ struct ListAnswer {
         let mark = Self.fingerprint(of: request)
         var after: PageToken?
         if !request.pageToken.isEmpty { after = try PageToken(request.pageToken, of: mark) }
-        let scope = try access.scope(request.consistency, context.database, transaction)
+        let scope = try access.scope(request.consistency, context, transaction)
         if request.showMissing, let collection = query.collection {
             return try listWithMissing(collection, request, context, scope, size, after)
         }
@@ -117,7 +117,7 @@ struct ListAnswer {
             let token = try PageToken(request.pageToken, of: mark)
             if case .string(let id)? = token.values.first { after = id }
         }
-        let scope = try access.scope(request.consistency, context.database, transaction)
+        let scope = try access.scope(request.consistency, context, transaction)
         let all = try scope.collectionIDs(below: request.parent)
         let rest = after.map { mark in all.filter { mark.precedesInBytes($0) } } ?? all
         let page = Array(rest.prefix(size))

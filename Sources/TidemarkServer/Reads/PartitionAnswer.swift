@@ -20,7 +20,7 @@ struct PartitionAnswer {
             "partitions", request.query.collectionID ?? "", "\(request.partitionCount)")
         let given = try Self.given(
             request.pageToken, mark, of: request.partitionCount)
-        let scope = try access.scope(request.consistency, context.database, transaction)
+        let scope = try access.scope(request.consistency, context, transaction)
         var points = SplitPoints()
         _ = try scope.run(request.query) { document in
             points.add(document.path)

@@ -14,7 +14,7 @@ struct QueryAnswer {
         let query = request.query
         try query.validate()
         let explanation = try access.admit(query, [], request.explain, in: context.database)
-        let scope = try access.scope(request.consistency, context.database, transaction)
+        let scope = try access.scope(request.consistency, context, transaction)
         if let begun = scope.begun {
             outputs.append(id, .runQuery(RunQueryReply(transaction: begun)))
         }

@@ -38,11 +38,11 @@ final class ReadAccess {
         case .transaction(let transaction): id = transaction
         case .newTransaction(let options):
             if request.lockedReading(in: database) == nil { return nil }
-            if let begun { id = begun } else { id = try transactions.begin(options, database) }
+            if let begun { id = begun } else { id = try transactions.begin(options, call.context) }
             begun = id
         }
         return try transactions.lock(
-            request.lockedReading(in: database), of: id, database, again: call.ticket)
+            request.lockedReading(in: database), of: id, call.context, again: call.ticket)
     }
 
     /// Keeps a call until its locks can be granted.
@@ -64,15 +64,16 @@ final class ReadAccess {
 
     /// Returns the scope of a read for its consistency.
     func scope(
-        _ consistency: ReadConsistency, _ database: DatabaseID, _ transaction: StoreTransaction
+        _ consistency: ReadConsistency, _ context: CallContext, _ transaction: StoreTransaction
     ) throws -> ReadScope {
+        let database = context.database
         switch consistency {
         case .latest: return clocks.latestScope(database, transaction)
         case .at(let time): return try clocks.scope(at: time, database, transaction)
-        case .transaction(let id): return try scope(inside: id, database, transaction)
+        case .transaction(let id): return try scope(inside: id, context, transaction)
         case .newTransaction(let options):
-            let id = try begun ?? transactions.begin(options, database)
-            var scope = try scope(inside: id, database, transaction)
+            let id = try begun ?? transactions.begin(options, context)
+            var scope = try scope(inside: id, context, transaction)
             scope.begun = id
             return scope
         }
@@ -81,11 +82,12 @@ final class ReadAccess {
     /// Returns the scope that ``scope(_:_:_:)`` will return, for a check of the rules. Begins no
     /// transaction.
     func judgedScope(
-        _ consistency: ReadConsistency, _ database: DatabaseID, _ transaction: StoreTransaction
+        _ consistency: ReadConsistency, _ context: CallContext, _ transaction: StoreTransaction
     ) throws -> ReadScope {
         guard case .newTransaction(let options) = consistency else {
-            return try scope(consistency, database, transaction)
+            return try scope(consistency, context, transaction)
         }
+        let database = context.database
         guard case .readOnly(let time?) = options else {
             return clocks.latestScope(database, transaction)
         }
@@ -93,9 +95,10 @@ final class ReadAccess {
     }
 
     private func scope(
-        inside id: TransactionID, _ database: DatabaseID, _ transaction: StoreTransaction
+        inside id: TransactionID, _ context: CallContext, _ transaction: StoreTransaction
     ) throws -> ReadScope {
-        let open = try transactions.use(id, database)
+        let database = context.database
+        let open = try transactions.use(id, context)
         switch open.mode {
         case .readOnly(let snapshot): return try clocks.scope(at: snapshot, database, transaction)
         // The documents that a pessimistic transaction reads are locked and stay unchanged.

@@ -44,7 +44,7 @@ final class ReadAnswers {
         do {
             if rules.areInForce(in: call.context.database) {
                 let scope = try access.judgedScope(
-                    call.request.consistency ?? .latest, call.context.database, transaction)
+                    call.request.consistency ?? .latest, call.context, transaction)
                 try rules.check(call.request, call.context, scope)
             }
             try reply(call.id, to: call.request, call.context, transaction, &outputs)
@@ -105,10 +105,10 @@ final class ReadAnswers {
             let partition = PartitionAnswer(access: access)
             outputs.append(id, try partition.reply(request, context, transaction))
         case .beginTransaction(let options):
-            let begun = try transactions.begin(options, context.database)
+            let begun = try transactions.begin(options, context)
             outputs.append(id, .beginTransaction(begun))
         case .rollback(let transactionID):
-            try transactions.rollback(transactionID, context.database)
+            try transactions.rollback(transactionID, context)
             outputs.append(id, .empty)
         case .commit, .createDocument, .updateDocument, .deleteDocument, .batchWrite:
             throw RPCStatus(.internal, "A write was taken for a read.")
@@ -119,7 +119,7 @@ final class ReadAnswers {
         _ request: GetDocumentRequest, _ context: CallContext, _ transaction: StoreTransaction
     ) throws -> Document {
         try request.mask?.validateAsMask()
-        let scope = try access.scope(request.consistency, context.database, transaction)
+        let scope = try access.scope(request.consistency, context, transaction)
         let document = try scope.document(at: request.path)
         access.record(scope, request.path, document)
         let reads = access.billing.lookups(
@@ -137,7 +137,7 @@ final class ReadAnswers {
         _ transaction: StoreTransaction, _ outputs: inout [Output]
     ) throws {
         try request.mask?.validateAsMask()
-        let scope = try access.scope(request.consistency, context.database, transaction)
+        let scope = try access.scope(request.consistency, context, transaction)
         let batch = BatchAnswer(access: access)
         if let rest = try batch.begin(id, request, scope, context, &outputs) {
             try wait(id, for: .batch(rest), scope.readTime, context)

@@ -34,6 +34,8 @@ struct TransactionTable {
 
     struct Open {
         let database: DatabaseID
+        /// The caller that has begun it. To all others its id is unknown.
+        let caller: CallerMark
         let mode: Mode
         let age: LockAge
         let begun: Timestamp
@@ -51,6 +53,7 @@ struct TransactionTable {
     private struct Ended {
         let ending: Ending
         let wasReadOnly: Bool
+        let caller: CallerMark
         let age: LockAge
         let begun: Timestamp
     }
@@ -79,8 +82,8 @@ struct TransactionTable {
     /// Begins a transaction. The attempt that it retries can still be open, and stays open:
     /// programs that share a wrapped function among threads name each other's transactions.
     mutating func begin(
-        _ options: TransactionOptions, id: TransactionID, database: DatabaseID, now: Timestamp,
-        snapshot: Timestamp
+        _ options: TransactionOptions, id: TransactionID, database: DatabaseID,
+        caller: CallerMark, now: Timestamp, snapshot: Timestamp
     ) throws(RPCStatus) {
         if open.count >= Self.capacity {
             throw RPCStatus(.resourceExhausted, "Too many transactions are open.")
@@ -90,19 +93,21 @@ struct TransactionTable {
         var mode = Mode.readOnly(snapshot)
         if case .readWrite(let retrying, let concurrency) = options {
             mode = concurrency == .optimistic ? .optimistic : .pessimistic
-            if let retrying, let first = try firstAge(retrying) {
+            if let retrying, let first = try firstAge(retrying, caller) {
                 age = LockAge(first: first, own: begunCount)
             }
         }
-        open[id] = Open(database: database, mode: mode, age: age, begun: now, lastUsed: now)
+        open[id] = Open(
+            database: database, caller: caller, mode: mode, age: age, begun: now, lastUsed: now)
         let expiry = now.advanced(by: Self.idleLimit)
         nextExpiry = nextExpiry.map { min($0, expiry) } ?? expiry
     }
 
     /// Returns the age of the first attempt of that transaction; nil if it is unknown.
-    private func firstAge(_ id: TransactionID) throws(RPCStatus) -> UInt64? {
+    private func firstAge(_ id: TransactionID, _ caller: CallerMark) throws(RPCStatus) -> UInt64? {
         // The text is from readers of production's code; it was not recorded.
         if id.count != Self.idLength { throw .invalidArgument("Invalid retry transaction.") }
+        guard (open[id]?.caller ?? endings[id]?.caller) == caller else { return nil }
         if open[id]?.isReadOnly ?? endings[id]?.wasReadOnly ?? false {
             throw .invalidArgument("Cannot retry a read-only transaction")
         }
@@ -111,13 +116,13 @@ struct TransactionTable {
 
     /// Returns the open transaction of an id; a use keeps it alive.
     mutating func use(
-        _ id: TransactionID, database: DatabaseID, now: Timestamp
+        _ id: TransactionID, database: DatabaseID, caller: CallerMark, now: Timestamp
     ) throws(RPCStatus) -> Open {
         if id.count != Self.idLength { throw .invalidArgument("Invalid transaction.") }
         guard let transaction = open[id], transaction.database == database,
-            Self.expiry(of: transaction) >= now
+            transaction.caller == caller, Self.expiry(of: transaction) >= now
         else {
-            if endings[id]?.ending == .refusedWrite {
+            if let ended = endings[id], ended.ending == .refusedWrite, ended.caller == caller {
                 throw .invalidArgument(Self.expired.message)
             }
             throw Self.expired
@@ -145,14 +150,16 @@ struct TransactionTable {
     }
 
     mutating func rollback(
-        _ id: TransactionID, database: DatabaseID, now: Timestamp
+        _ id: TransactionID, database: DatabaseID, caller: CallerMark, now: Timestamp
     ) throws(RPCStatus) {
         if id.count != Self.idLength { throw .invalidArgument("Invalid transaction.") }
-        if let transaction = open[id], transaction.database == database {
+        if let transaction = open[id], transaction.database == database,
+            transaction.caller == caller
+        {
             end(id, Self.expiry(of: transaction) < now ? .expired : .rolledBack)
             return
         }
-        guard let ended = endings[id] else { throw Self.expired }
+        guard let ended = endings[id], ended.caller == caller else { throw Self.expired }
         switch ended.ending {
         case .rolledBack, .refusedWrite: return
         case .expired:
@@ -170,8 +177,8 @@ struct TransactionTable {
     mutating func end(_ id: TransactionID, _ ending: Ending) {
         guard let transaction = open.removeValue(forKey: id) else { return }
         endings[id] = Ended(
-            ending: ending, wasReadOnly: transaction.isReadOnly, age: transaction.age,
-            begun: transaction.begun)
+            ending: ending, wasReadOnly: transaction.isReadOnly, caller: transaction.caller,
+            age: transaction.age, begun: transaction.begun)
         endingOrder.append(id)
         if endingOrder.count > 2 * Self.capacity {
             for old in endingOrder.prefix(Self.capacity) { endings[old] = nil }

@@ -31,8 +31,9 @@ final class Transactions {
     // MARK: Open transactions
 
     func begin(
-        _ options: TransactionOptions, _ database: DatabaseID
+        _ options: TransactionOptions, _ context: CallContext
     ) throws(RPCStatus) -> TransactionID {
+        let database = context.database
         var snapshot = clocks.takeReadTime(database)
         if case .readOnly(let time?) = options {
             try clocks.check(readTime: time, database)
@@ -43,14 +44,17 @@ final class Transactions {
             let bits = randomBits()
             for shift in 0..<8 { id.append(UInt8(truncatingIfNeeded: bits >> (8 * shift))) }
         }
-        try table.begin(options, id: id, database: database, now: clocks.now, snapshot: snapshot)
+        try table.begin(
+            options, id: id, database: database, caller: CallerMark(context), now: clocks.now,
+            snapshot: snapshot)
         return id
     }
 
-    /// Returns the open transaction of an id; a use keeps it alive.
-    func use(_ id: TransactionID, _ database: DatabaseID) throws(RPCStatus) -> TransactionTable.Open
+    /// Returns the open transaction of an id, which must be its caller's; a use keeps it alive.
+    func use(_ id: TransactionID, _ context: CallContext) throws(RPCStatus) -> TransactionTable.Open
     {
-        try table.use(id, database: database, now: clocks.now)
+        try table.use(
+            id, database: context.database, caller: CallerMark(context), now: clocks.now)
     }
 
     func record(_ id: TransactionID, _ path: DocumentPath, version: Timestamp?) {
@@ -64,8 +68,9 @@ final class Transactions {
     /// Returns true if another read would exceed the limit of an optimistic transaction.
     func isFull(_ id: TransactionID) -> Bool { table.isFull(id) }
 
-    func rollback(_ id: TransactionID, _ database: DatabaseID) throws(RPCStatus) {
-        try table.rollback(id, database: database, now: clocks.now)
+    func rollback(_ id: TransactionID, _ context: CallContext) throws(RPCStatus) {
+        try table.rollback(
+            id, database: context.database, caller: CallerMark(context), now: clocks.now)
         releaseLocks(of: id)
     }
 
@@ -117,14 +122,15 @@ final class Transactions {
     /// - Returns: The ticket to wait with; nil if the read may continue.
     func lock(
         _ reading: @autoclosure () -> LockedReading?, of id: TransactionID,
-        _ database: DatabaseID, again ticket: LockTicket?
+        _ context: CallContext, again ticket: LockTicket?
     ) throws(RPCStatus) -> LockTicket? {
-        let open = try use(id, database)
+        let open = try use(id, context)
         guard case .pessimistic = open.mode, let reading = reading() else { return nil }
         if locks.count(of: id) + reading.documents.count >= TransactionTable.maxReads {
             throw TransactionTable.tooManyReads
         }
-        return try lock(.read(reading), database, .transaction(id, age: open.age), again: ticket)
+        return try lock(
+            .read(reading), context.database, .transaction(id, age: open.age), again: ticket)
     }
 
     /// Frees the locks of a transaction that has ended. Its waiting commands fail.

@@ -15,7 +15,15 @@ struct StreamHistory: Equatable {
     /// The answers to the newest batches, encoded, in order.
     private var newest: [[UInt8]] = []
 
-    init(randomBits: () -> UInt64) { id = Self.prefix + DocumentNaming.makeID(randomBits) }
+    /// - Parameter caller: The only caller that can resume the stream.
+    init(of caller: CallerMark, randomBits: () -> UInt64) {
+        id = Self.prefix + DocumentNaming.makeID(randomBits) + "-" + caller.text
+    }
+
+    /// Returns true if an id is one that the caller was given, as far as its text says.
+    static func isID(_ id: String, of caller: CallerMark) -> Bool {
+        id.hasSuffix("-" + caller.text)
+    }
 
     mutating func append(_ reply: CommitReply) {
         position += 1

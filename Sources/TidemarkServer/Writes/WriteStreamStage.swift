@@ -47,7 +47,7 @@ struct WriteStreamStage {
             if let history = stream.history {
                 try apply(request, id, stream.context, history, &commits, &outputs)
             } else {
-                try open(request, id, stream.context.database, commits, &outputs)
+                try open(request, id, stream.context, commits, &outputs)
             }
         } catch let status as RPCStatus {
             end(id, status, &outputs)
@@ -84,15 +84,20 @@ struct WriteStreamStage {
     }
 
     private mutating func open(
-        _ request: WriteRequest, _ id: CallID, _ database: DatabaseID, _ commits: CommitStage,
+        _ request: WriteRequest, _ id: CallID, _ context: CallContext, _ commits: CommitStage,
         _ outputs: inout [Output]
     ) throws {
+        let (database, caller) = (context.database, CallerMark(context))
         guard request.mutations.isEmpty else {
             throw RPCStatus.invalidArgument(
                 "The first message of a write stream cannot hold writes.")
         }
-        if !request.streamID.isEmpty { endConnections(of: request.streamID, database, &outputs) }
-        if let history = try storedHistory(request.streamID, database, commits),
+        // To other callers the id is unknown, and their knowing it ends no connection.
+        let isOwn = StreamHistory.isID(request.streamID, of: caller)
+        if isOwn, !request.streamID.isEmpty {
+            endConnections(of: request.streamID, database, &outputs)
+        }
+        if isOwn, let history = try storedHistory(request.streamID, database, commits),
             let missed = history.responses(after: request.streamToken)
         {
             connections[id]?.history = history
@@ -100,7 +105,7 @@ struct WriteStreamStage {
             outputs.append(Output(id: id, event: .write(history.opening)))
         } else {
             // The history is unknown: the id shows the client that this is another stream.
-            let history = StreamHistory(randomBits: randomBits)
+            let history = StreamHistory(of: caller, randomBits: randomBits)
             connections[id]?.history = history
             outputs.append(Output(id: id, event: .write(history.opening)))
         }

@@ -258,9 +258,11 @@ import TidemarkServer
             #expect(code(read(.at(early)), as: "bob", server) == .permissionDenied)
             #expect(code(read(.latest), as: "ann", server) == .permissionDenied)
             #expect(code(read(.latest), as: "bob", server) == .ok, "his now")
-            let old = try server.begin(.readOnly(at: early))
-            #expect(code(read(.transaction(old)), as: "ann", server) == .ok)
-            #expect(code(read(.transaction(old)), as: "bob", server) == .permissionDenied)
+            for (uid, expected) in [("ann", RPCStatus.Code.ok), ("bob", .permissionDenied)] {
+                let token = `A server with rules`.token(uid)
+                let old = try server.begin(.readOnly(at: early), token: token)
+                #expect(code(read(.transaction(old)), as: uid, server) == expected)
+            }
             let new = ReadConsistency.newTransaction(.readOnly(at: early))
             #expect(code(read(new), as: "bob", server) == .permissionDenied)
         }

@@ -34,14 +34,16 @@ final class TestServer: Sendable {
         return server
     }
 
-    func context(_ label: String? = nil) -> CallContext {
-        CallContext(database: database, label: label)
+    func context(_ label: String? = nil, token: String? = nil) -> CallContext {
+        CallContext(database: database, label: label, token: token)
     }
 
     /// All replies to a request.
-    func replies(_ request: Request, label: String? = nil) throws -> [Reply] {
+    func replies(
+        _ request: Request, label: String? = nil, token: String? = nil
+    ) throws -> [Reply] {
         let heard = Heard<Reply>()
-        _ = server.call(request, context(label)) { heard.receive($0) }
+        _ = server.call(request, context(label, token: token)) { heard.receive($0) }
         machine.run()
         let status = try #require(heard.status, "the call has not ended")
         if status.code != .ok { throw status }
@@ -61,10 +63,12 @@ final class TestServer: Sendable {
     }
 
     func begin(
-        _ options: TransactionOptions = .readWrite(retrying: nil)
+        _ options: TransactionOptions = .readWrite(retrying: nil), token: String? = nil
     ) throws -> TransactionID {
-        guard case .beginTransaction(let id)? = try replies(.beginTransaction(options)).first
-        else { throw RPCStatus(.internal, "no reply") }
+        let replies = try replies(.beginTransaction(options), token: token)
+        guard case .beginTransaction(let id)? = replies.first else {
+            throw RPCStatus(.internal, "no reply")
+        }
         return id
     }
 
