@@ -101,6 +101,10 @@ public final class AccountsServer: Sendable {
         }
         guard let claims = reply.claims else { return reply.fields }
         let token = try await desk.sign(claims)
+        if settings.mode == .secure, let facts = try? await desk.facts(token) {
+            let mark = reply.mark
+            try await onCore { core in core.noteIssue(of: facts, mark: mark) }
+        }
         var fields = reply.fields
         for name in reply.tokenFields { fields[name] = .text(token) }
         return fields

@@ -193,8 +193,11 @@ extension TokenDesk {
 
     /// Returns false if the token becomes valid later than the tolerance of 5 minutes for different
     /// clocks.
+    /// False for a token that is good only later, by more than clocks differ, or from a time that
+    /// cannot be read.
     static func hasBegun(_ claims: [String: JSONTree], at seconds: Int64) -> Bool {
-        claims["nbf"].integer ?? 0 <= seconds + 300
+        guard let begin = claims["nbf"], begin != .null else { return true }
+        return claims["nbf"].integer.map { $0 <= seconds + 300 } ?? false
     }
 
     private static func text(_ value: JSONTree?) -> String? {

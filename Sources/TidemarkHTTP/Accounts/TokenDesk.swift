@@ -103,9 +103,19 @@ struct TokenDesk: Sendable {
                 mode == .secure
                 ? try await verified(text, own, algorithms: ["ES256"]) : try Self.unverified(text)
         } catch { throw .invalidIDToken }
-        guard let facts = TokenFacts(claims) else { throw .invalidIDToken }
+        guard var facts = TokenFacts(claims) else { throw .invalidIDToken }
+        facts.signature = Self.signature(text)
         verifiedTokens[text] = facts
         return facts
+    }
+
+    /// Returns the first half of a signature of ES256, by which a token is known: the second half has
+    /// two right values.
+    private static func signature(_ text: String) -> String? {
+        guard let last = text.split(separator: ".", omittingEmptySubsequences: false).last,
+            last.utf8.count >= 43
+        else { return nil }
+        return String(last.prefix(43))
     }
 
     func customToken(_ text: String) async throws(AccountRefusal) -> CustomTokenFacts {
@@ -208,8 +218,20 @@ struct ClaimSet: JWTPayload {
 final class VerifiedTokens: Sendable {
     /// The maximum number of cached tokens. Above it, the tokens without a recent use are dropped.
     static let capacity = 4_000
+    /// The maximum number of bytes of the known tokens: what they say has about as many again.
+    static let maxBytes = 8 << 20
 
-    private let state = Mutex((newer: [String: TokenFacts](), older: [String: TokenFacts]()))
+    private struct State {
+        var newer: [String: TokenFacts] = [:]
+        var older: [String: TokenFacts] = [:]
+        /// The bytes of the tokens in `newer`.
+        var bytes = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// The number of known tokens.
+    var count: Int { state.withLock { $0.newer.count + $0.older.count } }
 
     subscript(_ token: String) -> TokenFacts? {
         get {
@@ -226,14 +248,12 @@ final class VerifiedTokens: Sendable {
         }
     }
 
-    private static func keep(
-        _ token: String, _ facts: TokenFacts,
-        _ state: inout (newer: [String: TokenFacts], older: [String: TokenFacts])
-    ) {
-        if state.newer.count >= capacity / 2 {
+    private static func keep(_ token: String, _ facts: TokenFacts, _ state: inout State) {
+        let bytes = token.utf8.count
+        if state.newer.count >= capacity / 2 || state.bytes + bytes > maxBytes / 2 {
             state.older = state.newer
-            state.newer = [:]
+            (state.newer, state.bytes) = ([:], 0)
         }
-        state.newer[token] = facts
+        if state.newer.updateValue(facts, forKey: token) == nil { state.bytes += bytes }
     }
 }

@@ -288,6 +288,8 @@ def test_a_provider_is_believed_by_its_key_only(tmp_path):
             "another issuer": ask(sign(dict(good, iss="https://example.com"))),
             "old": ask(sign(dict(good, exp=now - 1))),
             "of the future": ask(sign(dict(good, iat=now + 3600))),
+            "good only later": ask(sign(dict(good, nbf=now + 3600))),
+            "good from a time that is none": ask(sign(dict(good, nbf=["now"]))),
             "another nonce": ask(sign(good), nonce="stolen"),
             "unsigned": ask(f'{part({"alg": "none"})}.{part(good)}.'),
             "a known secret": ask(jwt.encode(good, "x" * 32, algorithm="HS256",
@@ -302,8 +304,12 @@ def test_a_provider_is_believed_by_its_key_only(tmp_path):
         custom = {"aud": "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit."
                          "v1.IdentityToolkit", "uid": "custom-1", "iat": now, "exp": now + 600}
         assert rest.call("signInWithCustomToken", token=sign(custom))["isNewUser"] is True
+        # Good since a moment ago, or in a moment by a clock that is a little ahead.
+        for begin in (now - 60, now + 60):
+            assert rest.call("signInWithCustomToken", token=sign(dict(custom, nbf=begin)))
         for body in (f'{part({"alg": "none"})}.{part(custom)}.', json.dumps(custom),
-                     sign(dict(custom, exp=now - 1)), sign(dict(custom, aud="other"))):
+                     sign(dict(custom, exp=now - 1)), sign(dict(custom, aud="other")),
+                     sign(dict(custom, nbf=now + 3600)), sign(dict(custom, nbf=["now"]))):
             assert rest.refusal("signInWithCustomToken", token=body) == "INVALID_CUSTOM_TOKEN"
 
 

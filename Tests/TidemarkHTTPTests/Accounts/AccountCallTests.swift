@@ -178,3 +178,20 @@ struct AccountCallTests {
         }
     }
 }
+
+struct VerifiedTokensTests {
+    @Test func `known tokens have a bound in bytes`() throws {
+        let known = VerifiedTokens()
+        let facts = try #require(
+            TokenFacts([
+                "aud": .text("demo"), "sub": .text("ann"), "iat": .integer(1), "exp": .integer(2),
+                "iss": .text(TokenFacts.issuer + "demo"),
+            ]))
+        let padding = String(repeating: "t", count: 16_000)
+        for number in 0..<VerifiedTokens.capacity { known["\(number)" + padding] = facts }
+        #expect(known.count * padding.utf8.count <= VerifiedTokens.maxBytes)
+        #expect(known.count > 100)
+        #expect(known["\(VerifiedTokens.capacity - 1)" + padding] == facts, "the newest is known")
+        #expect(known["0" + padding] == nil)
+    }
+}

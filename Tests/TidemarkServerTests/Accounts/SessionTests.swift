@@ -92,6 +92,83 @@ struct SessionTests {
         #expect(accounts.refusal(.lookup, token: try accounts.signIn().token) == nil)
     }
 
+    @Test func `a change of the password ends tokens from earlier in the same second`() throws {
+        let accounts = try TestAccounts()
+        let session = try accounts.signUp()
+        let other = try accounts.signIn()
+        // Another sign-in in this second voids nothing.
+        #expect(accounts.refusal(.lookup, token: session.token) == nil)
+        let changed = TestSession(
+            try accounts.call(.update, ["password": .text("secret-2")], token: session.token))
+        for token in [session.token, other.token] {
+            #expect(accounts.refusal(.lookup, token: token) == .tokenExpired)
+            #expect(throws: AccountRefusal.tokenExpired) { try accounts.core.check(token) }
+        }
+        #expect(accounts.refreshRefusal(other.refreshToken) == .tokenExpired)
+        #expect(accounts.refusal(.lookup, token: changed.token) == nil)
+        let later = try accounts.signIn("ann@example.com", "secret-2")
+        #expect(accounts.refusal(.lookup, token: later.token) == nil)
+        #expect(accounts.refusal(.lookup, token: changed.token) == nil)
+    }
+
+    @Test func `revoking ends tokens from earlier in the same second`() throws {
+        let accounts = try TestAccounts()
+        let session = try accounts.signUp()
+        let fields: [String: JSONTree] = [
+            "localId": .text(session.localID), "validSince": .integer(accounts.seconds),
+        ]
+        _ = try accounts.call(.update, fields, admin: true)
+        #expect(accounts.refusal(.lookup, token: session.token) == .tokenExpired)
+        #expect(accounts.refusal(.lookup, token: try accounts.signIn().token) == nil)
+    }
+
+    @Test func `an account that is made again takes no token of the one before it`() throws {
+        let accounts = try TestAccounts()
+        let old = try accounts.signUp()
+        let id: JSONTree = .text(old.localID)
+        _ = try accounts.call(.delete, ["localId": id], admin: true)
+        let account: [String: JSONTree] = [
+            "localId": id, "email": .text("bob@example.com"), "password": .text("secret-1"),
+        ]
+        _ = try accounts.call(.create, account, admin: true)
+        #expect(accounts.refusal(.lookup, token: old.token) == .tokenExpired)
+        #expect(
+            accounts.refusal(.lookup, token: try accounts.signIn("bob@example.com").token) == nil)
+    }
+
+    @Test func `a token that is signed after its account's tokens were voided is void`() throws {
+        var voided = VoidedTokens()
+        let accounts = try TestAccounts()
+        let token = try accounts.signUp().token
+        let account = ChangedAccounts.Account(project: "test", localID: token.localID)
+        voided.add([account: .init(second: token.issuedAt, mark: 7)])
+        voided.noteIssue(of: token, mark: 6)
+        #expect(voided.contain(token))
+        var later = token
+        later.signature = "another"
+        voided.noteIssue(of: later, mark: 7)
+        #expect(!voided.contain(later))
+    }
+
+    @Test func `voided tokens are remembered for an hour, and are few`() throws {
+        var voided = VoidedTokens()
+        let accounts = try TestAccounts()
+        let first = try accounts.signUp().token
+        for number in 0..<6_000 {
+            var token = first
+            token.signature = "\(number)"
+            token.issuedAt += Int64(number)
+            voided.noteIssue(of: token, mark: Int64(2 * number))
+            let account = ChangedAccounts.Account(project: "test", localID: token.localID)
+            voided.add([account: .init(second: token.issuedAt, mark: Int64(2 * number + 1))])
+            #expect(voided.contain(token))
+        }
+        #expect(voided.count < 4_000)
+        var token = first
+        token.signature = "0"
+        #expect(!voided.contain(token), "it has run out long ago")
+    }
+
     @Test func `in an emulator an earlier time revives them, as in production`() throws {
         let accounts = try TestAccounts(.emulator)
         let session = try accounts.signUp()

@@ -142,6 +142,7 @@ struct OwnAccount: AccountCalls {
         if isChanged { try turn.revokeTokens(of: &account) }
         if let time = try fields.integer("validSince") {
             account.validSince = time
+            if time == seconds { turn.voidTokensOfThisSecond(of: account) }
             if isSecure { try sessions.revokeAll(of: account.row, begunBy: min(time, seconds)) }
         }
     }

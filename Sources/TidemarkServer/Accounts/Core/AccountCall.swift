@@ -67,6 +67,8 @@ package struct TokenFacts: Hashable, Sendable {
     package var authTime: Int64
     package var expiresAt: Int64
     package var claims: [String: JSONTree]
+    /// The first half of the signature, which nobody can change without the key; nil without one.
+    package var signature: String?
 
     /// Returns nil if a claim is missing that every token of this server has.
     package init?(_ claims: [String: JSONTree], issuer: String = Self.issuer) {
@@ -127,6 +129,8 @@ package struct AccountReply: Sendable {
     /// The claims of a token. The shell signs the token and adds it in ``tokenFields``.
     package var claims: [String: JSONTree]?
     package var tokenFields: [String] = []
+    /// The place of the call in the order of all, for ``AccountsCore/noteIssue(of:mark:)``.
+    package var mark: Int64 = 0
 
     /// The error that the caller receives. The changes of the call are kept.
     var refusal: AccountRefusal?

@@ -13,12 +13,14 @@ struct AccountTurn {
     /// The current time, in milliseconds since 1970.
     let now: Int64
     private let changes: AccountChanges
+    private let voided: VoidedTokens
 
     init(
         _ call: AccountCall, _ settings: AccountsSettings, _ environment: AccountsEnvironment,
-        _ transaction: StoreTransaction, _ changes: AccountChanges
+        _ transaction: StoreTransaction, _ changes: AccountChanges, _ voided: VoidedTokens
     ) {
         self.changes = changes
+        self.voided = voided
         self.call = call
         self.settings = settings
         self.environment = environment
@@ -28,6 +30,8 @@ struct AccountTurn {
 
     var fields: AccountFields { call.fields }
     var seconds: Int64 { now / 1_000 }
+    /// The turn's place in the order of all.
+    var mark: Int64 { changes.mark }
     var isSecure: Bool { settings.mode == .secure }
     var accounts: AccountTable {
         AccountTable(project: call.project, transaction: transaction, changes: changes)
@@ -91,7 +95,9 @@ struct AccountTurn {
             throw AccountRefusal.userNotFound
         }
         if account.isDisabled { throw AccountRefusal.userDisabled }
-        if token.issuedAt < account.validSince { throw AccountRefusal.tokenExpired }
+        if token.issuedAt < account.validSince || isSecure && voided.contain(token) {
+            throw AccountRefusal.tokenExpired
+        }
         return account
     }
 
@@ -172,9 +178,15 @@ struct AccountTurn {
     /// Revokes all tokens of an account that were issued before now.
     func revokeTokens(of account: inout Account) throws {
         account.validSince = seconds
+        voidTokensOfThisSecond(of: account)
         // If `validSince` is moved back, the tokens become valid again. If tokens are signed, the
         // sessions are revoked permanently to prevent that. Source: server-production-facts 10.
         if isSecure { try sessions.revokeAll(of: account.row, begunBy: seconds) }
+    }
+
+    /// Voids the tokens from earlier in this second, which `validSince` does not tell apart.
+    func voidTokensOfThisSecond(of account: Account) {
+        changes.void(account.localID, in: call.project, second: seconds)
     }
 
     // MARK: The project

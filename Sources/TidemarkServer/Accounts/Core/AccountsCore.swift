@@ -15,6 +15,9 @@ package final class AccountsCore {
     var limiter = AttemptLimiter()
     /// The changes since the last ``takeChangedAccounts()``.
     private var changed = ChangedAccounts()
+    private var voided = VoidedTokens()
+    /// The mark of the last transaction.
+    private var lastMark: Int64 = 0
 
     /// - Parameter dataDirectory: The folder of the file; nil keeps the accounts in memory.
     package init(
@@ -48,7 +51,9 @@ package final class AccountsCore {
         if call.method.isForAdmins, !call.isAdmin { throw .insufficientPermission }
         let reply = try inTransaction(isRead: call.method.isRead, call) { turn throws in
             turn.key = key
-            return try turn.answer()
+            var reply = try turn.answer()
+            reply.mark = turn.mark
+            return reply
         }
         if let refusal = reply.refusal { throw refusal }
         settle(call)
@@ -58,15 +63,18 @@ package final class AccountsCore {
     func inTransaction<T>(
         isRead: Bool, _ call: AccountCall, _ body: (inout AccountTurn) throws -> T
     ) throws(AccountRefusal) -> T {
-        let changes = AccountChanges()
+        lastMark = max(lastMark + 1, environment.now().microseconds)
+        let changes = AccountChanges(mark: lastMark)
+        let voided = voided
         func run(_ transaction: StoreTransaction) throws -> T {
-            var turn = AccountTurn(call, settings, environment, transaction, changes)
+            var turn = AccountTurn(call, settings, environment, transaction, changes, voided)
             return try body(&turn)
         }
         do {
             if isRead { return try store.read(run) }
             let result = try store.write(.disk, run)
             changed.add(changes.changed)
+            self.voided.add(changes.voided)
             return result
         } catch let refusal as AccountRefusal {
             throw refusal
@@ -77,6 +85,13 @@ package final class AccountsCore {
     }
 
     // MARK: Tokens
+
+    /// Notes a token that was signed for a reply, before its caller is told.
+    ///
+    /// - Parameter mark: The reply's.
+    package func noteIssue(of token: TokenFacts, mark: Int64) {
+        voided.noteIssue(of: token, mark: mark)
+    }
 
     /// Returns the accounts that have changed since the last call. Their tokens can be invalid now.
     package func takeChangedAccounts() -> ChangedAccounts {

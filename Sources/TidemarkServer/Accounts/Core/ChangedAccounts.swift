@@ -32,5 +32,17 @@ package struct ChangedAccounts: Sendable {
 
 /// The changes of one transaction so far. Used by a single transaction, on one thread.
 final class AccountChanges {
+    /// The transaction's place in the order of all: larger than those of all before it.
+    let mark: Int64
     var changed = ChangedAccounts()
+    /// The accounts whose tokens it has voided.
+    private(set) var voided: [ChangedAccounts.Account: VoidedTokens.Moment] = [:]
+
+    init(mark: Int64) { self.mark = mark }
+
+    /// Voids the tokens of an account that were issued in this second, before this transaction.
+    func void(_ localID: String, in project: String, second: Int64) {
+        voided[ChangedAccounts.Account(project: project, localID: localID)] =
+            VoidedTokens.Moment(second: second, mark: mark)
+    }
 }

@@ -148,6 +148,8 @@ extension AccountTable {
             lastRefreshAt, validSince, initialEmail) VALUES (\(places))
             """, values)
         account.row = transaction.lastInsertedRowID
+        // An account of the same id may have been deleted in this second.
+        changes.void(account.localID, in: project, second: account.validSince)
         try insertLinks(of: account)
     }
 
