@@ -28,7 +28,7 @@ package struct IndexShape: Hashable, Sendable {
             IndexedField($0.field, .vector(dimension: $0.vector.count))
         }
         let fields = aggregations.compactMap(\.field)
-        let sent = query.wireForm
+        let sent = aggregations.isEmpty ? query.wireForm : query.aggregationForm
         var seen: Set<IndexNeed> = []
         return disjuncts(of: query.filter).compactMap { conjunction in
             let need = IndexNeed(conjunction, of: sent, summed: fields)

@@ -17,7 +17,9 @@ extension Query {
             !orders.contains { $0.field == field }
         }
         if fields.isEmpty { return self }
-        if self.orders.contains(where: { $0.field.isDocumentID }) {
+        // A cursor that reaches the name has fixed its place, as an explicit order has.
+        let values = max(start?.values.count ?? 0, end?.values.count ?? 0)
+        if self.orders.contains(where: { $0.field.isDocumentID }) || values >= orders.count {
             let names = fields.map(\.encoded).joined(separator: ", ")
             throw .invalidArgument(
                 "This query requires an index with fields [\(names)] after __name__ and Firestore "

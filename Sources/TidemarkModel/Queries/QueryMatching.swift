@@ -82,6 +82,18 @@ extension Query {
 }
 
 extension Query {
+    /// The query in the wire form of an aggregation: ``wireForm`` with the explicit orders alone.
+    ///
+    /// The server puts the summed fields after the explicit orders and before the name, and
+    /// refuses the query if the name is an explicit order. Source: firebase-js-sdk,
+    /// `queryToAggregateTarget` ("Do not include implicit order-bys for aggregate queries").
+    package var aggregationForm: Query {
+        guard case .last? = limit, !orders.isEmpty else { return wireForm }
+        var result = wireForm
+        result.orders = orders.map { Order($0.field, $0.direction.flipped) }
+        return result
+    }
+
     /// ``normalizedOrders`` without the implicit orders after the name. The name alone decides the
     /// order, and the server adds those orders itself but rejects them in a request. Orders for
     /// which a cursor has values stay.

@@ -47,7 +47,7 @@ final class Fetches: @unchecked Sendable {
     ) {
         if let reason = refusal(tag) { return completion(.failure(reason)) }
         let request = RunAggregationQueryRequest(
-            query: query.wireForm, aggregations: aggregations)
+            query: query.aggregationForm, aggregations: aggregations)
         aggregate(request, tag, deadline, completion)
     }
 
@@ -168,7 +168,7 @@ final class Fetches: @unchecked Sendable {
         if let expected { return completion(cache.read { try range.compare($0, with: expected) }) }
         if let reason = meter.refusal(of: tag) { return completion(.failure(reason)) }
         let request = RunAggregationQueryRequest(
-            query: range.query.wireForm, aggregations: range.aggregations,
+            query: range.query.aggregationForm, aggregations: range.aggregations,
             consistency: readTime.map { .at($0) } ?? .latest)
         aggregate(request, tag.or(.audit), deadline) { [self] reply in
             completion(reply.flatMap { reply in cache.read { try range.compare($0, with: reply) } })
