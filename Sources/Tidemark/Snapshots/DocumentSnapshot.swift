@@ -79,10 +79,27 @@ public class DocumentSnapshot: @unchecked Sendable {
     /// Two names that differ only in the composition of an accent are two fields of Firestore, but
     /// one key of a Swift dictionary. The dictionary holds the first name in the order of bytes,
     /// with its own value. The log names the other field, which `get(_:)` of a `FieldPath` returns.
+    /// names the other, which `get(_:)` of a `FieldPath` returns; ``fieldNames(in:)`` lists both. To write
+    /// such a document, use `updateData` with a `FieldPath` for each field: `setData` of this dictionary
+    /// would remove the other field, and is refused.
     public func data() -> [String: Any]? { data(with: .none) }
 
     public func data(with behavior: ServerTimestampBehavior) -> [String: Any]? {
         fields.map(export(behavior).any)
+    }
+
+    /// Returns the names of all fields, or of the entries of a map, in the order of their bytes.
+    ///
+    /// Names that are one key of a Swift dictionary, see ``data()``, are all listed.
+    ///
+    /// - Parameter map: The path of a map; nil for the document itself.
+    /// - Returns: The names; none when the document does not exist or has no such map.
+    public func fieldNames(in map: FieldPath? = nil) -> [String] {
+        guard let map else { return fields?.entries.map(\.key) ?? [] }
+        guard let path = try? map.resolved(), case .map(let value)? = fields?[path] else {
+            return []
+        }
+        return value.entries.map(\.key)
     }
 
     /// Returns the value of one field; nil if there is none.

@@ -13,6 +13,8 @@ public final class Transaction: Sendable {
         var attempt: TransactionAttempt
         /// The error of the first invalid call, which the commit throws.
         var fault: FirestoreError?
+        /// The documents that were read and exist.
+        var found: [DocumentPath: Document] = [:]
     }
 
     private let firestore: Firestore
@@ -55,7 +57,8 @@ public final class Transaction: Sendable {
     ) throws(FirestoreError) -> DocumentSnapshot {
         let (found, readTime) = row
         try state.withLock { state in
-            Result { () throws(SyncError) in try state.attempt.read(path, found) }
+            state.found[path] = found
+            return Result { () throws(SyncError) in try state.attempt.read(path, found) }
         }.mapError(FirestoreError.init).get()
         return DocumentSnapshot(
             document, path, found.map { ViewDocument($0) }, freshness: .fresh(readTime: readTime),
@@ -151,6 +154,10 @@ public final class Transaction: Sendable {
     ) -> Transaction {
         do throws(FirestoreError) {
             let mutation = try translate(try checked(document))
+            let found = state.withLock { $0.found[mutation.path] }
+            if let lost = TwinNames.lost(by: mutation, from: found?.fields) {
+                throw FirestoreError(TwinNames.refusal(lost, of: mutation.path))
+            }
             try noting { attempt throws(SyncError) in
                 try attempt.write(mutation, isUpdate: isUpdate)
             }

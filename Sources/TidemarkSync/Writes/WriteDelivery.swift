@@ -73,6 +73,7 @@ final class WriteDelivery: @unchecked Sendable {
         guard local.queue.pending.batches.count < limit else {
             return observer(.failed(.queueFull(limit: limit)))
         }
+        if let refusal = refusal(ofTwinsIn: mutations) { return observer(.failed(refusal)) }
         if context.gate.isReadOnly, let inbox = storage.opening.inbox(of: storage.user) {
             return journalled(shared.leave(mutations, in: inbox, observer))
         }
@@ -89,6 +90,19 @@ final class WriteDelivery: @unchecked Sendable {
         observers[batch.id] = observer
         observer(.journalled(batch: batch.id))
         journalled(changed)
+    }
+
+    /// Returns why a write of a dictionary must not replace the document that is known here; nil if
+    /// it may. A cache that cannot be read is an error of the write itself.
+    private func refusal(ofTwinsIn mutations: [Mutation]) -> SyncError? {
+        for mutation in mutations {
+            let lost = TwinNames.lost(
+                by: mutation,
+                from: (try? storage.local.documents.document(at: mutation.path))?.viewDocument?
+                    .document.fields)
+            if let lost { return TwinNames.refusal(lost, of: mutation.path) }
+        }
+        return nil
     }
 
     /// Informs the views and the queue's observers, and sends.

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 import TidemarkTesting
 
@@ -29,9 +28,7 @@ import TidemarkTesting
     }
 
     @Test func `keep their own values in a dictionary, and the log names the other`() async throws {
-        let lines = Mutex<[String]>([])
-        Firestore.log(to: LogSink { line in lines.withLock { $0.append(line.text) } })
-        defer { Firestore.log(to: .standardError) }
+        KeptLog.begin()
         // A name of this test's own: the log is told of each once.
         let (one, two) = ("log\u{E9}", "loge\u{301}")
         try await withDocument { firestore, document, snapshot in
@@ -54,7 +51,7 @@ import TidemarkTesting
             _ = logged.data()
             _ = logged.data()
         }
-        let told = lines.withLock { $0 }.filter { $0.contains("log\\u{00E9}") }
+        let told = KeptLog.lines.map(\.text).filter { $0.contains("log\\u{00E9}") }
         #expect(told.count == 1, "\(told)")
     }
 
