@@ -14,7 +14,11 @@ public struct Caller: Hashable, Sendable {
     package func checkReach(of database: DatabaseID) throws(RPCStatus) {
         guard let project, !project.hasSameBytes(as: database.project) else { return }
         throw RPCStatus(
-            .unauthenticated, "The token is of project \(project), not of \(database.project).")
+            .unauthenticated,
+            """
+            The token is of project \(project), not of \(database.project). An API key names no \
+            project to this server: accounts are of the project that --accounts-project names.
+            """)
     }
 }
 
