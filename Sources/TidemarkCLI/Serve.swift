@@ -110,6 +110,7 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         AccessOptions.takeOffCommandLine()
         ProcessMemory.settleHeap()
+        webOptions.shortenPatience()
         let shares = PortShares(descriptors: DescriptorLimit.raise())
         if untilInputEnds { EndOfInput.endsThisProcess() }
         let directory = memory ? nil : data ?? ".tidemark"

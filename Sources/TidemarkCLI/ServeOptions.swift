@@ -3,6 +3,7 @@ import Foundation
 import TidemarkHTTP
 import TidemarkModel
 import TidemarkServer
+import TidemarkWire
 
 /// The options for access to a server.
 struct AccessOptions: ParsableArguments {
@@ -94,6 +95,19 @@ struct WebOptions: ParsableArguments {
             https://app.example. Repeatable. Pages of this machine always may.
             """, valueName: "origin"))
     var origins: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "For tests: multiplies the times that slow connections have, from 0.001 to 1.",
+            visibility: .hidden))
+    var patience = 1.0
+
+    func validate() throws {
+        guard 0.001...1 ~= patience else { throw ValidationError("--patience is 0.001 to 1.") }
+    }
+
+    /// Shortens the times of slow connections of this process.
+    func shortenPatience() { PatienceScale.set(patience) }
 
     /// Returns the names and addresses for a certificate, besides those of loopback.
     func names(listeningOn host: String) -> [String] {

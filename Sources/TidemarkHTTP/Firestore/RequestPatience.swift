@@ -1,5 +1,6 @@
 package import NIOCore
 import Synchronization
+import TidemarkWire
 
 /// The maximum durations of the parts of a request, and of an idle connection.
 package struct RequestPatience: Sendable {
@@ -8,7 +9,12 @@ package struct RequestPatience: Sendable {
     package var body = TimeAmount.seconds(60)
     package var idle = TimeAmount.seconds(120)
 
-    package init() {}
+    /// The times of this process: 30 s, 60 s and 2 minutes, unless ``PatienceScale`` shortens them.
+    package init() {
+        head = PatienceScale.scaled(head)
+        body = PatienceScale.scaled(body)
+        idle = PatienceScale.scaled(idle)
+    }
 }
 
 /// Closes a connection if the head of a request is incomplete after the time limit. The library's

@@ -146,7 +146,7 @@ private final class ProtocolDetection: ChannelInboundHandler, RemovableChannelHa
 
     func channelActive(context: ChannelHandlerContext) {
         let channel = context.channel
-        timer = context.eventLoop.scheduleTask(in: Self.patience) {
+        timer = context.eventLoop.scheduleTask(in: PatienceScale.scaled(Self.patience)) {
             channel.close(mode: .all, promise: nil)
         }
         context.fireChannelActive()

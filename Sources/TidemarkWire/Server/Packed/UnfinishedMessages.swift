@@ -19,9 +19,9 @@ final class UnfinishedMessages: ChannelInboundHandler {
     private var share: BodyBudget.Share?
     private var timer: Scheduled<Void>?
 
-    init(_ budget: BodyBudget, patience: TimeAmount = UnfinishedMessages.patience) {
+    init(_ budget: BodyBudget, patience: TimeAmount? = nil) {
         self.budget = budget
-        self.patience = patience
+        self.patience = patience ?? PatienceScale.scaled(Self.patience)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
