@@ -8,24 +8,27 @@ struct RequestParts {
     /// A message whose fields are counted.
     private enum Kind {
         case writes(field: UInt64), names(field: UInt64), masked(field: UInt64)
-        case query(field: UInt64), aggregated, target
+        case query(field: UInt64), aggregated, aggregation, target
         case write, transform, mask, structured, filter, composite, queryTarget, documents
-        case projection
+        case projection, cursor
     }
 
     /// The kind of a field.
-    private enum Part { case other, name, message, group(Kind) }
+    private enum Part { case other, name, message, few, group(Kind) }
 
     /// The length below which a request is not counted: it cannot hold enough parts.
     private static let least = 1 << 14
     /// The number of messages, and of names, that every request may have.
     private static let free = 20_000
-    /// The maximum number of filters of one query. The server's own limits are lower.
+    /// The maximum number of filters of one query, and of its figures and values of cursors. The
+    /// server's own limits are lower.
     private static let maxFilters = 1_000
 
     private var messages = 0
     private var names = 0
     private var filters = 0
+    /// Figures of an aggregation, and values of cursors.
+    private var few = 0
 
     /// - Throws: `INVALID_ARGUMENT` if a request has more parts than its length allows. Malformed
     ///   bytes pass: their decoder reports them.
@@ -67,6 +70,7 @@ struct RequestParts {
                 case .other: continue
                 case .name: names += 1
                 case .message: messages += 1
+                case .few: few += 1
                 case .group(let inner):
                     messages += 1
                     if case .filter = inner { filters += 1 }
@@ -80,7 +84,7 @@ struct RequestParts {
 
     private func isOver(_ length: Int) -> Bool {
         messages > Self.free + length / 16 || names > Self.free + length / 8
-            || filters > Self.maxFilters
+            || filters > Self.maxFilters || few > Self.maxFilters
     }
 
     private static func part(_ field: UInt64, of kind: Kind) -> Part {
@@ -94,7 +98,9 @@ struct RequestParts {
         case (.write, 7): .message
         case (.transform, 2): .message
         case (.mask, 1): .name
-        case (.aggregated, 2): .group(.query(field: 1))
+        case (.aggregated, 2): .group(.aggregation)
+        case (.aggregation, 1): .group(.structured)
+        case (.aggregation, 3): .few
         case (.target, 2): .group(.queryTarget)
         // A target is a message inside the request, so the field numbers below are the target's.
         case (.queryTarget, 2): .group(.query(field: 2))
@@ -103,6 +109,8 @@ struct RequestParts {
         case (.structured, 1): .group(.projection)
         case (.structured, 2), (.structured, 4): .message
         case (.structured, 3): .group(.filter)
+        case (.structured, 7), (.structured, 8): .group(.cursor)
+        case (.cursor, 1): .few
         case (.projection, 2): .message
         case (.filter, 1): .group(.composite)
         case (.composite, 2): .group(.filter)
