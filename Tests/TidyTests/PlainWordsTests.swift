@@ -7,8 +7,8 @@ import Testing
     /// The targets whose comments were reworded. A target is added when it meets the limits.
     private static let finished = [
         "ChatsCore", "ChatsViews", "ExampleKit", "HealthCore", "HealthViews", "HomesCore",
-        "MessagesCore", "MessagesViews", "StampsCore", "Tidemark", "TidemarkAudit", "TidemarkCLI",
-        "TidemarkConsole", "TidemarkDemo", "TidemarkEncryption", "TidemarkExport",
+        "MessagesCore", "MessagesViews", "StampsCore", "Tidemark", "TidemarkApp", "TidemarkAudit",
+        "TidemarkCLI", "TidemarkConsole", "TidemarkDemo", "TidemarkEncryption", "TidemarkExport",
         "TidemarkGoogleAuth", "TidemarkHTTP", "TidemarkHealth", "TidemarkHealthSync",
         "TidemarkImages", "TidemarkLint", "TidemarkLintCLI", "TidemarkModel", "TidemarkPhones",
         "TidemarkREST", "TidemarkResilience", "TidemarkRules", "TidemarkServer", "TidemarkShow",

@@ -1,17 +1,17 @@
 public import Tidemark
 
-/// One feed over a collection: opened from disk at once, then brought up to date at the price of
-/// what changed.
+/// A feed over a collection. It opens from disk immediately, and a sync costs only the changes.
 ///
-/// It shows a window: the newest ``FeedDefinition/window`` items of what the device holds, so that
-/// opening costs what a screen shows, however much is held. ``loadMore(_:)`` makes it longer.
+/// A feed shows a window: the newest ``FeedDefinition/window`` items that the device holds. The
+/// cost of opening depends on the window and not on the number of held items. ``loadMore(_:)``
+/// extends the window.
 ///
-/// A feed is of the user in whose time it was made: after a change of the user its calls throw
-/// `cancelled`, and the next user's feed is another one.
+/// A feed belongs to the user who was signed in when it was made. After a change of the user its
+/// calls throw `cancelled`, and the next user needs another feed.
 ///
-/// Nothing is missed and nothing shown twice, as far as the feed's ``FeedDefinition/Way`` goes. All
-/// times are the server's; the device's clock plays no part, but for how old a feed is said to be before
-/// the server has answered.
+/// The feed misses nothing and shows nothing twice, within the limits of its
+/// ``FeedDefinition/Way``. All times are the server's. The device's clock is only used for the age
+/// of a feed before the server has answered.
 public actor Feed {
     typealias Machine = FeedMachine<QueryDocumentSnapshot>
 
@@ -20,16 +20,16 @@ public actor Feed {
     private var machine: Machine
     private var calls: [Machine.CallID: CheckedContinuation<Machine.Outcome, Never>] = [:]
     private var lastCall = 0
-    /// Of the last call that asked for something.
+    /// The tag of the last call that requested something.
     private var tag = ReadTag()
     private var watchers: [Int: AsyncStream<NumberedFeedState>.Continuation] = [:]
     private var observers: [Int: AsyncStream<FeedEvent>.Continuation] = [:]
     private var nextWatcher = 0
     public private(set) var state: FeedState
-    /// How many states there were before the present one.
+    /// The number of states before the present one.
     private(set) var stateNumber = 0
 
-    /// - Throws: `invalidArgument` when the definition makes no sense.
+    /// - Throws: `invalidArgument` if the definition is invalid.
     public init(_ definition: FeedDefinition) throws(FirestoreError) {
         let parsed = try ParsedDefinition(definition)
         let firestore = definition.query.firestore
@@ -48,43 +48,43 @@ public actor Feed {
 
     public var items: [FeedItem] { state.items }
     public var unreadCount: Int { state.unreadCount }
-    /// Its marks, once it has been opened; see ``Pager/setMarks(_:)``.
+    /// The feed's marks, after it was opened; see ``Pager/setMarks(_:)``.
     public var marks: Marks { machine.marks }
-    /// What the device knows that it holds completely.
+    /// The parts of the feed that the device holds completely.
     public var coverage: Coverage { machine.progress.coverage }
-    /// What the next ``sync()`` will ask, what it costs, and why. Asks nothing.
+    /// The next request of ``sync()``, its cost and its reason. Sends nothing.
     public var plan: ReadPlan { machine.plan(at: DeviceTime(environment)) }
-    /// What happened to its marks and reads, since it was made.
+    /// The counts of the feed's marks and reads since it was made.
     public var counters: FeedCounters { machine.counters }
-    /// True if a listener keeps it up to date.
+    /// True if a listener keeps the feed up to date.
     var isListening: Bool { machine.live.listen != nil }
-    /// True if it listens and the server has answered the listener.
+    /// True if the feed listens and the server has answered the listener.
     package var isLive: Bool { machine.live.listen != nil && machine.live.isConfirmed }
-    /// Documents and index entries looked at to fill the window, since the start.
+    /// The number of documents and index entries examined to fill the window, since the start.
     package var rowsScanned: Int { machine.rowsScanned }
 
-    /// Reads the window from what the device holds: the newest items, as many as it had before or
-    /// as the definition says. Costs no reads; asks no server. It looks at the items it shows and
-    /// at the marked deletes between them, and counts the unread where they go on below the window.
+    /// Reads the window from the device: the newest items, as many as before or as in the
+    /// definition. Costs no reads and sends no request. It examines the shown items and the marked
+    /// deletes between them, and counts unread items below the window.
     @discardableResult
     public func open() async throws(FirestoreError) -> [FeedItem] {
         _ = try await call { .open($0) }
         return state.items
     }
 
-    /// Opens as ``open()`` does, and returns when the rows of the window are shown. Unread items below
-    /// the window may still be counted, which takes longer where many are held.
+    /// Opens the feed like ``open()``, but returns when the rows of the window are shown. Unread
+    /// items below the window can still be counted, which takes longer if many are held.
     package func openWindow() async throws(FirestoreError) {
         _ = try await call { .openWindow($0) }
     }
 
-    /// Makes the window longer by the next `count` items that the device holds. Costs no reads, and
-    /// asks no server, but in a feed with a ``FeedDefinition/limit``: what the device does not hold is
-    /// read from the server, a page at a time, at a read for each item.
+    /// Extends the window by the next `count` items that the device holds. This costs no reads and
+    /// sends no request. The exception is a feed with a ``FeedDefinition/limit``: items that the
+    /// device does not hold are read from the server, page by page, at one read per item.
     ///
     /// - Returns: All items of the window.
-    /// - Throws: What the server or the disk answered. What is shown stays, and the next call, or the
-    ///   next sync, reads what is missing.
+    /// - Throws: The error of the server or the disk. The shown items stay, and the next call or
+    ///   the next sync reads the missing items.
     @discardableResult
     public func loadMore(_ count: Int) async throws(FirestoreError) -> [FeedItem] {
         guard count > 0 else {
@@ -94,37 +94,38 @@ public actor Feed {
         return state.items
     }
 
-    /// Makes the window as long as the feed, now and as it grows. Costs no reads, but in a feed with a
-    /// ``FeedDefinition/limit``, which reads all of its history; and time and memory for all of it.
+    /// Extends the window to the whole feed, now and as the feed grows. This needs time and memory
+    /// for all items. It costs no reads, except in a feed with a ``FeedDefinition/limit``, which
+    /// then reads all of its history.
     @discardableResult
     public func loadAll() async throws(FirestoreError) -> [FeedItem] { try await loadMore(.max) }
 
-    /// Brings the feed up to date. Calls made while one runs share it. Of the window only what
-    /// changed is read again.
+    /// Syncs the feed. Calls during a sync share it. Only the changed items of the window are read
+    /// again.
     ///
-    /// - Throws: What the server or the disk answered. What had arrived by then is kept, and the
-    ///   next sync goes on from there.
+    /// - Throws: The error of the server or the disk. Received pages are kept, and the next sync
+    ///   continues after them.
     @discardableResult
     public func sync() async throws(FirestoreError) -> FeedSync {
         guard case .synced(let result) = try await call({ .sync($0) }) else { return FeedSync() }
         return result
     }
 
-    /// Brings the feed up to date for a reason that has a budget of its own: for example a push that
-    /// names its context, of which the system lets an app do something for some seconds.
+    /// Syncs the feed for a reason with its own budget, for example a push that names the feed's
+    /// context. After a push the system lets an app run for some seconds.
     ///
     /// ```swift
     /// let sync = try await feed.sync(because: .push)
     /// if sync.isCut { print("the rest comes when the feed is opened") }
     /// ```
     ///
-    /// Its reads are counted under the reason's label, for which the app may set a `ReadBudget`. A call
-    /// that joins a sync of an opened feed costs what that costs.
+    /// The reads are counted under the reason's label, for which the app can set a `ReadBudget`. A
+    /// call that joins a sync of an opened feed costs as much as that sync.
     ///
-    /// - Parameter reason: What it is for.
-    /// - Returns: What it came to; ``FeedSync/isCut`` where the reads were not enough. What arrived is
-    ///   kept, and shown.
-    /// - Throws: What the server or the disk answered; `resourceExhausted` where the label's budget is
+    /// - Parameter reason: The reason of the sync.
+    /// - Returns: The result. ``FeedSync/isCut`` is true if the maximum number of reads was not
+    ///   enough. Received items are kept and shown.
+    /// - Throws: The error of the server or the disk; `resourceExhausted` if the label's budget is
     ///   used up.
     @discardableResult
     public func sync(because reason: SyncReason) async throws(FirestoreError) -> FeedSync {
@@ -139,16 +140,16 @@ public actor Feed {
     }
 }
 
-/// Why a feed is brought up to date while nobody looks at it, and what that may cost.
+/// The reason to sync a feed that is not shown, and the maximum cost.
 public struct SyncReason: Hashable, Sendable {
-    /// Under which its reads are counted.
+    /// The label under which the reads are counted.
     public let label: String
-    /// Reads of one sync at the most; a shared mark is one of them.
+    /// The maximum number of reads of one sync. The read of a shared mark is included.
     public let maxReads: Int
 
     /// - Parameters:
-    ///   - label: Under which its reads are counted.
-    ///   - maxReads: Reads of one sync at the most, at least 1.
+    ///   - label: The label under which the reads are counted.
+    ///   - maxReads: The maximum number of reads of one sync, at least 1.
     public init(label: String, maxReads: Int) {
         precondition(maxReads > 0)
         self.label = label
@@ -160,28 +161,32 @@ public struct SyncReason: Hashable, Sendable {
 }
 
 extension Feed {
-    /// Keeps the feed up to date by listening, once everything that is missing has been read, until
-    /// ``stopListening()`` or the feed goes. What it shows comes with ``states``.
+    /// Reads everything that is missing, and then listens and keeps the feed up to date. It
+    /// continues until ``stopListening()`` is called or the feed is released. ``states`` reports
+    /// the changes.
     ///
-    /// Costs: by change time, what changed since the last read and the overlap, in place of a sync,
-    /// or only what changed where it listened within the last 30 minutes; then a read for each
-    /// change. By item time a sync, then the newest item again and each new one. With audits a sync,
-    /// then the ``FeedDefinition/pageSize`` newest once more and each change to them; what happens
-    /// below them is found by the next sync. A shared mark costs one read, and one a change.
+    /// Cost with change times: the changes since the last read and those of the overlap, instead of
+    /// a sync. If the feed listened within the last 30 minutes, only the changes. Afterwards each
+    /// change costs a read. Cost with item times: a sync, then the newest item again and each new
+    /// item. Cost with audits: a sync, then the newest ``FeedDefinition/pageSize`` items once more
+    /// and each change of them; the next sync finds changes below them. A shared mark costs one
+    /// read, and one per change.
     ///
-    /// Bounded: where more changes than a page of them it reads pages, and listens anew above them. A feed
-    /// with a ``FeedDefinition/limit`` counts the changes of an absence of three days or more at one read,
-    /// and costs its limit and one at the most. A shorter absence costs at most twice its limit. A
-    /// failure is shown as the phase, and tried again after 1 s, 2 s and so on up to a minute.
+    /// The listener is bounded: if there are more changes than a page, the feed reads pages and
+    /// then listens again above them. A feed with a ``FeedDefinition/limit`` counts the changes
+    /// after an absence of three days or more, for one read, and then costs at most its limit and
+    /// one. A shorter absence costs at most twice the limit. A failure is shown as the phase. It is
+    /// retried after 1 s, 2 s and so on, up to a minute.
     public func startListening() {
         tag = .current
         step(.live(true))
     }
 
-    /// Listens as ``startListening()`` does, and returns when the feed is up to date. If the listener
-    /// reports what a ``sync()`` would request, this takes one round trip and reads nothing twice.
+    /// Listens like ``startListening()``, and returns when the feed is up to date. If the listener
+    /// reports everything that a ``sync()`` would request, this takes one round trip and reads
+    /// nothing twice.
     ///
-    /// - Throws: As ``sync()``, after which it goes on listening.
+    /// - Throws: The error of ``sync()``; the feed still listens afterwards.
     @discardableResult
     package func comeLive() async throws(FirestoreError) -> FeedSync {
         guard case .synced(let result) = try await call({ .comeLive($0) }) else {
@@ -190,19 +195,21 @@ extension Feed {
         return result
     }
 
-    /// No longer. What is known by now is stored, so that the next time can go on from there.
+    /// Stops listening. The progress is stored, and the next start continues from it.
     public func stopListening() { step(.live(false)) }
 
-    /// Hides every item up to `time`, for good; nil for all that is shown now. Works offline.
+    /// Hides every item up to `time` permanently; nil for all items that are shown now. Works
+    /// offline.
     ///
-    /// - Returns: Where the mark went; one ahead of the server's time is moved to that instead. Before
-    ///   anything is known of that time it goes where it was told, and back when the server answers.
+    /// - Returns: The new mark. A time ahead of the server's time is replaced by that time. While
+    ///   the server's time is unknown, the mark moves to `time`, and moves back when the server
+    ///   answers.
     @discardableResult
     public func clear(through time: Timestamp? = nil) async throws(FirestoreError) -> Marks.Move? {
         try await move(.action, to: time.map { .time($0) } ?? .newest)
     }
 
-    /// Remembers that the user has seen every item up to `time`; nil for all that is shown now.
+    /// Marks every item up to `time` as seen; nil for all items that are shown now.
     @discardableResult
     public func markConsumed(
         through time: Timestamp? = nil
@@ -210,7 +217,8 @@ extension Feed {
         try await move(.consumption, to: time.map { .time($0) } ?? .newest)
     }
 
-    /// As ``clear(through:)``, in milliseconds since 1970; a negative mark is invalid and is reset.
+    /// Clears like ``clear(through:)``, with milliseconds since 1970. A negative mark is invalid
+    /// and resets the mark.
     @discardableResult
     public func clear(
         throughMilliseconds milliseconds: Int64
@@ -218,8 +226,8 @@ extension Feed {
         try await move(.action, to: .milliseconds(milliseconds))
     }
 
-    /// As ``markConsumed(through:)``, in milliseconds since 1970; a negative mark is invalid and is
-    /// reset.
+    /// Marks items as seen like ``markConsumed(through:)``, with milliseconds since 1970. A
+    /// negative mark is invalid and resets the mark.
     @discardableResult
     public func markConsumed(
         throughMilliseconds milliseconds: Int64
@@ -241,8 +249,8 @@ extension Feed {
 extension Feed {
     private static let cancelled = FirestoreError(.cancelled, "The task was cancelled.")
 
-    /// Waits for what becomes of a call. When the task is cancelled it throws `cancelled` at once;
-    /// what was begun goes on.
+    /// Waits for the outcome of a call. If the task is cancelled, the function throws `cancelled`
+    /// immediately, and the started work continues.
     private func call(
         _ event: (Machine.CallID) -> Machine.Event
     ) async throws(FirestoreError) -> Machine.Outcome {
@@ -285,7 +293,8 @@ extension Feed {
         calls.removeValue(forKey: call)?.resume(returning: outcome)
     }
 
-    /// The feed now and as it changes; a slow loop skips to the newest. Opens nothing by itself.
+    /// The present state and each later state; a slow loop skips to the newest. It does not open
+    /// the feed.
     public nonisolated var states: FeedStates { FeedStates(feed: self) }
 
     func watch() -> AsyncStream<NumberedFeedState> {
@@ -304,8 +313,8 @@ extension Feed {
         observers[number] = nil
     }
 
-    /// What happens to its marks and reads from now on, to be logged or counted; of more than 1,000
-    /// that wait the oldest go.
+    /// Returns the events of the feed's marks and reads from now on, for a log or a counter. If
+    /// more than 1,000 events are waiting, the oldest are dropped.
     public func events() -> AsyncStream<FeedEvent> {
         let (stream, input) = AsyncStream.makeStream(
             of: FeedEvent.self, bufferingPolicy: .bufferingNewest(1_000))

@@ -1,65 +1,68 @@
 public import Tidemark
 
-/// Which documents make a feed, and how its changes are known.
+/// The definition of a feed: its documents, and the way in which changes are found.
 public struct FeedDefinition: Sendable {
-    /// How a feed learns what has changed since it last asked.
+    /// The way in which a feed finds the changes since its last request.
     public enum Way: Hashable, Sendable {
-        /// Every document carries a server time of its last change under the first name, set with
-        /// `FieldValue.serverTimestamp()` by every write. Deletes are marked, not made: the second
-        /// name is of a field that is neither missing nor null in a deleted document.
+        /// Every document has a server time of its last change in the first field, and every write
+        /// sets it with `FieldValue.serverTimestamp()`. Documents are not deleted but marked: in a
+        /// deleted document, the second field is neither missing nor null.
         ///
-        /// Complete after any absence, at the price of the changes and of those in the overlap. Not
-        /// seen, unless ``FeedDefinition/checksMembership``: documents that are really deleted, that
-        /// come without the field, or that leave the query's filters.
+        /// This way is complete after any absence. It costs the changes, and those in the overlap
+        /// again. Unless ``FeedDefinition/checksMembership`` is true, it does not find documents
+        /// that are really deleted, that lack the field, or that leave the query's filters.
         case changeTime(String, deletedField: String?)
-        /// What is held is counted, by device and server, and where they differ it is counted in
-        /// halves until the difference is found; only that part is read again. For documents that
-        /// are really deleted, or written by those who set no time of change.
+        /// The device and the server count the held items. If the counts differ, halves are counted
+        /// until the difference is found, and only that part is read again. Use this for documents
+        /// that are really deleted, or that are written by others without a time of change.
         ///
-        /// Costs, beside what is new, a read for every 1,000 items held at each sync, and some 20
-        /// for each difference. Found are deletes, late arrivals, and documents that joined or left
-        /// the query's filters. Not seen by count alone: an edit, and a delete beside an insert in
-        /// the same part. `version` names a field with a number that grows with every write: with
-        /// its sum edits are found too, and a delete beside an insert as far as the sums differ. A
-        /// number that no two documents share is best, such as the milliseconds of the last write.
-        /// A sum over a range of item times needs a composite index of both fields.
+        /// Each sync costs the new items, one read for every 1,000 held items, and about 20 reads
+        /// for each difference. It finds deletes, late arrivals, and documents that joined or left
+        /// the query's filters. The count alone does not find an edit, or a delete and an insert in
+        /// the same part. `version` names a field with a number that grows with every write. With
+        /// its sum, edits are found too, and a delete and an insert in the same part if the sums
+        /// differ. The best number is one that no two documents share, such as the milliseconds of
+        /// the last write. A sum over a range of item times needs a composite index of both fields.
         case audit(version: String? = nil)
-        /// Only items from the newest that is held on are asked for, by their own time: the plain
-        /// two timestamps. For what is written once, in order, and never changed or deleted.
+        /// Only items from the newest held item on are requested, by their own time. Use this for
+        /// documents that are written once, in order, and never changed or deleted.
         ///
-        /// Costs what is new, and one. Not seen: edits, deletes, and whatever arrives with a time
-        /// below the newest item that is held, such as what was written offline, or by a device
-        /// whose clock is behind. Equal times are no trouble.
+        /// A sync costs the new items and one read. It does not find edits, deletes, and items that
+        /// arrive with a time below the newest held item, for example from an offline device or
+        /// from a device whose clock is behind. Equal times are allowed.
         case itemTime
     }
 
-    /// The collection and the filters of the feed; without orders, limits and cursors.
+    /// The collection and the filters of the feed, without orders, limits and cursors.
     public var query: Query
-    /// The field that items are shown by, newest first: a time, set by anyone. Documents in which it
-    /// is none are not read.
+    /// The field with the time by which items are shown, newest first. Any writer can set it.
+    /// Documents in which it is not a time are not read.
     public var itemTime: String
     public var way: Way
-    /// Rows a call. A smaller one loses less to a connection that breaks, at more round trips.
+    /// The number of rows of a call. A smaller number loses less when a connection breaks, and
+    /// needs more round trips.
     public var pageSize: Int
-    /// How far each delta reaches back behind the last one; at least 60 s.
+    /// The time by which each read of changes begins before the end of the last one; at least 60 s.
     public var overlap: Duration
-    /// Items shown at first, about two screens of them: what opening costs. More come with
-    /// ``Feed/loadMore(_:)``. As newer items arrive, the oldest beyond this many leave the window.
+    /// The number of items shown at first, about two screens. It determines the cost of opening.
+    /// ``Feed/loadMore(_:)`` shows more. When newer items arrive, the oldest beyond this number
+    /// leave the window.
     public var window: Int
-    /// Whether a feed by change time also counts its documents, as ``Way/audit(version:)`` does: then
-    /// those that were really deleted or left the filters go, and those without the field come. Syncs
-    /// count; while a feed listens, these are found by its next sync.
+    /// True if a feed by change time also counts its documents, like ``Way/audit(version:)``. Then
+    /// documents that were really deleted or left the filters are removed, and those without the
+    /// field are found. Only syncs count: while a feed listens, its next sync finds these changes.
     public var checksMembership: Bool
     public var sharedMark: SharedMark?
-    /// How many items the device holds at the least: the newest above the clear mark. Nil, the default,
-    /// for all of them.
+    /// The number of items that the device holds at least: the newest above the clear mark. Nil,
+    /// the default, holds all items.
     ///
-    /// With a limit the first sync reads so many items, however long the feed is. After an absence of three
-    /// days or more, a sync counts the changes first, at one read: if they are as many as the limit, it reads
-    /// its newest items, else the changes. After a shorter absence it reads no more than so many changes and
-    /// so many items. Older items come with ``Feed/loadMore(_:)``, from the server where the device does not hold them, and are held from then
-    /// on. What is held is kept right in the feed's ``way``, as without a limit. A window shows no more
-    /// than the limit at first.
+    /// With a limit, the first sync reads this number of items, however long the feed is. After an
+    /// absence of three days or more, a sync first counts the changes, for one read. If there are
+    /// as many as the limit, the sync reads the newest items, otherwise the changes. After a
+    /// shorter absence it reads at most this number of changes and this number of items.
+    /// ``Feed/loadMore(_:)`` adds older items, from the server if the device does not hold them,
+    /// and they are held from then on. Held items stay correct in the feed's ``way``, as without a
+    /// limit. At first a window shows at most this number of items.
     public var limit: Int?
 
     public init(
@@ -79,18 +82,18 @@ public struct FeedDefinition: Sendable {
     }
 }
 
-/// A definition with its texts parsed and its rules checked.
+/// A definition with parsed texts and checked rules.
 package struct ParsedDefinition: Sendable {
     let query: QueryValue
     let itemTime: FieldPath
-    /// Only where changes are known by it.
+    /// The field of the change time; nil for other ways.
     let changeTime: FieldPath?
     let deletedField: FieldPath?
     let version: FieldPath?
     private(set) var rules: FeedRules
     let window: Int
     let shared: SharedMarkFields?
-    /// Under which the feed keeps its records: another definition begins anew.
+    /// The key of the feed's records. Another definition has another key, and begins anew.
     let key: String
 
     package init(_ definition: FeedDefinition) throws(FirestoreError) {
@@ -102,7 +105,7 @@ package struct ParsedDefinition: Sendable {
             limit: definition.limit)
     }
 
-    /// - Throws: `invalidArgument` for what makes no sense.
+    /// - Throws: `invalidArgument` for an invalid definition.
     package init(
         _ query: QueryValue, itemTime: String, way: FeedDefinition.Way, pageSize: Int = 500,
         overlap: Duration = .seconds(300), window: Int = 50, checksMembership: Bool = false,
@@ -161,7 +164,7 @@ package struct ParsedDefinition: Sendable {
     var marksKey: String { key + "/marks" }
     var progressKey: String { key + "/progress" }
 
-    /// A document as the feed's books see it.
+    /// Returns the row of a document in the feed's records.
     func bookRow(_ document: Document) -> FeedBookRow {
         FeedBookRow(
             path: document.path, itemTime: Self.time(document.fields[itemTime]),
@@ -180,7 +183,7 @@ package struct ParsedDefinition: Sendable {
 
 #if TIDEMARK_DEFECTS
     extension ParsedDefinition {
-        /// For a test that is to see it found.
+        /// Plants defects, for a test that checks that they are found.
         package mutating func plant(_ defects: PlantedDefects) { rules.defects = defects }
     }
 #endif

@@ -1,7 +1,7 @@
 import Tidemark
 
-/// The rows that a feed shows, and the reads from disk for them. One read of rows and one count run at
-/// a time: a count takes a look at everything that is held, and rows do not wait for it.
+/// The rows that a feed shows, and the reads from disk for them. At most one read of rows and one
+/// count run at a time. Rows do not wait for a count, which examines all held items.
 ///
 /// The machine supplies the begin of the held range, the changes and the wanted number of rows;
 /// `FeedDisk` chooses the next read and takes the answers.
@@ -141,7 +141,8 @@ extension FeedDisk {
 extension FeedDisk {
     /// - Parameter target: The number of held items that a caller asks about; nil if no caller
     ///   asks.
-    /// - Returns: The next read; nil while one of its kind runs, and if there is nothing to read.
+    /// - Returns: The next read or count; nil if one of its kind runs, or if there is nothing to
+    ///   read.
     mutating func next(_ marks: Marks, _ target: Int?) -> Effect? {
         guard work == nil else { return nil }
         if mustReadAnew || (lacksRows && !mustReadChanges) { return readItems(marks) }

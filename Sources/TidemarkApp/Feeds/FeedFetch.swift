@@ -1,11 +1,11 @@
 package import Tidemark
 
-/// One page that a feed asks the server for, and what it knew when it asked.
+/// A page that a feed requests from the server, with the feed's progress at the request.
 package struct FeedFetch: Hashable, Sendable {
     package let plan: ReadPlan
     let progress: FeedProgress
     let action: Timestamp?
-    /// The time on the device's clock when it asked; nil if it is not known.
+    /// The time of the request on the device's clock; nil if it is not known.
     let askedAt: Timestamp?
 
     package init(
@@ -17,7 +17,8 @@ package struct FeedFetch: Hashable, Sendable {
         self.askedAt = askedAt
     }
 
-    /// What the page comes to; its progress is stored in the transaction that stores its documents.
+    /// Returns the resulting page. Its progress is stored in the transaction that stores its
+    /// documents.
     package func page(
         _ documents: [Document], readTime: Timestamp, _ definition: ParsedDefinition
     ) -> FeedPage {
@@ -48,23 +49,22 @@ package struct FeedPage: Hashable, Sendable {
     package let progress: FeedProgress
     package let readTime: Timestamp
     package let rows: Int
-    /// Those that are new here, or new in this version, as far as the feed's books tell.
+    /// The documents that are new here, or new in this version, by the feed's records.
     package let changed: [DocumentPath]
-    /// What it was asked for; nil for a page that a test made.
+    /// The plan of the request; nil for a page that a test made.
     var plan: ReadPlan?
-    /// The listener to changes that goes on from this page; nil if it begins with an answer of its
-    /// own.
+    /// The listener to changes that continues from this page; nil if the listener needs its own
+    /// first answer.
     package internal(set) var followed: FeedListen?
-    /// Of which part of its plan's range it has all items; nil for changes.
+    /// The part of the plan's range that is complete; nil for changes.
     package internal(set) var covered: Range<CoveragePosition>?
-    /// What of that range is still to be read; nil for nothing.
+    /// The part of the range that is not read yet; nil for none.
     package internal(set) var rest: Range<CoveragePosition>?
 }
 
 extension FeedProgress {
-    /// Returns the listener to changes that follows a page of the newest items, as the feed opens it
-    /// next. The page has all of its documents that the feed holds, so the server has nothing to
-    /// send again.
+    /// Returns the listener to changes that the feed opens after a page of the newest items. The
+    /// page contains all documents that the feed holds, so the server sends nothing again.
     fileprivate func nextListen(_ readTime: Timestamp, _ rules: FeedRules) -> FeedListen? {
         guard case .changeTime = rules.way, let since = cursor.since else { return nil }
         let limit = ReadPlanner.listenLimit(

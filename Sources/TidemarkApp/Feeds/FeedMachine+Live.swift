@@ -1,43 +1,44 @@
 package import Tidemark
 
-/// A listener of a feed that is live; bounded, whatever is written.
+/// A listener of a live feed. Its number of rows is limited, independent of the number of writes.
 package struct FeedListen: Hashable, Sendable {
     package enum Question: Hashable, Sendable {
-        /// What has a change time from here on.
+        /// The documents with a change time from `since`.
         case changes(since: Timestamp)
-        /// Items of a range, the newest first.
+        /// The items of a range, newest first.
         case items(Range<CoveragePosition>)
-        /// The newest above the clear mark.
+        /// The newest items above the clear mark.
         case head(action: Timestamp?)
-        /// The mark that the user's devices share.
+        /// The marks that the user's devices share.
         case marks
     }
 
-    /// What is heard of an earlier one comes too late.
+    /// The number of the listener. Snapshots of an earlier listener are ignored.
     package let number: Int
     package let question: Question
-    /// Rows at the most.
+    /// The maximum number of rows.
     package let limit: Int
 }
 
-/// What a listener told.
+/// A snapshot of a listener.
 package struct FeedHeard: Sendable {
     package var number: Int
-    /// Documents that came, changed or went since it last told.
+    /// The documents that were added, changed or removed since the listener's last snapshot.
     package var changed: [DocumentPath]
-    /// All that it shows, in the order of its query; those with pending writes left out.
+    /// The shown rows in the order of the query, without rows that have pending writes.
     package var rows: [FeedBookRow]
-    /// As of when the server has confirmed it; nil where it has not.
+    /// The time of the server's confirmation; nil if the server has not confirmed the snapshot.
     package var readTime: Timestamp?
-    /// Whether it shows as many as it may: there may be more.
+    /// True if the number of rows is the maximum, so there can be more.
     package var isFull: Bool
-    /// Whether it is full of just what the server had at `readTime`, as a page read then would be.
+    /// True if the rows are full and are exactly the server's at `readTime`, like a page that is
+    /// read then.
     package var isPage = false
-    /// For the marks' listener: the marks that are there.
+    /// The marks, for the listener of the marks.
     package var mark: SharedMarks?
 }
 
-// Live: up to date by listening, after what was missing has been read.
+// A live feed first reads everything that is missing, and then stays up to date by listening.
 
 extension FeedMachine {
     struct LiveRun: Hashable {
@@ -45,19 +46,20 @@ extension FeedMachine {
         var lastNumber = 0
         var listen: FeedListen?
         var marks: FeedListen?
-        /// Whether the last word of the marks' listener was the server's, and not of this device's writes alone.
+        /// True if the last snapshot of the marks' listener was the server's, and contains more
+        /// than this device's own writes.
         var hasMarks = false
-        /// Whether the marks' listener is open, and the server has not told it anything yet.
+        /// True if the marks' listener is open, and the server has not answered it yet.
         var isOpeningMarks = false
-        /// Whether the listener's last word was the server's.
+        /// True if the server has confirmed the listener's last snapshot.
         var isConfirmed = false
-        /// Whether a listener to changes is open, and the server has not told it anything yet: what a sync would
-        /// ask is on its way.
+        /// True if a listener to changes is open, and the server has not answered it yet. The
+        /// listener's request is the same as a sync's.
         var isOpening = false
-        /// Of syncs and listeners, in a row.
+        /// The number of consecutive failures of syncs and listeners.
         var failures = 0
         var isWaiting = false
-        /// Whether the disk is to be asked for what this device wrote, also while it waits.
+        /// True if the disk must be read for this device's writes, even during a wait.
         var mustShowOwn = false
         var savedAt: Timestamp?
     }
@@ -75,15 +77,15 @@ extension FeedMachine {
         if progress.live != nil { effects.append(.saveProgress(progress)) }
     }
 
-    /// One's own rows are shown at once, with or without a server: a listener that compares a time does
-    /// not tell of those whose time the server is still to set.
+    /// Shows this device's own writes immediately, with or without a server. A listener that
+    /// compares a time does not report rows whose time the server has not set yet.
     mutating func written() {
         guard live.isWanted, opening == .open else { return }
         disk.readChanges()
         live.mustShowOwn = true
     }
 
-    /// Opens what is missing: a sync where something was never read, else the listeners.
+    /// Starts the missing part: a sync if something was never read, otherwise the listeners.
     mutating func advanceLive(_ now: DeviceTime, _ effects: inout [Effect]) {
         guard live.isWanted, !live.isWaiting, sync == nil || mayJoinListener, opening == .open
         else { return }
@@ -92,8 +94,9 @@ extension FeedMachine {
             live.isOpeningMarks = true
         }
         if live.listen != nil {
-            // A mark that was reset opens a gap that no listener fills, and so do more new items than
-            // a listener to the newest shows. A sync that failed says so until another one has not.
+            // A reset mark opens a gap that no listener fills. New items can be more than a
+            // listener to the newest shows. A failed sync stays the failure until another sync
+            // succeeds.
             if live.isConfirmed, sync == nil {
                 if readTime == nil || failure != nil { sync = SyncRun() }
                 beginOlder(isListening: true)
@@ -105,7 +108,7 @@ extension FeedMachine {
             return
         }
         var limit = settings.rules.pageSize
-        // A look at the newest need show no more than are held.
+        // A listener to the newest items needs no more rows than the feed holds.
         if case .head = question { limit = min(limit, settings.rules.limit ?? .max) }
         if case .changes(let since) = question {
             let resumes = ReadPlanner.resumes(progress, now: serverNow(now))
@@ -121,7 +124,7 @@ extension FeedMachine {
         live.listen = listen(question, limit: limit, &effects)
     }
 
-    /// Nil where a sync has to come first.
+    /// Returns the question of the next listener; nil if a sync must come first.
     func nextListen(_ now: DeviceTime) -> FeedListen.Question? {
         switch settings.rules.way {
         case .changeTime(let audited):
@@ -156,14 +159,14 @@ extension FeedMachine {
         (live.listen, live.isOpening) = (nil, false)
     }
 
-    /// A wait for the first word of a listener: no longer than a read may take.
+    /// Waits for the first snapshot of a listener, at most as long as for a read.
     mutating func awaitListener(_ effects: inout [Effect]) -> Int {
         live.lastNumber += 1
         effects.append(.awaitListener(live.lastNumber))
         return live.lastNumber
     }
 
-    /// A sync that waited for the listener to changes goes on.
+    /// Continues a sync that waited for the listener to changes.
     private mutating func endChangesWait(_ effects: inout [Effect]) {
         guard let number = sync?.changesWait else { return }
         sync?.changesWait = nil
@@ -185,7 +188,7 @@ extension FeedMachine {
         live.isConfirmed = heard.readTime != nil
         if !heard.changed.isEmpty { disk.readChanges(heard.changed) }
         guard let readTime = heard.readTime else {
-            // The connection is gone; what it told before still holds, and grows old.
+            // The connection is lost. The earlier snapshots are still valid, and become stale.
             if isFresh { isChanged = true }
             isFresh = false
             return
@@ -194,7 +197,8 @@ extension FeedMachine {
         live.isOpening = false
         learn(readTime, at: now, &effects)
         if heard.isFull, !isHead(listen) {
-            // There may be more than it shows: pages bring them, and it begins anew above them.
+            // There can be more rows than the listener shows. Pages read them, and the listener
+            // starts again above them.
             stopListening(&effects)
             progress.endLive()
             if sync == nil {
@@ -204,7 +208,7 @@ extension FeedMachine {
                 sync?.reach = behind.reach
                 endChangesWait(&effects)
             }
-            // A page of items of one time would be full again at once.
+            // A page of items with equal times would be full again immediately.
             if case .items = listen.question { waitToTryAgain(&effects) }
             return
         }
@@ -226,7 +230,8 @@ extension FeedMachine {
         }
     }
 
-    /// A sync that takes the changes which a full listener shows for its first page, and goes on behind them.
+    /// Returns a sync whose first page is the changes that a full listener shows. The sync
+    /// continues after them.
     private mutating func run(
         behind heard: FeedHeard, of listen: FeedListen, _ readTime: Timestamp
     ) -> SyncRun {
@@ -259,12 +264,12 @@ extension FeedMachine {
         } else {
             return
         }
-        // The user is another one: nothing will come of trying again.
+        // The user has changed, so a retry cannot succeed.
         if error.code == .cancelled { live.isWanted = false }
         waitToTryAgain(&effects)
     }
 
-    /// 1 s, twice as long each time, a minute at the most.
+    /// Waits for 1 s, then twice as long each time, at most 60 s.
     mutating func waitToTryAgain(_ effects: inout [Effect]) {
         guard live.isWanted, !live.isWaiting else { return }
         live.failures += 1
@@ -274,7 +279,7 @@ extension FeedMachine {
 }
 
 extension FeedListen {
-    /// Of which items it tells; nil for those of any time.
+    /// The range of the listener's items; nil for a listener without a range.
     var range: Range<CoveragePosition>? {
         switch question {
         case .changes, .marks: nil

@@ -1,6 +1,6 @@
 import Tidemark
 
-// The marks: moved and shown at once, then stored, and told to the user's other devices.
+// Marks are moved and shown immediately, then stored, and sent to the user's other devices.
 
 extension FeedMachine {
     mutating func move(_ move: Move, _ now: DeviceTime, _ effects: inout [Effect]) {
@@ -24,9 +24,9 @@ extension FeedMachine {
                 call.isSaving = false
             }
         #endif
-        // Else it waits for that, because it may be ahead of it.
+        // Without the server's time, the mark is sent later, because it can be ahead of that time.
         if serverNow(at: now) != nil { share([move.name], &effects) }
-        // Without a mark, items come back that are above and between those of the window.
+        // After a reset, items return that are above and between those of the window.
         if moved == .reset { disk.readAnew() }
         showMarks()
     }
@@ -44,13 +44,13 @@ extension FeedMachine {
         effects.append(.share(shared))
     }
 
-    /// As far as it is known; nil before the first answer to this feed.
+    /// The server's time if it is known; nil before the first answer to this feed.
     private func serverNow(at now: DeviceTime) -> Timestamp? {
         serverTime.estimate(at: now) ?? progress.lastReadTime
     }
 
-    /// Takes what a server says the time is. A mark that was moved before anything was known of that may be
-    /// ahead, and would hide what comes until then: it goes back, and only now to the other devices.
+    /// Takes the server's time. A mark that was moved before this time was known can be ahead of
+    /// it, and would hide future items. It moves back, and is sent to the other devices only now.
     mutating func learn(
         _ readTime: Timestamp, at now: DeviceTime, _ effects: inout [Effect]
     ) {
@@ -87,8 +87,8 @@ extension FeedMachine {
         isChanged = true
     }
 
-    /// Whether a sync is still to learn where the user's other devices have cleared. One that nobody asked for,
-    /// and one that joins a listener, go by what the listener to the marks has told.
+    /// True if a sync must still read the marks of the user's other devices. A sync without a call,
+    /// or one that joins a listener, uses the snapshot of the marks' listener.
     func lacksMarks(_ run: SyncRun) -> Bool {
         settings.sharesMarks && !run.hasMarks
             && !((run.calls.isEmpty || run.joinsListener) && live.hasMarks)
@@ -110,7 +110,8 @@ extension FeedMachine {
         effects.append(.readShared)
     }
 
-    /// Goes on once the listener to the marks has told, or reads them where it will not.
+    /// Continues after the first snapshot of the marks' listener, or reads the marks if there is
+    /// none.
     mutating func endMarksWait(_ effects: inout [Effect]) {
         guard let number = sync?.marksWait else { return }
         sync?.marksWait = nil
@@ -130,7 +131,8 @@ extension FeedMachine {
     ) {
         takeShared(shared, readTime, now, &effects)
         guard sync?.stage == .marks else { return }
-        // A write of this device came in between: what other devices have told is in the next answer.
+        // A write of this device came in between. The next answer contains the marks of other
+        // devices.
         let isOwnAlone = shared.isOwnAlone && sync?.readsMarksAgain == false
         sync?.readsMarksAgain = isOwnAlone
         sync?.hasMarks = !isOwnAlone
@@ -138,9 +140,9 @@ extension FeedMachine {
         readNext(&effects)
     }
 
-    /// Takes over where another device has its marks: merged by the higher of the two, and no higher
-    /// than the server's time, whatever clock that device has. A negative one says nothing. One that is
-    /// lower, and that the server cannot raise, is written again.
+    /// Takes the marks of another device. The higher mark wins, limited by the server's time,
+    /// independent of that device's clock. A negative mark is ignored. If the shared mark is lower
+    /// and is a text, which the server cannot raise, it is written again.
     mutating func takeShared(
         _ shared: SharedMarks?, _ readTime: Timestamp, _ now: DeviceTime,
         _ effects: inout [Effect]

@@ -1,9 +1,9 @@
 import Tidemark
 
-// One plan after the other from the server, until there is none.
+// A sync runs the server's plans one after another until there is none.
 
 extension FeedMachine {
-    /// A sync that runs, shared by all calls that asked meanwhile.
+    /// A running sync, which all calls during the sync share.
     struct SyncRun: Hashable {
         enum Stage: Hashable {
             case waiting, indexes, marks, counting, changes, page, audit, saving, settling
@@ -11,24 +11,25 @@ extension FeedMachine {
 
         var stage = Stage.waiting
         var calls: [CallID] = []
-        /// True if it asks nothing that a listener which is being opened asks as well.
+        /// True if the sync makes no request that the opening listener makes too.
         var joinsListener = false
-        /// Those that wait for older items.
+        /// The calls that wait for older items.
         var loads: [CallID] = []
-        /// Whether it reads older items alone.
+        /// True if the sync reads only older items.
         var isOlder = false
-        /// How many reads it may cost; nil for what it takes. Then nothing is audited either.
+        /// The maximum number of reads; nil for no maximum. With a maximum there is no audit.
         var maxReads: Int?
         var result = FeedSync()
         var reach = SyncReach()
         var audit: FeedAudit?
         var hasMarks = false
-        /// Whether the marks are read once more.
+        /// True if the marks are read once more.
         var readsMarksAgain = false
-        /// The waits for the listeners to the marks and to changes, where they are under way.
+        /// The numbers of the waits for the listeners to the marks and to changes; nil if there is
+        /// no wait.
         var marksWait: Int?
         var changesWait: Int?
-        /// Whether the marks have been dropped for a query that failed.
+        /// True if the marks were dropped because a query with them failed.
         var hasDropped = false
     }
 
@@ -39,7 +40,7 @@ extension FeedMachine {
                 readEverything()
                 sync?.maxReads = maxReads
             } else if let most = run.maxReads {
-                // The one that wants more counts.
+                // The larger of the two maximums counts.
                 sync?.maxReads = maxReads.map { max($0, most) }
             }
             return
@@ -49,17 +50,17 @@ extension FeedMachine {
         failure = nil
     }
 
-    /// Brings the feed up to date by listening, where a listener can tell what is missing.
+    /// Syncs the feed through a listener, if a listener can report everything that is missing.
     mutating func comeLive(_ call: CallID, _ now: DeviceTime, _ effects: inout [Effect]) {
         live(true, &effects)
         beginSync(call, maxReads: nil)
         guard sync?.calls == [call] else { return }
         sync?.joinsListener = true
-        // Before the sync asks anything.
+        // The listeners are opened before the sync requests anything.
         advanceLive(now, &effects)
     }
 
-    /// True if the sync has asked for no rows that a listener may report as well.
+    /// True if the sync has requested no rows that a listener can report too.
     var mayJoinListener: Bool {
         guard let run = sync, run.joinsListener, !run.isOlder, run.reach.startedAt == nil
         else { return false }
@@ -69,7 +70,7 @@ extension FeedMachine {
         }
     }
 
-    /// A read of older items goes on as a whole sync.
+    /// Turns a read of older items into a complete sync.
     private mutating func readEverything() {
         sync?.isOlder = false
         sync?.reach = SyncReach()
@@ -78,8 +79,8 @@ extension FeedMachine {
         failure = nil
     }
 
-    /// In a bounded feed that shows all it holds, and of which more is wanted: by calls that wait, or
-    /// because items are gone since it listens.
+    /// Starts a read of older items in a bounded feed that shows all held items, if more are
+    /// needed: for waiting calls, or because items were removed while the feed listens.
     mutating func beginOlder(isListening: Bool = false) {
         guard sync == nil, isSettled, isShort else { return }
         let calls = waiting.filter { $0.wantsOlder && !$0.isSaving }.map(\.call)
@@ -91,8 +92,8 @@ extension FeedMachine {
         sync = run
     }
 
-    /// Once the records are there: indexes before the first documents come, so that they are indexed
-    /// as they are stored.
+    /// Starts the sync after the records were loaded. The indexes come before the first documents,
+    /// because documents are indexed when they are stored.
     mutating func startSync(_ effects: inout [Effect]) {
         guard let run = sync else { return }
         if run.stage == .waiting, mustSaveMarks {
@@ -105,7 +106,7 @@ extension FeedMachine {
             effects.append(.declareIndexes)
         case .waiting:
             readNext(&effects)
-            // Older items alone begin with what the disk has told already.
+            // A read of older items begins with the items that the disk has returned already.
             if sync?.stage == .settling { settleSync(&effects) }
         case .settling: settleSync(&effects)
         case .indexes, .marks, .counting, .changes, .page, .audit, .saving: break
@@ -123,7 +124,7 @@ extension FeedMachine {
         var rules = settings.rules
         if let most = run.maxReads {
             run.reach.hasAudit = true
-            // A page of a budget is smaller than what a count would choose.
+            // A page of a budget is smaller than the page that a count would choose.
             run.reach.countsChanges = false
             rules.pageSize = max(1, min(rules.pageSize, most - run.result.reads))
         }
@@ -177,22 +178,24 @@ extension FeedMachine {
                     plan: plan, progress: progress, action: marks.action, askedAt: wall)))
     }
 
-    /// Nothing has moved forward unless it has arrived and is stored.
+    /// Takes a page that has arrived and is stored. Nothing moves forward before that.
     mutating func fetched(
         _ page: FeedPage, _ stored: [DocumentPath], _ now: DeviceTime, _ effects: inout [Effect]
     ) {
         guard var run = sync, run.stage == .page else { return }
-        // Before the page's own progress, by which the time is known.
+        // `learn` runs before the page's progress is taken: that progress makes the server's time
+        // known, and `learn` must see the first known time.
         let asked = marks.action
         learn(page.readTime, at: now, &effects)
         progress = page.progress
-        // It may have moved while the page was on its way.
+        // The mark can have moved while the page was loading.
         if let action = marks.action { progress.cut(action: action) }
         run.result.reads += max(1, page.rows)
         run.result.changed += stored.count
         run.reach.startedAt = run.reach.startedAt ?? page.readTime
         run.reach.take(page.plan, news: page.changed.count)
-        // A mark that was ahead has gone back, and nothing above it was there: what lies between is asked for.
+        // The mark was ahead of the server's time and has moved back, and nothing above it was
+        // held. The items in between are requested.
         if let asked, marks.action.map({ $0 < asked }) ?? false,
             progress.held(above: marks.action).isEmpty
         {
@@ -241,10 +244,10 @@ extension FeedMachine {
 // MARK: - After a long absence
 
 extension FeedMachine {
-    /// True if a bounded feed was away for so long that it counts the changes before it reads.
+    /// True if a bounded feed was inactive for so long that it counts the changes before it reads.
     ///
-    /// The absence is measured by the device's clock alone. A wrong clock costs reads and hides
-    /// nothing: a read more for a count, or as many changes as the feed holds.
+    /// Only the device's clock measures the absence. A wrong clock hides nothing. It costs a read
+    /// for a count, or as many changes as the feed holds.
     private var wasAwayForLong: Bool {
         guard settings.rules.limit != nil, case .changeTime = settings.rules.way,
             progress.cursor.drain == nil, let wall, let notedAt = progress.notedAt
@@ -252,25 +255,25 @@ extension FeedMachine {
         return wall.duration(since: notedAt) >= settings.rules.longAbsence
     }
 
-    /// Returns what is known of a sync's reach, with the facts of the machine.
+    /// Adds the machine's facts to a sync's reach.
     func known(_ reach: SyncReach) -> SyncReach {
         guard settings.rules.limit != nil else { return reach }
         var reach = reach
         reach.wanted = disk.window.size
         reach.countsChanges = wasAwayForLong
-        // A count of before another read says nothing about the changes since then.
+        // A count from before another read is not valid for the changes since then.
         reach.counted = counted.flatMap { $0.since == progress.cursor.since ? $0.count : nil }
         return reach
     }
 
-    /// True if a count or the newest items come before a listener to changes.
+    /// True if a count, or a read of the newest items, must come before a listener to changes.
     var mustReadBeforeListening: Bool {
         ReadPlanner.afterLongAbsence(
             progress, known(SyncReach()), marks.action, settings.rules) != nil
     }
 
-    /// Receives the count that a plan requested. If the listener will report the changes, the sync
-    /// leaves them to it, so that they cost one read each.
+    /// Takes the count that a plan has requested. If the listener will report the changes, the sync
+    /// does not read them, so each change costs one read.
     mutating func changesCounted(
         _ count: CountedChanges, at readTime: Timestamp, _ now: DeviceTime,
         _ effects: inout [Effect]
@@ -289,7 +292,7 @@ extension FeedMachine {
         readNext(&effects)
     }
 
-    /// A server that refuses to count is asked for the changes.
+    /// Requests the changes if the server refuses to count them.
     mutating func changesNotCounted(_ error: FirestoreError, _ effects: inout [Effect]) {
         guard sync?.stage == .counting, let since = progress.cursor.since else { return }
         switch error.code {
@@ -319,7 +322,8 @@ extension FeedMachine {
             }
             sync?.audit = nil
             sync?.reach.hasAudit = true
-            // What agrees with the server may have been brought by others, and not be shown yet.
+            // Items that agree with the server can have been stored by other reads, and are not
+            // shown yet.
             disk.readChanges()
             sync?.stage = .saving
             effects.append(.saveProgress(progress))
@@ -364,8 +368,8 @@ extension FeedMachine {
         }
     }
 
-    /// Whether the server understood the filter to be what is wrong. An outage, a missing right or a
-    /// used-up quota would be there without the filter too.
+    /// True if the server rejected the filter itself. An outage, a missing permission or a used-up
+    /// quota would also happen without the filter.
     private func mayDropMarks(_ error: FirestoreError) -> Bool {
         guard let run = sync, run.stage == .page, !run.hasDropped, let action = marks.action,
             run.result.plans.last?.floor == action

@@ -1,36 +1,35 @@
 package import Tidemark
 
-/// All that a feed decides: what is read from disk and from the server, what moves forward and when,
-/// and what is shown. Pure: what was asked for and what was answered go in, reads and writes to be
-/// made come out.
+/// Makes all decisions of a feed: the reads from disk and from the server, the progress, and the
+/// shown rows. Pure: requests and answers go in, and reads and writes come out.
 ///
-/// Three things go on side by side, each one step at a time: the *disk* (``FeedDisk``: what the window
-/// lacks, what became of changed documents, the number of unread ones), the *sync* (pages from the
-/// server), and the marks that are being stored. Nothing of a sync moves forward unless it is stored, and a call
-/// has ended only when what it asked for is shown.
+/// Three parts run side by side, each one step at a time: the *disk* (``FeedDisk``: rows that the
+/// window lacks, changed documents, the number of unread rows), the *sync* (pages from the server),
+/// and the storing of marks. The progress of a sync moves forward only after it is stored. A call
+/// ends only after its result is shown.
 package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     package typealias Row = FeedRow<Content>
-    /// Names a call of the app, to which one outcome is owed.
+    /// Identifies a call of the app, which gets exactly one outcome.
     package typealias CallID = Int
 
     package enum Event: Sendable {
-        // What the app asks for.
+        // The calls of the app.
         case open(CallID)
-        /// As `open`, ended when the rows of the window are shown. Unread items below the window may
-        /// still be counted.
+        /// Opens like `open`, but ends when the rows of the window are shown. Unread items below
+        /// the window can still be counted.
         case openWindow(CallID)
         /// - Precondition: The count is positive.
         case loadMore(Int, CallID)
         case sync(CallID)
-        /// To be kept up to date by listening from now on, and brought up to date: ended when it is.
+        /// Starts listening and syncs the feed; ends when the feed is up to date.
         case comeLive(CallID)
-        /// As `sync`, ended when it has cost so many reads.
+        /// Syncs like `sync`, but ends after this number of reads.
         case syncWithin(reads: Int, CallID)
         case move(Marks.Name, to: MarkTarget, CallID)
-        /// To be kept up to date by listening, or no more.
+        /// Starts or stops listening.
         case live(Bool)
 
-        // What became of effects.
+        // The results of effects.
         case loaded(Marks, FeedProgress)
         case indexesDeclared
         /// - Parameter stored: The documents that look different now.
@@ -38,18 +37,19 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case compared(FeedComparison)
         case changesCounted(CountedChanges, readTime: Timestamp)
         case progressSaved
-        /// Where the marks of the user's other devices are.
+        /// The marks of the user's other devices.
         case sharedRead(SharedMarks, readTime: Timestamp)
         case listenerOverdue(Int, FirestoreError)
         case heard(FeedHeard)
         case listenFailed(Int, FirestoreError)
         case waited
-        /// Documents look different because of what this device writes.
+        /// Documents look different because of this device's writes.
         case written
         case itemsRead([Row], hasMore: Bool, rowsScanned: Int)
-        /// By path; nil for one that is no item of the feed.
+        /// The rows by path; nil for a document that is not an item of the feed.
         case changesRead([DocumentPath: Row?])
-        /// In its place: others have changed more than anybody remembers.
+        /// Reported instead of `changesRead`: others have changed more documents than were
+        /// recorded.
         case outgrown
         case counted(Int)
         case marksSaved(CallID?)
@@ -57,50 +57,50 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     }
 
     package enum Effect: Hashable, Sendable {
-        /// Reads the feed's records: answered by `loaded`.
+        /// Reads the feed's records. The answer is `loaded`.
         case load
-        /// Makes the indexes by which the disk is read: answered by `indexesDeclared`.
+        /// Creates the indexes for reads from the disk. The answer is `indexesDeclared`.
         case declareIndexes
-        /// Reads a page from the server, and stores it with the progress that it makes in one
-        /// transaction: answered by `fetched`.
+        /// Reads a page from the server, and stores it with the new progress in one transaction.
+        /// The answer is `fetched`.
         case fetch(FeedFetch)
-        /// Compares what is held of a range with the server's figures, which it is asked for unless
-        /// they are known: answered by `compared`.
+        /// Compares the held items of a range with the server's figures. The server is asked unless
+        /// the figures are known. The answer is `compared`.
         case compare(
             Range<CoveragePosition>, expected: FeedAudit.Figures?, at: Timestamp?)
-        /// Counts the changes on the server from a change time on, up to a maximum: answered by
+        /// Counts the changes on the server from a change time on, up to a maximum. The answer is
         /// `changesCounted`.
         case countChanges(since: Timestamp, upTo: Int)
-        /// Stores the progress alone: answered by `progressSaved`.
+        /// Stores only the progress. The answer is `progressSaved`.
         case saveProgress(FeedProgress)
-        /// Reads from the server where the marks of the user's other devices are: answered by
-        /// `sharedRead`.
+        /// Reads the marks of the user's other devices from the server. The answer is `sharedRead`.
         case readShared
-        /// Waits for the first word of a listener, of the marks or of changes, which costs no second read; the
-        /// number names the wait, for `unlisten`. Answered by `heard`, or by `listenerOverdue` with what a read would have failed
-        /// with.
+        /// Waits for the first snapshot of a listener to the marks or to changes, which costs no
+        /// second read. The number identifies the wait, for `unlisten`. The answer is `heard`, or
+        /// `listenerOverdue` with the error that a read would have had.
         case awaitListener(Int)
-        /// Tells them, through the queue of writes; answered only where it fails.
+        /// Sends the marks to the other devices, through the queue of writes. Answered only if it
+        /// fails.
         case share(SharedMarks)
-        /// Listens until it is told otherwise: answered by `heard`, in the end by `listenFailed`.
+        /// Listens until `unlisten`. The answers are `heard`, and finally `listenFailed`.
         case listen(FeedListen)
         case unlisten(Int)
-        /// Answered by `waited`, that much later.
+        /// Waits for this duration. The answer is `waited`.
         case wait(Duration)
-        /// Reads rows from disk below one position, or the newest, and from another one up: answered
-        /// by `itemsRead`.
+        /// Reads rows from disk, below one position (or the newest) and from another position up.
+        /// The answer is `itemsRead`.
         case readItems(below: PagePosition?, count: Int, from: CoveragePosition)
-        /// Reads how documents look now, and with them all that have pending writes or were changed by
-        /// others: answered by `changesRead` or `outgrown`.
+        /// Reads the present form of documents, of all documents with pending writes, and of all
+        /// documents that others have changed. The answer is `changesRead` or `outgrown`.
         case readChanges([DocumentPath])
-        /// Counts on disk what is there from a position up: answered by `counted`.
+        /// Counts the items on disk from a position up. The answer is `counted`.
         case count(from: CoveragePosition)
-        /// Stores the marks; in the order of the effects. Answered by `marksSaved`.
+        /// Stores the marks, in the order of the effects. The answer is `marksSaved`.
         case save(Marks, CallID?)
-        /// What is shown has changed.
+        /// The shown state has changed.
         case publish
         case tell(FeedEvent)
-        /// A call has ended.
+        /// Ends a call.
         case finish(CallID, Outcome)
     }
 
@@ -113,7 +113,7 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     package enum MarkTarget: Hashable, Sendable {
         case time(Timestamp)
         case milliseconds(Int64)
-        /// The newest item that is shown; nothing moves where there is none.
+        /// The newest shown item; nothing moves if there is none.
         case newest
     }
 
@@ -124,7 +124,7 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case failed(FirestoreError)
     }
 
-    /// What it shows.
+    /// The shown state.
     package struct Shown: Hashable, Sendable {
         package var rows: [Row] = []
         package var hasMore = false
@@ -132,19 +132,19 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         package var phase = FeedPhase.loading
     }
 
-    /// A call that ends when the disk has nothing to do for it.
+    /// A call that ends when the disk has no more work for it.
     struct Waiting: Hashable {
         let call: CallID
         let outcome: Outcome
-        /// Its mark is still being stored.
+        /// True while the call's mark is being stored.
         var isSaving = false
-        /// What the disk lacks for it is read from the server.
+        /// True if items that the disk lacks are read from the server.
         var wantsOlder = false
-        /// True if it ends when the window shows its rows.
+        /// True if the call ends when the window shows its rows.
         var isWindowEnough = false
     }
 
-    /// Pages that one sync asks for at the most. A feed with more behind goes on at the next sync.
+    /// The maximum number of pages of one sync. If more remain, the next sync continues.
     package static var maxPages: Int { 10_000 }
 
     package let settings: FeedSettings
@@ -154,20 +154,21 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     package internal(set) var counters = FeedCounters()
     var disk: FeedDisk<Content>
     var serverTime = ServerTime()
-    /// Whether the records have been read, or are being read.
+    /// The state of the feed's records.
     var opening = Opening.closed
     var hasIndexes = false
     var sync: SyncRun?
     var live = LiveRun()
     var waiting: [Waiting] = []
-    /// Whether marks that count already could not be stored: the next sync tries it again.
+    /// True if valid marks could not be stored. The next sync tries again.
     var mustSaveMarks = false
     var movesBeforeOpening: [Move] = []
-    /// Why the last sync failed.
+    /// The reason why the last sync or listener failed; nil after a success.
     var failure: FirestoreError?
-    /// Whether a sync has ended well since the start.
+    /// True if a sync or a listener has confirmed the feed, and the connection has not been lost
+    /// since.
     var isFresh = false
-    /// Whether ``shown`` is to be made anew.
+    /// True if ``shown`` must be updated.
     var isChanged = false
     /// The time on the device's clock at the last event; nil before the first.
     var wall: Timestamp?
@@ -188,10 +189,10 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         disk = FeedDisk(size: settings.window)
     }
 
-    /// Documents and index entries looked at to fill the window, since the start.
+    /// The number of documents and index entries examined to fill the window, since the start.
     package var rowsScanned: Int { disk.rowsScanned }
 
-    /// What the next sync would ask first. Asks nothing.
+    /// Returns the first request of the next sync. Sends nothing.
     ///
     /// - Parameter now: The device's clocks.
     package func plan(at now: DeviceTime) -> ReadPlan {
@@ -201,10 +202,10 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
             progress, machine.known(SyncReach()), action: marks.action, settings.rules) ?? .nothing
     }
 
-    /// As of when everything above the clear mark is held; nil when something is missing.
+    /// The time as of which everything above the clear mark is held; nil if something is missing.
     var readTime: Timestamp? { progress.readTime(above: marks.action, settings.rules) }
 
-    /// - Parameter now: The device's clocks: they measure how long ago the server last told its own.
+    /// - Parameter now: The device's clocks, which measure the time since the server's last answer.
     package mutating func step(_ event: Event, now: DeviceTime) -> [Effect] {
         var effects: [Effect] = []
         wall = now.wall
@@ -252,14 +253,14 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     }
 }
 
-/// What a feed's machine goes by.
+/// The settings of a feed's machine.
 package struct FeedSettings: Hashable, Sendable {
     package var rules: FeedRules
-    /// Rows shown at first, at least 1.
+    /// The number of rows shown at first, at least 1.
     package var window: Int
-    /// Whether the clear mark is shared between the user's devices.
+    /// True if the user's devices share the clear mark.
     package var sharesMarks: Bool
-    /// Whether the consumption mark is, too.
+    /// True if the user's devices share the consumption mark too.
     package var sharesConsumption: Bool
 
     package init(
@@ -279,8 +280,8 @@ package struct FeedSettings: Hashable, Sendable {
 extension FeedMachine {
     private var isBounded: Bool { settings.rules.limit != nil }
 
-    /// In a bounded feed with older items on the server: how many are to be held, those that somebody
-    /// scrolled down to among them.
+    /// The number of items to hold, including those to which the user has scrolled; nil unless the
+    /// feed is bounded and the server has older items.
     var target: Int? {
         guard let limit = settings.rules.limit,
             progress.tail(above: marks.action, settings.rules) != nil
@@ -288,7 +289,7 @@ extension FeedMachine {
         return max(limit, disk.window.size)
     }
 
-    /// Whether fewer are held, as far as the disk has told.
+    /// True if fewer items are held, as far as the disk is known.
     var isShort: Bool {
         guard let target, let held = disk.held(of: target) else { return false }
         return held < target
@@ -335,16 +336,16 @@ extension FeedMachine {
         if disk.changesRead(changes, marks) { isChanged = true }
     }
 
-    /// Whether everything that the disk knows is shown.
+    /// True if the window shows everything that the disk has.
     var isSettled: Bool { opening == .open && disk.isSettled(target) }
 
-    /// Whether a call waits for the disk.
+    /// True if a call waits for the disk.
     private var isWanted: Bool {
         !waiting.isEmpty || sync != nil || !movesBeforeOpening.isEmpty
             || (live.isWanted && (!live.isWaiting || live.mustShowOwn))
     }
 
-    /// Gives the disk something to do, and the sync what waited for the records.
+    /// Gives work to the disk, and to the sync if it waited for the records.
     private mutating func advance(_ effects: inout [Effect]) {
         guard isWanted else { return }
         if opening == .closed {
@@ -371,11 +372,11 @@ extension FeedMachine {
         waitToTryAgain(&effects)
     }
 
-    /// Takes the window over into what is shown. The number of unread ones, where only the disk can
-    /// tell it, stays, or is that of the window.
+    /// Copies the window to the shown state. If only the disk knows the number of unread rows and
+    /// has not counted them, the number stays or becomes that of the window.
     private mutating func show(_ now: DeviceTime, _ effects: inout [Effect]) {
         guard isChanged else { return }
-        // Rows that are on their way from the disk come first: fresh is said of all of them.
+        // Rows that are being read from disk come first, because *fresh* applies to all rows.
         if isFresh, failure == nil, disk.isReadingRows { return }
         isChanged = false
         let window = disk.window
@@ -395,16 +396,18 @@ extension FeedMachine {
         return .stale(age: max(.zero, serverNow(now).duration(since: readTime)))
     }
 
-    /// Whether a bounded feed holds as many of the newest items as it promises, or all there are.
+    /// True if a bounded feed holds as many of the newest items as its limit, or all existing
+    /// items.
     private var holdsLimit: Bool {
         guard let target, let limit = settings.rules.limit else { return true }
         return disk.held(of: target).map { $0 >= limit } ?? false
     }
 
-    /// For ages: before an answer of this launch, only the device's wall clock could tell them.
+    /// Returns the server's time, for ages. Before the first answer of this launch, only the
+    /// device's clock is known.
     func serverNow(_ now: DeviceTime) -> Timestamp { serverTime.estimate(at: now) ?? now.wall }
 
-    /// Ends the calls whose wishes are fulfilled.
+    /// Ends the calls that are done.
     private mutating func end(_ effects: inout [Effect]) {
         let (isSettled, showsWindow) = (isSettled, opening == .open && disk.showsWindow)
         guard isSettled || showsWindow else { return }

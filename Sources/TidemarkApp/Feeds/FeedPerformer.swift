@@ -1,26 +1,28 @@
 import Synchronization
 package import Tidemark
 
-/// Performs what a feed's machine decides, on an engine: its records, its documents on disk, and its
-/// reads. It decides nothing and waits for nothing; what becomes of an effect is told on the engine's
-/// executor.
+/// Performs the effects of a feed's machine on an engine: its records, its documents on disk, and
+/// its reads. The performer makes no decisions and does not wait. The results of effects are
+/// reported on the engine's executor.
 package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
     package typealias Machine = FeedMachine<Content>
     package typealias Report = @Sendable (Machine.Event) -> Void
 
-    /// Of the user in whose time the feed was made: what it holds in memory is that user's.
+    /// The session of the user who was signed in when the feed was made. The feed's data in memory
+    /// belong to that user.
     private let engine: UserSession
     private let definition: ParsedDefinition
     private let database: DatabaseID
     private let deadline: Duration?
     private let content: @Sendable (ViewDocument) -> Content
     private let listeners = FeedListeners()
-    /// What others bring to the documents that the feed shows.
+    /// The changes that other reads and writes make to the feed's documents.
     private let changes: CacheChanges
 
     /// - Parameters:
-    ///   - deadline: For each page from the server; nil for the longest there is.
-    ///   - content: What is shown of a document; called on the engine's executor.
+    ///   - deadline: The maximum time for each page from the server; nil for the longest possible
+    ///     time.
+    ///   - content: Returns the shown content of a document; called on the engine's executor.
     package init(
         _ definition: ParsedDefinition, _ engine: UserSession, in database: DatabaseID,
         deadline: Duration?, content: @escaping @Sendable (ViewDocument) -> Content
@@ -37,17 +39,17 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
     /// Reports each time that the device's own writes have changed documents of the feed.
     package func followOwn(_ report: @escaping Report) { changes.onOwnChange { report(.written) } }
 
-    /// Ends what is being listened to.
+    /// Ends all listeners.
     package func close() { listeners.close() }
 
-    /// Beside the numbers of listeners.
+    /// The keys of the timer and the changes, which no listener has.
     private static var timer: Int { 0 }
     private static var changes: Int { -1 }
 
-    /// Begins an effect, in the order of the calls. Those that tell the app something, `publish`,
-    /// `tell` and `finish`, are the caller's.
+    /// Starts an effect; effects run in the order of the calls. The caller handles `publish`,
+    /// `tell` and `finish`.
     ///
-    /// - Parameter tag: Whom its reads are counted for.
+    /// - Parameter tag: The tag under which the reads are counted.
     package func perform(
         _ effect: Machine.Effect, tag: ReadTag = ReadTag(), _ report: @escaping Report
     ) {
@@ -92,8 +94,8 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// A record that cannot be read counts as nothing known: it costs a first read, and loses
-    /// nothing.
+    /// Loads the feed's records. An unreadable record counts as an empty one: this costs a first
+    /// read, and loses no data.
     private func load(_ report: @escaping Report) {
         engine.record(forKey: definition.marksKey) { [engine, definition] result in
             let marks: Marks
@@ -192,8 +194,8 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// In the form in which the device found them: the sync that told of the server's time has read
-    /// them.
+    /// Writes the marks in the form that the device has found: the sync that reported the server's
+    /// time has read them.
     private func share(_ marks: SharedMarks, _ report: @escaping Report) {
         guard let shared = definition.shared else { preconditionFailure("nothing is shared") }
         engine.cachedDocuments(
@@ -219,8 +221,8 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
             })
     }
 
-    /// The next items on disk below a position, or the newest, and from `base` up, that are not marked as
-    /// deleted.
+    /// Reads the next items on disk that are not marked as deleted, below a position (or the
+    /// newest) and from `base` up.
     private func read(
         below end: PagePosition?, _ count: Int, _ base: CoveragePosition, _ report: @escaping Report
     ) {
@@ -258,8 +260,7 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
             })
     }
 
-    /// How many of all that is held from `base` up are not marked as deleted. No document is read for
-    /// it.
+    /// Counts the held items from `base` up that are not marked as deleted. Reads no document.
     private func count(from base: CoveragePosition, _ report: @escaping Report) {
         let queries = definition.counts(from: base, in: database)
         engine.cachedCounts(of: queries) { [definition] result in
@@ -278,7 +279,7 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
     }
 }
 
-/// The listeners of a feed that are open.
+/// The open listeners of a feed.
 final class FeedListeners: Sendable {
     private let handles = Mutex<[Int: any CancellableCall]>([:])
 
@@ -303,7 +304,7 @@ extension FeedHeard {
     init(_ snapshot: ViewSnapshot, of listen: FeedListen, _ definition: ParsedDefinition) {
         number = listen.number
         readTime = snapshot.isFromCache ? nil : snapshot.readTime
-        // A write that waits may keep a row out of what is shown, and its place is taken all the same.
+        // A pending write can hide a row that still takes a place in the listener's limit.
         isFull = max(snapshot.count, snapshot.syncedCount) >= listen.limit
         if case .marks = listen.question {
             (changed, rows) = ([], [])
@@ -315,7 +316,7 @@ extension FeedHeard {
         changed = snapshot.changes.map(\.document.path)
         let documents = snapshot.documents
         rows = documents.filter { !$0.hasLocalMutations }.map { definition.bookRow($0.document) }
-        // What a read of another kind has brought since then may stand elsewhere now.
+        // A document that another read has changed since then can have another position now.
         isPage =
             isFull && snapshot.showsTarget
             && documents.allSatisfy { view in

@@ -197,14 +197,14 @@ public final class TidemarkStack: Sendable {
         for feed in listening { await feed.stopListening() }
     }
 
-    /// Lets feeds listen.
+    /// Starts the feeds' listeners.
     ///
-    /// - Returns: True if all of them are up to date by that, false if one could not be brought up to date.
+    /// - Returns: True if all feeds are up to date, false if a feed's first answer was an error.
     private func areLive(_ feeds: [Feed]) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             for feed in feeds {
                 group.addTask {
-                    // Its listener has gone on by itself meanwhile.
+                    // The feed's listener may have resumed without this call.
                     if case .fresh = await feed.state.phase, await feed.isListening { return true }
                     return (try? await feed.comeLive()) != nil
                 }
