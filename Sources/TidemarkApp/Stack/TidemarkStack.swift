@@ -109,11 +109,9 @@ public final class TidemarkStack: Sendable {
         }
     }
 
-    /// Opens the user's feeds from disk, without a request to a server. A feed that cannot be
-    /// opened shows the reason.
-    /// Opens the user's feeds from disk, and returns when they show their rows: unread items below a
-    /// window may still be counted. Asks no server. A feed that cannot be opened is left as it is, and
-    /// shows why.
+    /// Opens the user's feeds from disk, without a request to a server. Returns when the feeds show
+    /// their rows; unread items below a window may still be counted. A feed that cannot be opened
+    /// shows the reason.
     @discardableResult
     public func openFeeds(_ user: UserID?) async -> [Feed] {
         guard let feeds = try? feeds(of: user) else { return [] }

@@ -46,10 +46,9 @@ struct ChatsScenarios {
         return [calls, purchases, media]
     }
 
-    /// A chat with more new messages than the phone holds. The phone reads a page of changes, and
-    /// then reads the newest messages again.
-    /// More is new than the phone holds: it counts what changed, and reads the newest, as many as a new phone
-    /// reads. The mark of the last clear is one more, as in each row.
+    /// A chat with more new messages than the phone holds. The phone counts the changes and reads
+    /// the newest messages, as many as a new phone reads. The mark of the last clear costs a read,
+    /// as in each row.
     private var afterAMonth: FeedRow {
         var row = list(
             "back after a month: a chat", "after-a-month", of: 1_000, new: 800,

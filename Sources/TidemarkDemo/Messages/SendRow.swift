@@ -2,9 +2,8 @@ import Foundation
 import TidemarkModel
 import TidemarkServer
 
-/// Messages are sent, the app is killed while it sends, is started again, and continues.
-/// Messages are sent, the app is killed among them, started again, and goes on; some times, because one send
-/// takes twice as long as another on a network that loses packets.
+/// Messages are sent, the app is killed while it sends, is started again, and continues. The row
+/// does this three times, because sends take different times on a network that loses packets.
 struct SendRow: ScenarioRow {
     private static let kills = 3
 
@@ -12,7 +11,7 @@ struct SendRow: ScenarioRow {
     /// The number of messages that are sent around one kill.
     private let together: Int
 
-    /// - Parameter messages: As many for each of the three kills, at least 2.
+    /// - Parameter messages: The messages of all kills: the same number for each, at least 2.
     init(_ messages: [HistoryEvent]) {
         together = messages.count / Self.kills
         precondition(together >= 2 && messages.count.isMultiple(of: Self.kills))
@@ -48,10 +47,10 @@ struct SendRow: ScenarioRow {
             let app = SendingApp(
                 side: side, texts: texts, conversation: conversation(side), visit: visit,
                 start: try await visit.direct.now())
-            // The same event ends both apps, so that the second process of each begins with as many
-            // messages that wait: those that the app as it was has told nobody of are among them.
+            // The same event ends both apps, so the second process of each begins with the same
+            // number of waiting messages.
             let first = try await app.run(from: 0, killedAfter: together / 2)
-            // Its network is back in a minute at the most; it is not told.
+            // The network is back within a minute. The app is not informed.
             let rest = try await app.run(from: first.acknowledged, killedAfter: nil)
             acknowledged += first.acknowledged + rest.acknowledged
             sent += first.sent + rest.sent
