@@ -1,6 +1,7 @@
 /// Stores the last calls that ended, in chunks. A change after a copy copies only one chunk.
 ///
-/// The ring has a bound in entries and one in bytes. An entry that exceeds either removes the oldest.
+/// The ring has a bound in entries and a bound in bytes. An entry that exceeds a bound removes the
+/// oldest entries.
 struct EntryRing: Sendable {
     /// The number of entries in a chunk.
     static let chunk = 256

@@ -109,8 +109,8 @@ struct TokenDesk: Sendable {
         return facts
     }
 
-    /// Returns the first half of a signature of ES256, by which a token is known: the second half has
-    /// two right values.
+    /// Returns the first half of an ES256 signature, which identifies a token. The second half has
+    /// two valid values.
     private static func signature(_ text: String) -> String? {
         guard let last = text.split(separator: ".", omittingEmptySubsequences: false).last,
             last.utf8.count >= 43

@@ -1,10 +1,10 @@
 import TidemarkModel
 
-/// The tokens that were issued in the second in which their account's tokens were voided, but before
-/// that.
+/// The tokens that were issued within the second in which their account's tokens were voided, but
+/// before that moment.
 ///
-/// Tokens and `validSince` count in seconds, as Firebase's do, and cannot tell these apart. They are
-/// remembered for the hour that they would be good for. In memory: a restart forgets them.
+/// Tokens and `validSince` count in seconds, as Firebase's do, so they cannot tell such tokens from
+/// later ones. The table keeps them in memory for an hour, their lifetime. A restart empties it.
 struct VoidedTokens: Sendable {
     /// When the tokens of an account were voided.
     struct Moment: Hashable, Sendable {
