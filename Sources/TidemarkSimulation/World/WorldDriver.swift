@@ -173,9 +173,9 @@ package final class WorldDriver {
 
     func startServer() {
         guard !world.server.isUp else { return }
-        world.note("the world.server starts")
+        world.note("the server starts")
         do { try world.server.start() } catch {
-            world.violate(.convergence, "the world.server cannot start: \(error)")
+            world.violate(.convergence, "the server cannot start: \(error)")
         }
     }
 

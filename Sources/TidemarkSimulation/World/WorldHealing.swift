@@ -111,7 +111,7 @@ struct WorldHealing {
         switch world.server.documents(Query(collectionID: collection), in: World.database) {
         case .success(let documents): return documents
         case .failure(let status):
-            throw WorldViolation(.convergence, "the world.server does not answer: \(status)")
+            throw WorldViolation(.convergence, "the server does not answer: \(status)")
         }
     }
 

@@ -32,7 +32,7 @@ extension WorldWitness {
             throw WorldViolation(
                 .versions,
                 "\(client) showed \(shown.worldText) of \(shown.updateTime.worldText), "
-                    + "but the world.server held \(truth)")
+                    + "but the server held \(truth)")
         }
     }
 
@@ -52,7 +52,7 @@ extension WorldWitness {
             throw WorldViolation(
                 .freshRows,
                 "\(client) showed \(Self.describe(snapshot)), "
-                    + "when the world.server held \(held.map(\.worldText))")
+                    + "when the server held \(held.map(\.worldText))")
         }
     }
 

@@ -153,7 +153,7 @@ final class HistoryDriver {
         var paths: Set<DocumentPath> = []
         let mutations = mutations.filter { paths.insert($0.path).inserted }
         if mutations.isEmpty { return }
-        history.note("outside history.writes \(mutations.map(\.worldText))")
+        history.note("outside writes \(mutations.map(\.worldText))")
         switch history.world.server.commit(mutations, in: World.database) {
         case .success(let time): history.writes.committed(mutations, at: time)
         case .failure(let status): history.world.violate(.convergence, "a commit failed: \(status)")

@@ -99,7 +99,7 @@ struct HistorySettling {
                 .feedMarks,
                 "\(device.name) is cleared at "
                     + "\(device.feed?.machine.marks.action.map { "\($0)" } ?? "no time"), "
-                    + "the other history.devices at \(mark)")
+                    + "the other devices at \(mark)")
         }
     }
 
