@@ -34,10 +34,11 @@ extension StoreFile {
         let file = try opened(location, key)
         try file.execute(lone)
         let steps = StoreMigration.ofStore + migrations
-        let done = try file.doneMigrations()
+        let (done, isNamedOld) = try file.doneMigrations()
         if !Set(done).isSubset(of: steps.map(\.name)) { throw .newerSchema }
         if done.isEmpty, location != .memory { file.reserve(isSealed: key != nil) }
         try file.configure(location, tuning)
+        if isNamedOld { try file.renameMigrations() }
         if done.count < steps.count {
             for step in steps where !done.contains(step.name) { try file.perform(step) }
         }
@@ -142,17 +143,37 @@ extension StoreFile {
 // MARK: - The schema
 
 extension StoreFile {
-    /// Returns the migrations done, in order. The table has GRDB's name, because GRDB created the
-    /// first files.
-    func doneMigrations() throws(StoreError) -> [String] {
+    /// Returns the migrations done, in order; none for a new file. `isNamedOld` is true if the
+    /// table of migrations has its earlier name, `grdb_migrations`.
+    func doneMigrations() throws(StoreError) -> (names: [String], isNamedOld: Bool) {
         do throws(StoreError) {
-            return try texts("SELECT identifier FROM grdb_migrations ORDER BY rowid")
+            if let names = try textsIfPresent("SELECT name FROM migration ORDER BY rowid") {
+                return (names, false)
+            }
+            let old = try textsIfPresent("SELECT identifier FROM grdb_migrations ORDER BY rowid")
+            return (old ?? [], old != nil)
         } catch {
-            // SQLite reports a missing table with this error, and no failure of a disk.
-            if case .invalidStatement = error { return [] }
             if case .corrupt = error { try requireNoKey() }
             throw error
         }
+    }
+
+    /// Returns nil if the query's table is missing.
+    private func textsIfPresent(_ sql: String) throws(StoreError) -> [String]? {
+        do throws(StoreError) { return try texts(sql) } catch {
+            // SQLite reports a missing table with this error, and no failure of a disk.
+            if case .invalidStatement = error { return nil }
+            throw error
+        }
+    }
+
+    /// Gives the table of migrations its name of today.
+    private func renameMigrations() throws(StoreError) {
+        try transaction(
+            """
+            ALTER TABLE grdb_migrations RENAME TO migration;
+            ALTER TABLE migration RENAME COLUMN identifier TO name;
+            """)
     }
 
     /// Throws the reason why the file needs a key, if the connection has none.
@@ -168,16 +189,16 @@ extension StoreFile {
     /// Performs a step as a whole, or not at all.
     private func perform(_ step: StoreMigration) throws(StoreError) {
         let name = step.name.replacing("'", with: "''")
-        do throws(StoreError) {
-            try execute(
-                """
-                BEGIN IMMEDIATE;
-                CREATE TABLE IF NOT EXISTS grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
-                \(step.sql);
-                INSERT INTO grdb_migrations (identifier) VALUES ('\(name)');
-                COMMIT;
-                """)
-        } catch {
+        try transaction(
+            """
+            CREATE TABLE IF NOT EXISTS migration (name TEXT NOT NULL PRIMARY KEY);
+            \(step.sql);
+            INSERT INTO migration (name) VALUES ('\(name)');
+            """)
+    }
+
+    private func transaction(_ sql: String) throws(StoreError) {
+        do throws(StoreError) { try execute("BEGIN IMMEDIATE; \(sql) COMMIT;") } catch {
             sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
             throw error
         }

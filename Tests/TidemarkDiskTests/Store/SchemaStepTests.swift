@@ -29,6 +29,10 @@ import TidemarkStore
     private func makeOld(_ migrations: [StoreMigration], at path: String) throws {
         let store = try DocumentStore(.file(path), migrations: migrations)
         try store.write { transaction in
+            // The table of migrations had another name.
+            try transaction.execute("ALTER TABLE migration RENAME TO grdb_migrations")
+            try transaction.execute(
+                "ALTER TABLE grdb_migrations RENAME COLUMN name TO identifier")
             let table = transaction.documents(of: Self.database)
             try table.declareIndex(
                 IndexDefinition(collectionID: "rooms", fields: [.init(FieldPath(name: "n"))]))

@@ -11,7 +11,7 @@ struct StoreInspection {
     typealias Rows = [String: [Data]]
 
     /// Tables that are not written with what they speak of, or that SQLite and the schema have.
-    private static let asides: Set = ["fieldIndex", "fieldIndexField", "entry", "grdb_migrations"]
+    private static let asides: Set = ["fieldIndex", "fieldIndexField", "entry", "migration"]
 
     /// Every row of every table but those of the indexes, which ``check()`` looks at.
     func rows() throws -> Rows {

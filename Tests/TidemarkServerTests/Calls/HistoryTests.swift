@@ -83,7 +83,7 @@ import TidemarkStore
             for sql in [
                 "DROP INDEX removalByPath", "ALTER TABLE change DROP COLUMN removed",
                 "CREATE INDEX changeByPath ON change (database, path, commitTime)",
-                "DELETE FROM grdb_migrations WHERE identifier = 'server 3'",
+                "DELETE FROM migration WHERE name = 'server 3'",
             ] { try transaction.execute(sql) }
         }
         try store.close()

@@ -164,6 +164,49 @@ import TidemarkModel
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
     }
 
+    /// Gives the table of migrations the name that it had in earlier files.
+    private func makeOld(_ path: String, _ migrations: [StoreMigration] = []) throws {
+        let store = try DocumentStore(.file(path), migrations: migrations)
+        try store.write { transaction throws in
+            try transaction.documents(of: testDatabase).put(found("rooms/a"))
+            try transaction.execute("ALTER TABLE migration RENAME TO grdb_migrations")
+            try transaction.execute(
+                "ALTER TABLE grdb_migrations RENAME COLUMN name TO identifier")
+        }
+        try store.close()
+    }
+
+    @Test func `a file with the earlier table of migrations opens, and keeps its documents`()
+        throws
+    {
+        let path = folder.path("store.sqlite")
+        try makeOld(path)
+        for round in 1...2 {
+            let store = try DocumentStore(.file(path), migrations: [notes])
+            let steps = (StoreMigration.ofStore + [notes]).map(\.name)
+            try store.write { transaction throws in
+                let rows = try transaction.rows("SELECT name FROM migration ORDER BY rowid")
+                #expect(try rows.map { try $0.text(0) } == steps)
+                let tables = "SELECT name FROM sqlite_schema WHERE name LIKE 'grdb%'"
+                #expect(try transaction.rows(tables).isEmpty)
+                let query = Query(collectionID: "rooms")
+                let found = try transaction.documents(of: testDatabase).run(query)
+                #expect(found.documents.map(\.path.id) == ["a"])
+                try transaction.execute("INSERT INTO note VALUES ('x')")
+                #expect(try transaction.rows("SELECT * FROM note").count == round)
+            }
+            try store.close()
+        }
+    }
+
+    @Test func `a newer file with the earlier table is refused and left as it is`() throws {
+        let path = folder.path("store.sqlite")
+        try makeOld(path, [notes])
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(throws: StoreError.newerSchema) { try DocumentStore(.file(path)) }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    }
+
     @Test func `what is no database is corrupt, and what is no file unreadable`() throws {
         let path = folder.path("store.sqlite")
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
