@@ -26,8 +26,7 @@ func product(_ name: String, _ package: String, _ trait: String) -> Target.Depen
     .product(name: name, package: package, condition: .when(traits: [trait]))
 }
 
-let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
-let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let sqlite = Target.Dependency.target(name: "CTidemarkSQLite")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let metricsTestKit = Target.Dependency.product(name: "MetricsTestKit", package: "swift-metrics")
 let log = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -123,7 +122,6 @@ let package = Package(
         .default(enabledTraits: isDependency ? [] : [server, lint]),
     ],
     dependencies: [
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
         .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.0"),
@@ -150,6 +148,10 @@ let package = Package(
         library("TidemarkRules", ["TidemarkModel"], planted),
         // TidemarkWords has the sentences for people, for all targets that show texts.
         library("TidemarkWords"),
+        // The system's SQLite.
+        .systemLibrary(
+            name: "CTidemarkSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         library("TidemarkStore", ["TidemarkModel", "TidemarkSystem", sqlite], planted),
         library(
             "TidemarkSync",
@@ -223,9 +225,14 @@ let package = Package(
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         // TidemarkHealth uses nothing of the client, so an import compiles and starts without a
         // network.
+        // Of Tidemark it needs the store's statements alone, so that an import compiles and starts
+        // without a network.
         library(
             "TidemarkHealth",
-            ["TidemarkSystem", "TidemarkWords", "CTidemarkZlib", grdb, sqlite, metrics]),
+            [
+                "TidemarkStore", "TidemarkSystem", "TidemarkWords", "CTidemarkZlib", sqlite,
+                metrics,
+            ]),
         library("TidemarkHealthSync", ["Tidemark", "TidemarkApp", "TidemarkHealth"]),
         // These are the system's decoders of pictures. Apple's systems use ImageIO instead.
         .systemLibrary(
@@ -459,7 +466,9 @@ let package = Package(
                 cryptoExtras, hummingbird,
             ]),
         tests("TidemarkWordsTests", ["TidemarkWords"]),
-        tests("TidemarkHealthTests", ["TidemarkHealth", grdb, metrics, metricsTestKit]),
+        tests(
+            "TidemarkHealthTests",
+            ["TidemarkHealth", "TidemarkStore", sqlite, metrics, metricsTestKit]),
         tests(
             "TidemarkHealthSyncTests",
             ["TidemarkHealthSync", "TidemarkHealth", "TidemarkApp", "TidemarkServer"]),

@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CTidemarkSQLite
 import TidemarkModel
 
 /// The same rows and reads in plain SQLite, which is the lower limit of the time. Its log grows to

@@ -95,7 +95,7 @@ struct ImportUse {
         let use = ImportUse([model])
         func lines(_ text: String...) -> [Int] {
             let imports = [
-                "import Synchronization", "public import TidemarkModel", "import GRDB",
+                "import Synchronization", "public import TidemarkModel", "import Crypto",
             ]
             let file = Repository.File(path: "Sources/TidemarkStore/B.swift", lines: imports + text)
             return use.violations(in: file).map(\.line)

@@ -91,7 +91,7 @@ enum ImportRules {
         "TidemarkResilience": ["Logging"],
         "TidemarkRules": ["TidemarkModel"],
         "TidemarkWords": [],
-        "TidemarkStore": ["TidemarkModel", "TidemarkSystem", "GRDBSQLite"],
+        "TidemarkStore": ["TidemarkModel", "TidemarkSystem", "CTidemarkSQLite"],
         "TidemarkSync": [
             "TidemarkModel", "TidemarkStore", "TidemarkResilience", "TidemarkWords",
         ],
@@ -130,8 +130,8 @@ enum ImportRules {
             "BackgroundTasks",
         ],
         "TidemarkHealth": [
-            "TidemarkSystem", "TidemarkWords", "CTidemarkZlib", "CoreMetrics", "GRDB",
-            "GRDBSQLite", "HealthKit",
+            "TidemarkStore", "TidemarkSystem", "TidemarkWords", "CTidemarkSQLite", "CTidemarkZlib",
+            "CoreMetrics", "HealthKit",
         ],
         "TidemarkHealthSync": ["Tidemark", "TidemarkApp", "TidemarkHealth"],
         "TidemarkImages": [

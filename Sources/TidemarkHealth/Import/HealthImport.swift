@@ -1,5 +1,3 @@
-import GRDB
-
 /// Imports an Apple Health export into a ``HealthStore``, as a stream, in constant memory.
 /// Importing it again, or importing exports in another order, changes nothing.
 public struct HealthImport: Sendable {
@@ -216,22 +214,19 @@ extension HealthImport {
             progress(kind)
             guard let extent = read.runs.extents[kind.rawValue] else { break }
             var counts = (added: 0, known: 0, days: Set<HealthDay>())
-            try store.database.writeWithoutTransaction { db in
-                try db.inTransaction(.immediate) {
-                    var merge = try MeasurementMerge(
-                        db, kind: kind, extent: extent, names: try NameTables(db),
-                        priority: priority, replaceable: replaceable)
-                    while let sample = following, sample.kindNumber == kind.rawValue {
-                        try merge.add(numbers.translated(sample))
-                        following = try samples.next()
-                    }
-                    try merge.finish()
-                    try HealthStore.note(merge.changedDays, in: db)
-                    counts = (merge.added, merge.known, merge.changedDays)
-                    // If nothing is new, the transaction is rolled back, so not even the time of
-                    // the file changes.
-                    return merge.changesStore ? .commit : .rollback
+            // With nothing new, nothing changes, not even the time of the file.
+            _ = try store.database.write(keeping: { $0 }) { db in
+                var merge = try MeasurementMerge(
+                    db, kind: kind, extent: extent, names: try NameTables(db),
+                    priority: priority, replaceable: replaceable)
+                while let sample = following, sample.kindNumber == kind.rawValue {
+                    try merge.add(numbers.translated(sample))
+                    following = try samples.next()
                 }
+                try merge.finish()
+                try HealthStore.note(merge.changedDays, in: db)
+                counts = (merge.added, merge.known, merge.changedDays)
+                return merge.changesStore
             }
             report.added += counts.added
             report.known += counts.known
@@ -254,8 +249,8 @@ struct NameNumbers {
     private var zones: [UInt16] = []
     private var areSame = true
 
-    /// Stores the names that the store does not have.
-    init(_ names: NameTables, in db: Database) throws {
+    /// Keeps the names that the store does not know.
+    init(_ names: NameTables, in db: HealthConnection) throws {
         var known = try NameTables(db)
         for source in names.sources {
             guard let number = known.number(of: source) else {

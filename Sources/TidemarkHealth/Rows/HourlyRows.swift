@@ -1,5 +1,4 @@
 public import Foundation
-import GRDB
 
 /// Imports the hours of a store that the app used before: CSV or JSON lines with kind, start, end,
 /// value and source.
@@ -85,7 +84,7 @@ public struct HourlyRows: Sendable {
         return report
     }
 
-    private func bring(_ file: ReadOnlyFile, into db: Database) throws -> Report {
+    private func bring(_ file: ReadOnlyFile, into db: HealthConnection) throws -> Report {
         var staging = try RowStaging(db)
         var lines = LineReader(file)
         var format: RowFormat?

@@ -1,25 +1,25 @@
-import GRDB
+import TidemarkStore
 
 /// Sorts rows on the disk before they are stored. Rows arrive in any order, and there can be a
 /// million.
 struct RowStaging {
-    private let db: Database
+    private let db: HealthConnection
     private let insert: RawStatement
     private var sources: [HealthSource] = []
     private var numbers: [HealthSource: Int] = [:]
     private var report = HourlyRows.Report()
 
-    init(_ db: Database) throws {
+    init(_ db: HealthConnection) throws {
         self.db = db
-        try db.execute(
-            sql: """
-                DROP TABLE IF EXISTS temp.row;
-                CREATE TEMP TABLE row (
-                    kind INTEGER, hour INTEGER, offset INTEGER, source INTEGER, start INTEGER,
-                    end INTEGER, value INTEGER,
-                    PRIMARY KEY (kind, hour, offset, source, start, end, value)
-                ) WITHOUT ROWID;
-                """)
+        try db.script(
+            """
+            DROP TABLE IF EXISTS temp.row;
+            CREATE TEMP TABLE row (
+                kind INTEGER, hour INTEGER, offset INTEGER, source INTEGER, start INTEGER,
+                end INTEGER, value INTEGER,
+                PRIMARY KEY (kind, hour, offset, source, start, end, value)
+            ) WITHOUT ROWID;
+            """)
         insert = try RawStatement(
             db, "INSERT OR IGNORE INTO temp.row VALUES (?, ?, ?, ?, ?, ?, ?)")
     }
@@ -60,26 +60,26 @@ struct RowStaging {
     /// Makes hours from the rows, and stores those that were not measured here.
     mutating func fold(_ priority: SourcePriority) throws -> HourlyRows.Report {
         let ranks = priority.ranks(sources)
-        let rows = try Row.fetchCursor(
-            db, sql: "SELECT * FROM temp.row ORDER BY kind, hour, offset, source, start")
         var entry: HourEntry?
         // The source of the amount that counts so far.
         var chosen = Int.max
-        while let row = try rows.next() {
-            guard let kind = HealthKind(rawValue: row[0]) else { continue }
-            let (hour, offset, source) = (row[1] as Int64, row[2] as Int, row[3] as Int)
+        try db.forEachRow(
+            "SELECT * FROM temp.row ORDER BY kind, hour, offset, source, start"
+        ) { row in
+            guard let kind = HealthKind(number: row.integer(0)) else { return }
+            let (hour, offset, source) = (row.integer(1), Int(row.integer(2)), Int(row.integer(3)))
             if entry?.kind != kind || entry?.start != hour || entry?.offset != offset {
                 try keep(entry)
                 entry = HourEntry(kind: kind, start: hour, offset: offset)
                 chosen = source
             }
-            let (end, value) = (row[5] as Int64, row[6] as Int64)
+            let (end, value) = (row.integer(5), row.integer(6))
             if kind.aggregation == .reading {
-                entry?.add(reading: value, at: max(row[4], end - 1))
-                continue
+                entry?.add(reading: value, at: max(row.integer(4), end - 1))
+                return
             }
             if source != chosen {
-                if ranks[source] > ranks[chosen] { continue }
+                if ranks[source] > ranks[chosen] { return }
                 entry = HourEntry(kind: kind, start: hour, offset: offset)
                 chosen = source
             }
@@ -87,7 +87,7 @@ struct RowStaging {
         }
         try keep(entry)
         for days in report.change.days.values { try HealthStore.note(days, in: db) }
-        try db.execute(sql: "DROP TABLE temp.row")
+        try db.execute("DROP TABLE temp.row")
         return report
     }
 

@@ -1,4 +1,4 @@
-import GRDB
+import TidemarkStore
 
 /// The local days whose hours may have changed since they were last settled. They are recorded in
 /// the transaction that changes the hours.
@@ -13,8 +13,8 @@ extension HealthStore {
     /// days.
     public func changedDays() throws(HealthExportError) -> ChangedDays {
         try read { snapshot in
-            let days = try Int64.fetchSet(snapshot.db, sql: "SELECT day FROM changed")
-            let number = try Int64.fetchOne(snapshot.db, sql: "SELECT max(number) FROM changed")
+            let days = try snapshot.db.rows("SELECT day FROM changed") { $0.integer(0) }
+            let number = try snapshot.db.integer("SELECT max(number) FROM changed")
             return ChangedDays(days: Set(days.map(HealthDay.init(number:))), number: number ?? 0)
         }
     }
@@ -22,17 +22,16 @@ extension HealthStore {
     /// Removes these days from the list, except days that changed again since.
     public func settle(_ changed: ChangedDays) throws(HealthExportError) {
         try write { db in
-            try db.execute(
-                sql: "DELETE FROM changed WHERE number <= ?", arguments: [changed.number])
+            try db.execute("DELETE FROM changed WHERE number <= ?", [changed.number])
         }
     }
 
-    static func note(_ days: Set<HealthDay>, in db: Database) throws {
-        let last = try Int64.fetchOne(db, sql: "SELECT max(number) FROM changed") ?? 0
+    static func note(_ days: Set<HealthDay>, in db: HealthConnection) throws {
+        let last = try db.integer("SELECT max(number) FROM changed") ?? 0
         for day in days {
             try db.execute(
-                sql: "INSERT OR REPLACE INTO changed (day, number) VALUES (?, ?)",
-                arguments: [day.number, last + 1])
+                "INSERT OR REPLACE INTO changed (day, number) VALUES (?, ?)",
+                [day.number, last + 1])
         }
     }
 }

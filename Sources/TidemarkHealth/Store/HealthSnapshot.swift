@@ -1,8 +1,8 @@
-import GRDB
+import TidemarkStore
 
 /// The state of the store at one moment. Every read has a limit.
 public struct HealthSnapshot {
-    let db: Database
+    let db: HealthConnection
 
     private static let columns =
         "hour.start, hour.offset, zone.name, sum, count, minimum, maximum, last, lastTime"
@@ -38,20 +38,21 @@ public struct HealthSnapshot {
     private func rows(
         _ kind: HealthKind, _ condition: String, _ arguments: [Int64]
     ) throws -> [HourEntry] {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT \(Self.columns) FROM hour LEFT JOIN zone ON zone.number = hour.zone
-                WHERE kind = \(kind.rawValue) AND \(condition)
-                """)
-        return try Row.fetchAll(statement, arguments: StatementArguments(arguments)).map { row in
-            var entry = HourEntry(kind: kind, start: row[0], offset: row[1])
-            entry.zone = row[2]
-            entry.sumMillionths = row[3]
-            entry.count = row[4]
-            entry.minMillionths = row[5]
-            entry.maxMillionths = row[6]
-            entry.lastMillionths = row[7]
-            entry.lastTime = row[8]
+        try db.rows(
+            """
+            SELECT \(Self.columns) FROM hour LEFT JOIN zone ON zone.number = hour.zone
+            WHERE kind = ? AND \(condition)
+            """, [Int64(kind.rawValue)] + arguments
+        ) { row in
+            var entry = HourEntry(
+                kind: kind, start: row.integer(0), offset: Int(row.integer(1)))
+            entry.zone = row.isNull(2) ? nil : row.text(2)
+            entry.sumMillionths = row.integer(3)
+            entry.count = Int(row.integer(4))
+            entry.minMillionths = row.integer(5)
+            entry.maxMillionths = row.integer(6)
+            entry.lastMillionths = row.integer(7)
+            entry.lastTime = row.integer(8)
             return entry
         }
     }
@@ -60,18 +61,16 @@ public struct HealthSnapshot {
     public func totals(
         _ kind: HealthKind, days: ClosedRange<HealthDay>
     ) throws -> [DayTotal] {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT day, sum(sum), sum(count), min(minimum), max(maximum) FROM hour
-                WHERE kind = ? AND day BETWEEN ? AND ? GROUP BY day ORDER BY day
-                """)
-        let arguments: StatementArguments = [
-            kind.rawValue, days.lowerBound.number, days.upperBound.number,
-        ]
-        return try Row.fetchAll(statement, arguments: arguments).map { row in
+        try db.rows(
+            """
+            SELECT day, sum(sum), sum(count), min(minimum), max(maximum) FROM hour
+            WHERE kind = ? AND day BETWEEN ? AND ? GROUP BY day ORDER BY day
+            """, [Int64(kind.rawValue), days.lowerBound.number, days.upperBound.number]
+        ) { row in
             DayTotal(
-                kind: kind, day: HealthDay(number: row[0]), sumMillionths: row[1], count: row[2],
-                minMillionths: row[3], maxMillionths: row[4])
+                kind: kind, day: HealthDay(number: row.integer(0)),
+                sumMillionths: row.integer(1), count: Int(row.integer(2)),
+                minMillionths: row.integer(3), maxMillionths: row.integer(4))
         }
     }
 
@@ -80,13 +79,12 @@ public struct HealthSnapshot {
     public func ownDays(in days: ClosedRange<HealthDay>) throws -> Set<HealthDay> {
         var found: Set<HealthDay> = []
         for kind in HealthKind.allCases {
-            let numbers = try Int64.fetchAll(
-                db.cachedStatement(
-                    sql: """
-                        SELECT DISTINCT day FROM hour
-                        WHERE kind = ? AND day BETWEEN ? AND ? AND origin <> 1
-                        """),
-                arguments: [kind.rawValue, days.lowerBound.number, days.upperBound.number])
+            let numbers = try db.rows(
+                """
+                SELECT DISTINCT day FROM hour
+                WHERE kind = ? AND day BETWEEN ? AND ? AND origin <> 1
+                """, [Int64(kind.rawValue), days.lowerBound.number, days.upperBound.number]
+            ) { $0.integer(0) }
             found.formUnion(numbers.map(HealthDay.init(number:)))
         }
         return found
@@ -97,12 +95,11 @@ public struct HealthSnapshot {
         var found: ClosedRange<HealthDay>?
         for kind in HealthKind.allCases {
             let edges = try ["", "DESC"].map { order in
-                try Int64.fetchOne(
-                    db.cachedStatement(
-                        sql: """
-                            SELECT day FROM hour WHERE kind = ? AND origin <> 1
-                            ORDER BY day \(order) LIMIT 1
-                            """), arguments: [kind.rawValue])
+                try db.integer(
+                    """
+                    SELECT day FROM hour WHERE kind = ? AND origin <> 1
+                    ORDER BY day \(order) LIMIT 1
+                    """, [Int64(kind.rawValue)])
             }
             guard let first = edges[0], let last = edges[1] else { continue }
             found = Self.joined(found, HealthDay(number: first)...HealthDay(number: last))
@@ -122,9 +119,8 @@ public struct HealthSnapshot {
         var found: ClosedRange<HealthDay>?
         for kind in kind.map({ [$0] }) ?? HealthKind.allCases {
             let edges = try ["min", "max"].map { edge in
-                try Int64.fetchOne(
-                    db.cachedStatement(sql: "SELECT \(edge)(day) FROM hour WHERE kind = ?"),
-                    arguments: [kind.rawValue])
+                try db.integer(
+                    "SELECT \(edge)(day) FROM hour WHERE kind = ?", [Int64(kind.rawValue)])
             }
             guard let first = edges[0], let last = edges[1] else { continue }
             found = Self.joined(found, HealthDay(number: first)...HealthDay(number: last))

@@ -1,5 +1,5 @@
 public import Foundation
-import GRDB
+import TidemarkStore
 
 extension HealthStore {
     /// Stores samples in HealthKit's form, and computes their hours again, like an import.
@@ -51,10 +51,9 @@ extension HealthStore {
     /// Returns the position of the source's next page of a kind; nil before the first page.
     func anchor(of kind: HealthKind) throws(HealthExportError) -> HealthAnchor? {
         try read { snapshot in
-            try Data.fetchOne(
-                snapshot.db, sql: "SELECT data FROM anchor WHERE kind = ?",
-                arguments: [kind.rawValue]
-            ).map(HealthAnchor.init)
+            try snapshot.db.row(
+                "SELECT data FROM anchor WHERE kind = ?", [Int64(kind.rawValue)]
+            ) { HealthAnchor(Data($0.blob(0))) }
         }
     }
 
@@ -94,15 +93,15 @@ extension HealthStore {
     }
 
     private static func replace(
-        _ hours: [HourEntry], of days: Set<HealthDay>, in db: Database
+        _ hours: [HourEntry], of days: Set<HealthDay>, in db: HealthConnection
     ) throws -> HealthChange {
         guard let first = days.min(), let last = days.max() else { return HealthChange() }
         let before = try entries(first...last, in: db)
         for day in days {
             for kind in HealthKind.allCases {
-                try db.cachedStatement(
-                    sql: "DELETE FROM hour WHERE kind = ? AND day = ? AND origin = 1"
-                ).execute(arguments: [kind.rawValue, day.number])
+                try db.execute(
+                    "DELETE FROM hour WHERE kind = ? AND day = ? AND origin = 1",
+                    [Int64(kind.rawValue), day.number])
             }
         }
         var names = try NameTables(db)
@@ -116,7 +115,7 @@ extension HealthStore {
     }
 
     static func entries(
-        _ days: ClosedRange<HealthDay>, in db: Database
+        _ days: ClosedRange<HealthDay>, in db: HealthConnection
     ) throws -> [HealthKind: [HourEntry]] {
         let snapshot = HealthSnapshot(db: db)
         return Dictionary(

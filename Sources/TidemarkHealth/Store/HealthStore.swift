@@ -1,6 +1,6 @@
 import Foundation
-import GRDB
 import Synchronization
+import TidemarkStore
 
 /// A user's health data on this device, in a separate database.
 ///
@@ -8,7 +8,7 @@ import Synchronization
 /// later import may bring a second device's measurements of the same hour. Readers never wait for a
 /// writer.
 public final class HealthStore: Sendable {
-    let database: DatabasePool
+    let database: HealthDatabase
     let folder: String
     private let observers = Mutex<(next: Int, all: [Int: @Sendable (HealthChange) -> Void])>(
         (0, [:]))
@@ -19,16 +19,8 @@ public final class HealthStore: Sendable {
     ///   beside it while the store is open; an import sorts in a temporary file in the same folder.
     /// - Throws: ``HealthExportError/storage(detail:)``.
     public init(path: String) throws(HealthExportError) {
-        var configuration = Configuration()
-        configuration.label = "tidemark.health"
-        // Several readers can run beside one writer, and each reader holds a cache.
-        configuration.maximumReaderCount = 3
-        configuration.prepareDatabase { db in
-            try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000")
-        }
         do {
-            database = try DatabasePool(path: path, configuration: configuration)
-            try DatabaseMigrator.health.migrate(database)
+            database = try HealthDatabase(path: path)
         } catch {
             throw .storage(detail: Self.detail(error))
         }
@@ -37,7 +29,11 @@ public final class HealthStore: Sendable {
     }
 
     static func detail(_ error: any Error) -> String {
-        (error as? DatabaseError)?.message ?? String(describing: error)
+        guard let error = error as? StoreError else { return String(describing: error) }
+        return switch error {
+        case .corrupt(let detail), .unreadable(let detail), .invalidStatement(let detail): detail
+        default: error.message
+        }
     }
 
     /// Reads from one state of the database, also while an import writes.
@@ -57,7 +53,7 @@ public final class HealthStore: Sendable {
 
     /// Runs a transaction, which is applied completely or not at all.
     func write<Value>(
-        _ body: (Database) throws -> Value
+        _ body: (HealthConnection) throws -> Value
     ) throws(HealthExportError) -> Value {
         do {
             return try database.write(body)
@@ -94,71 +90,5 @@ public final class HealthStore: Sendable {
         private let end: @Sendable () -> Void
         init(_ end: @escaping @Sendable () -> Void) { self.end = end }
         deinit { end() }
-    }
-}
-
-extension DatabaseMigrator {
-    /// Every schema ever shipped, oldest first. Append only: a released step is history, not code.
-    static var health: DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("1 hours") { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE source (
-                        number INTEGER PRIMARY KEY,     -- from 0; never changes its meaning
-                        name TEXT NOT NULL,
-                        device INTEGER NOT NULL         -- HealthSource.Device
-                    ) STRICT;
-                    CREATE TABLE zone (
-                        number INTEGER PRIMARY KEY,     -- from 1; never changes its meaning
-                        name TEXT NOT NULL              -- as in Europe/Berlin
-                    ) STRICT;
-                    CREATE TABLE measurements (
-                        kind INTEGER NOT NULL,          -- HealthKind
-                        day INTEGER NOT NULL,           -- of the start, UTC, since 1970
-                        samples BLOB NOT NULL,          -- SampleCoding
-                        PRIMARY KEY (kind, day)
-                    ) STRICT, WITHOUT ROWID;
-                    CREATE TABLE changed (
-                        day INTEGER PRIMARY KEY,        -- local, since 1970
-                        number INTEGER NOT NULL         -- of the import, from 1
-                    ) STRICT;
-                    CREATE TABLE hour (
-                        kind INTEGER NOT NULL,          -- HealthKind
-                        day INTEGER NOT NULL,           -- local, since 1970
-                        start INTEGER NOT NULL,         -- seconds since 1970
-                        offset INTEGER NOT NULL,        -- minutes east
-                        zone INTEGER NOT NULL,          -- 0: not known
-                        sum INTEGER NOT NULL,           -- millionths of the kind's unit
-                        count INTEGER NOT NULL,         -- readings
-                        minimum INTEGER NOT NULL,
-                        maximum INTEGER NOT NULL,
-                        last INTEGER NOT NULL,
-                        lastTime INTEGER NOT NULL,      -- seconds since 1970
-                        PRIMARY KEY (kind, day, start, offset)
-                    ) STRICT, WITHOUT ROWID;
-                    """)
-        }
-        migrator.registerMigration("2 samples") { db in
-            try db.execute(
-                sql: """
-                    ALTER TABLE hour ADD COLUMN origin INTEGER NOT NULL DEFAULT 0;  -- HourOrigin
-                    CREATE INDEX otherHour ON hour (kind, start) WHERE origin > 0;
-                    CREATE TABLE sample (
-                        id INTEGER PRIMARY KEY,         -- 64 bits of HealthKit's UUID
-                        identity INTEGER NOT NULL,      -- of the measurement; 0: not known
-                        kind INTEGER NOT NULL,          -- HealthKind; 0: not known
-                        start INTEGER NOT NULL,         -- seconds since 1970
-                        isDeleted INTEGER NOT NULL
-                    ) STRICT;
-                    CREATE INDEX sampleByIdentity ON sample (identity);
-                    CREATE INDEX deletedSample ON sample (kind, start, identity) WHERE isDeleted = 1;
-                    CREATE TABLE anchor (
-                        kind INTEGER PRIMARY KEY,       -- HealthKind
-                        data BLOB NOT NULL              -- the source's own
-                    ) STRICT;
-                    """)
-        }
-        return migrator
     }
 }

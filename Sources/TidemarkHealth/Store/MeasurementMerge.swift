@@ -1,10 +1,10 @@
 import Foundation
-import GRDB
+import TidemarkStore
 
 /// Merges sorted samples of one kind into the store. New measurements are added, deleted ones are
 /// removed, and each affected hour is computed again from all its measurements.
 struct MeasurementMerge {
-    let db: Database
+    let db: HealthConnection
     let kind: HealthKind
     let names: NameTables
     /// The identities of measurements that are not kept unchanged.
@@ -46,7 +46,7 @@ struct MeasurementMerge {
     ///     file has two forms of such a measurement, the better form is kept, independent of their
     ///     order.
     init(
-        _ db: Database, kind: HealthKind, extent: Range<Int64>, names: NameTables,
+        _ db: HealthConnection, kind: HealthKind, extent: Range<Int64>, names: NameTables,
         priority: SourcePriority, removing: Set<UInt64> = [], replaceable: Set<UInt64> = []
     ) throws {
         self.db = db
@@ -74,12 +74,12 @@ struct MeasurementMerge {
         // The condition on the day uses the table's order. With any offset, the hours of a range
         // lie in its days and one day at either side.
         try db.execute(
-            sql: """
-                DELETE FROM hour
-                WHERE kind = ? AND day BETWEEN ? AND ? AND start >= ? AND start < ? AND origin = 0
-                """,
-            arguments: [
-                kind.rawValue, starts.lowerBound.flooredDivision(by: 86_400) - 1,
+            """
+            DELETE FROM hour
+            WHERE kind = ? AND day BETWEEN ? AND ? AND start >= ? AND start < ? AND origin = 0
+            """,
+            [
+                Int64(kind.rawValue), starts.lowerBound.flooredDivision(by: 86_400) - 1,
                 starts.upperBound.flooredDivision(by: 86_400) + 1, starts.lowerBound,
                 starts.upperBound,
             ])
@@ -144,8 +144,8 @@ struct MeasurementMerge {
     private mutating func writeDay() throws {
         if dayIsNew, day.isEmpty {
             try db.execute(
-                sql: "DELETE FROM measurements WHERE kind = ? AND day = ?",
-                arguments: [kind.rawValue, dayNumber])
+                "DELETE FROM measurements WHERE kind = ? AND day = ?",
+                [Int64(kind.rawValue), dayNumber])
         } else if dayIsNew {
             insertDay.bind(1, Int64(kind.rawValue))
             insertDay.bind(2, dayNumber)
@@ -183,7 +183,7 @@ struct MeasurementMerge {
 /// Reads the measurements of one kind day by day. Each day is a separate query, so a write does not
 /// disturb the next read.
 struct StoredMeasurements {
-    private let db: Database
+    private let db: HealthConnection
     private let kind: HealthKind
     private let sourceHashes: [UInt64]
     private var days: ClosedRange<Int64>
@@ -191,7 +191,8 @@ struct StoredMeasurements {
     private var samples: [PackedSample] = []
     private var place = 0
 
-    init(_ db: Database, kind: HealthKind, sourceHashes: [UInt64], days: ClosedRange<Int64>) {
+    init(_ db: HealthConnection, kind: HealthKind, sourceHashes: [UInt64], days: ClosedRange<Int64>)
+    {
         self.db = db
         self.kind = kind
         self.sourceHashes = sourceHashes
@@ -211,24 +212,22 @@ struct StoredMeasurements {
 
     private mutating func fetch() throws {
         while !isDone {
-            let row = try Row.fetchOne(
-                db.cachedStatement(
-                    sql: """
-                        SELECT day, samples FROM measurements
-                        WHERE kind = ? AND day BETWEEN ? AND ? ORDER BY day LIMIT 1
-                        """), arguments: [kind.rawValue, days.lowerBound, days.upperBound])
+            let row = try db.row(
+                """
+                SELECT day, samples FROM measurements
+                WHERE kind = ? AND day BETWEEN ? AND ? ORDER BY day LIMIT 1
+                """, [Int64(kind.rawValue), days.lowerBound, days.upperBound]
+            ) { row in
+                let found = SampleCoding.decode(
+                    row.bytes(1), kind: kind, sourceHashes: sourceHashes)
+                return (day: row.integer(0), samples: found)
+            }
             guard let row else {
                 isDone = true
                 return
             }
-            let day: Int64 = row[0]
-            let found = try row.withUnsafeData(atIndex: 1) { data -> [PackedSample]? in
-                guard let data else { return nil }
-                return data.withUnsafeBytes {
-                    SampleCoding.decode($0, kind: kind, sourceHashes: sourceHashes)
-                }
-            }
-            guard let found else {
+            let day = row.day
+            guard let found = row.samples else {
                 throw HealthExportError.storage(detail: "a day of measurements is damaged")
             }
             samples = found

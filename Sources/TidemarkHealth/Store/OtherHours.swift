@@ -1,4 +1,4 @@
-import GRDB
+import TidemarkStore
 
 /// The origin of a row of the table `hour`. Raw values are stored and never reused.
 enum HourOrigin: Int64 {
@@ -13,18 +13,17 @@ enum HourOrigin: Int64 {
 /// Hours that were not computed from measurements. They fill gaps of this device: an hour of
 /// measurements that begins less than an hour before or after such an hour replaces it.
 enum OtherHours {
-    static func exist(_ db: Database, _ kind: HealthKind, _ starts: Range<Int64>) throws -> Bool {
-        try Bool.fetchOne(
-            db,
-            sql: """
-                SELECT EXISTS (
-                    SELECT 1 FROM hour WHERE kind = ? AND start > ? AND start < ? AND origin > 0)
-                """,
-            arguments: [kind.rawValue, starts.lowerBound - 3_600, starts.upperBound + 3_600])
-            ?? false
+    static func exist(_ db: HealthConnection, _ kind: HealthKind, _ starts: Range<Int64>) throws
+        -> Bool
+    {
+        try db.integer(
+            """
+            SELECT EXISTS (
+                SELECT 1 FROM hour WHERE kind = ? AND start > ? AND start < ? AND origin > 0)
+            """, [Int64(kind.rawValue), starts.lowerBound - 3_600, starts.upperBound + 3_600]) == 1
     }
 
-    static func removal(_ db: Database) throws -> RawStatement {
+    static func removal(_ db: HealthConnection) throws -> RawStatement {
         try RawStatement(
             db, "DELETE FROM hour WHERE kind = ? AND start > ? AND start < ? AND origin > 0")
     }
@@ -41,52 +40,46 @@ enum OtherHours {
     /// - Returns: True if a row changed.
     @discardableResult
     static func put(
-        _ entry: HourEntry, _ origin: HourOrigin, zone: Int64, in db: Database
+        _ entry: HourEntry, _ origin: HourOrigin, zone: Int64, in db: HealthConnection
     ) throws -> Bool {
         // Received hours rank below hours of the app's older store, and both rank below measured
         // hours.
         let stronger = origin == .received ? "origin <> 1" : "origin = 0"
-        let isTaken = try Bool.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT EXISTS (
-                        SELECT 1 FROM hour WHERE kind = ? AND day BETWEEN ? AND ?
-                            AND start > ? AND start < ? AND \(stronger))
-                    """),
-            arguments: [
-                entry.kind.rawValue, entry.day.number - 1, entry.day.number + 1,
+        let isTaken = try db.integer(
+            """
+            SELECT EXISTS (
+                SELECT 1 FROM hour WHERE kind = ? AND day BETWEEN ? AND ?
+                    AND start > ? AND start < ? AND \(stronger))
+            """,
+            [
+                Int64(entry.kind.rawValue), entry.day.number - 1, entry.day.number + 1,
                 entry.start - 3_600, entry.start + 3_600,
             ])
-        if isTaken == true { return false }
+        if isTaken == 1 { return false }
         let values: [Int64] = [
             Int64(entry.kind.rawValue), entry.day.number, entry.start, Int64(entry.offset), zone,
             entry.sumMillionths, Int64(entry.count), entry.minMillionths, entry.maxMillionths,
             entry.lastMillionths, entry.lastTime, origin.rawValue,
         ]
-        let known = try Row.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT * FROM hour WHERE kind = ? AND day = ? AND start = ? AND offset = ?
-                    """), arguments: StatementArguments(values.prefix(4)))
-        if let known, values.indices.allSatisfy({ known[$0] as Int64 == values[$0] }) {
-            return false
-        }
+        let isKnown = try db.row(
+            "SELECT * FROM hour WHERE kind = ? AND day = ? AND start = ? AND offset = ?",
+            Array(values.prefix(4))
+        ) { row in values.indices.allSatisfy { row.integer(Int32($0)) == values[$0] } }
+        if isKnown == true { return false }
         if origin == .brought {
-            try db.cachedStatement(
-                sql: "DELETE FROM hour WHERE kind = ? AND start > ? AND start < ? AND origin > 0"
-            ).execute(
-                arguments: [entry.kind.rawValue, entry.start - 3_600, entry.start + 3_600])
+            try db.execute(
+                "DELETE FROM hour WHERE kind = ? AND start > ? AND start < ? AND origin > 0",
+                [Int64(entry.kind.rawValue), entry.start - 3_600, entry.start + 3_600])
         }
-        try db.cachedStatement(
-            sql: "INSERT OR REPLACE INTO hour VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        ).execute(arguments: StatementArguments(values))
+        try db.execute(
+            "INSERT OR REPLACE INTO hour VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
         return true
     }
 }
 
 /// The measurements of a kind that their source has deleted, and that no other sample contains.
 struct DeletedMeasurements {
-    private let db: Database
+    private let db: HealthConnection
     private let kind: HealthKind
     /// A page in the order of start and identity; the entries before `place` are done.
     private var page: [(start: Int64, identity: Int64)] = []
@@ -96,7 +89,7 @@ struct DeletedMeasurements {
 
     private static let pageSize = 512
 
-    init(_ db: Database, kind: HealthKind, from start: Int64) {
+    init(_ db: HealthConnection, kind: HealthKind, from start: Int64) {
         self.db = db
         self.kind = kind
         last = (start - 1, .max)
@@ -131,18 +124,16 @@ struct DeletedMeasurements {
     }
 
     private mutating func fetch(keepingFrom kept: Int? = nil) throws {
-        let rows = try Row.fetchAll(
-            db.cachedStatement(
-                sql: """
-                    SELECT start, identity FROM sample AS gone
-                    WHERE kind = ? AND isDeleted = 1 AND (start, identity) > (?, ?)
-                        AND NOT EXISTS (
-                            SELECT 1 FROM sample AS other
-                            WHERE other.identity = gone.identity AND other.isDeleted = 0)
-                    ORDER BY start, identity LIMIT \(Self.pageSize)
-                    """),
-            arguments: [kind.rawValue, last.start, last.identity])
-        let found = rows.map { (start: $0[0] as Int64, identity: $0[1] as Int64) }
+        let found = try db.rows(
+            """
+            SELECT start, identity FROM sample AS gone
+            WHERE kind = ? AND isDeleted = 1 AND (start, identity) > (?, ?)
+                AND NOT EXISTS (
+                    SELECT 1 FROM sample AS other
+                    WHERE other.identity = gone.identity AND other.isDeleted = 0)
+            ORDER BY start, identity LIMIT \(Self.pageSize)
+            """, [Int64(kind.rawValue), last.start, last.identity]
+        ) { (start: $0.integer(0), identity: $0.integer(1)) }
         isDone = found.count < Self.pageSize
         if let end = found.last { last = end }
         page = (kept.map { Array(page[$0...]) } ?? []) + found

@@ -1,41 +1,22 @@
-import GRDB
-import GRDBSQLite
+import TidemarkStore
 
-/// A statement of integers and blobs on GRDB's connection, for hundreds of thousands of rows.
+/// A compiled statement of integers and blobs, for hundreds of thousands of rows.
 final class RawStatement {
-    private let handle: OpaquePointer
-    private let connection: OpaquePointer
+    private let statement: PreparedStatement
+    /// Keeps the connection open.
+    private let db: HealthConnection
 
-    init(_ db: Database, _ sql: String) throws {
-        guard let connection = db.sqliteConnection else {
-            throw HealthExportError.storage(detail: "the store is closed")
-        }
-        var compiled: OpaquePointer?
-        let code = sqlite3_prepare_v2(connection, sql, -1, &compiled, nil)
-        guard code == SQLITE_OK, let compiled else {
-            throw HealthExportError.storage(detail: String(cString: sqlite3_errmsg(connection)))
-        }
-        handle = compiled
-        self.connection = connection
+    init(_ db: HealthConnection, _ sql: String) throws(StoreError) {
+        self.db = db
+        statement = try db.statement(sql)
     }
 
-    deinit { sqlite3_finalize(handle) }
+    deinit { statement.release() }
 
-    func bind(_ place: Int32, _ value: Int64) { sqlite3_bind_int64(handle, place, value) }
+    func bind(_ place: Int32, _ value: Int64) { statement.bind(place, value) }
 
-    /// Runs it, with a blob as the last argument, which SQLite does not copy.
-    func run(_ place: Int32, blob: [UInt8]) throws {
-        try blob.withUnsafeBytes { bytes in
-            sqlite3_bind_blob(handle, place, bytes.baseAddress, Int32(bytes.count), nil)
-            try run()
-        }
-    }
+    /// Runs the statement, with a blob as the last argument, which SQLite does not copy.
+    func run(_ place: Int32, blob: [UInt8]) throws(StoreError) { try statement.run(place, blob) }
 
-    func run() throws {
-        let code = sqlite3_step(handle)
-        sqlite3_reset(handle)
-        guard code == SQLITE_DONE else {
-            throw HealthExportError.storage(detail: String(cString: sqlite3_errmsg(connection)))
-        }
-    }
+    func run() throws(StoreError) { try statement.run() }
 }

@@ -1,5 +1,5 @@
 public import Foundation
-import GRDB
+import TidemarkStore
 
 /// The result of ``HealthStore/insert(_:priority:)`` and of similar functions.
 public struct HealthStoreReport: Hashable, Sendable {
@@ -34,7 +34,7 @@ public struct HealthStoreReport: Hashable, Sendable {
 
 /// A transaction that adds or removes samples by their ids.
 struct SampleMerge {
-    private let db: Database
+    private let db: HealthConnection
     private let priority: SourcePriority
     private(set) var names: NameTables
     private(set) var report = HealthStoreReport()
@@ -43,7 +43,7 @@ struct SampleMerge {
     /// not cost the years between them.
     private static let gap: Int64 = 8 * 86_400
 
-    init(_ db: Database, priority: SourcePriority) throws {
+    init(_ db: HealthConnection, priority: SourcePriority) throws {
         self.db = db
         self.priority = priority
         names = try NameTables(db)
@@ -77,21 +77,21 @@ struct SampleMerge {
         _ gone: inout [PackedSample]
     ) throws {
         let identity = Int64(bitPattern: sample.identity)
-        let isDeleted = try Bool.fetchOne(
-            db.cachedStatement(sql: "SELECT isDeleted FROM sample WHERE id = ?"),
-            arguments: [id.bits])
+        let isDeleted = try db.integer("SELECT isDeleted FROM sample WHERE id = ?", [id.bits])
+            .map { $0 != 0 }
         switch isDeleted {
         case nil:
-            try db.cachedStatement(sql: "INSERT INTO sample VALUES (?, ?, ?, ?, 0)").execute(
-                arguments: [id.bits, identity, sample.kindNumber, sample.start])
+            try db.execute(
+                "INSERT INTO sample VALUES (?, ?, ?, ?, 0)",
+                [id.bits, identity, Int64(sample.kindNumber), sample.start])
             packed.append(sample)
         case false?: report.known += 1
         case true?:
             // The sample was deleted before it arrived; an import can have brought the measurement.
             report.ignored += 1
             try db.execute(
-                sql: "UPDATE sample SET identity = ?, kind = ?, start = ? WHERE id = ?",
-                arguments: [identity, sample.kindNumber, sample.start, id.bits])
+                "UPDATE sample SET identity = ?, kind = ?, start = ? WHERE id = ?",
+                [identity, Int64(sample.kindNumber), sample.start, id.bits])
             if try !isHeld(identity) { gone.append(sample) }
         }
     }
@@ -99,21 +99,22 @@ struct SampleMerge {
     mutating func delete(_ ids: some Sequence<UUID>) throws {
         var gone: [HealthKind: [(start: Int64, identity: UInt64)]] = [:]
         for id in ids {
-            let row = try Row.fetchOne(
-                db.cachedStatement(
-                    sql: "SELECT identity, kind, start, isDeleted FROM sample WHERE id = ?"),
-                arguments: [id.bits])
+            let row = try db.row(
+                "SELECT identity, kind, start, isDeleted FROM sample WHERE id = ?", [id.bits]
+            ) { row in
+                (
+                    identity: row.integer(0), kind: HealthKind(number: row.integer(1)),
+                    start: row.integer(2), isDeleted: row.integer(3) != 0
+                )
+            }
             guard let row else {
-                try db.cachedStatement(sql: "INSERT INTO sample VALUES (?, 0, 0, 0, 1)").execute(
-                    arguments: [id.bits])
+                try db.execute("INSERT INTO sample VALUES (?, 0, 0, 0, 1)", [id.bits])
                 continue
             }
-            if row[3] as Bool { continue }
-            try db.execute(
-                sql: "UPDATE sample SET isDeleted = 1 WHERE id = ?", arguments: [id.bits])
-            let identity = row[0] as Int64
-            guard let kind = HealthKind(rawValue: row[1]), try !isHeld(identity) else { continue }
-            gone[kind, default: []].append((row[2], UInt64(bitPattern: identity)))
+            if row.isDeleted { continue }
+            try db.execute("UPDATE sample SET isDeleted = 1 WHERE id = ?", [id.bits])
+            guard let kind = row.kind, try !isHeld(row.identity) else { continue }
+            gone[kind, default: []].append((row.start, UInt64(bitPattern: row.identity)))
         }
         for (kind, measurements) in gone {
             var rest = measurements.sorted { $0.start < $1.start }[...]
@@ -133,17 +134,15 @@ struct SampleMerge {
 
     func save(_ anchor: HealthAnchor, of kind: HealthKind) throws {
         try db.execute(
-            sql: "INSERT OR REPLACE INTO anchor VALUES (?, ?)",
-            arguments: [kind.rawValue, anchor.data])
+            "INSERT OR REPLACE INTO anchor VALUES (?, ?)",
+            values: [.integer(Int64(kind.rawValue)), .blob([UInt8](anchor.data))])
     }
 
     /// Returns true if a sample that was not deleted is the same measurement.
     private func isHeld(_ identity: Int64) throws -> Bool {
-        try Bool.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT EXISTS (SELECT 1 FROM sample WHERE identity = ? AND isDeleted = 0)
-                    """), arguments: [identity]) ?? false
+        try db.integer(
+            "SELECT EXISTS (SELECT 1 FROM sample WHERE identity = ? AND isDeleted = 0)",
+            [identity]) == 1
     }
 
     /// Samples of a file, by the numbers of its names.
@@ -215,26 +214,28 @@ extension UUID {
 
 extension NameTables {
     /// The numbers that are in use.
-    init(_ db: Database) throws {
-        let sources = try Row.fetchAll(
-            db, sql: "SELECT name, device FROM source ORDER BY number"
-        ).map { row in
-            HealthSource(name: row[0], device: HealthSource.Device(rawValue: row[1]) ?? .other)
+    init(_ db: HealthConnection) throws {
+        let sources = try db.rows("SELECT name, device FROM source ORDER BY number") { row in
+            HealthSource(
+                name: row.text(0), device: HealthSource.Device(number: row.integer(1)) ?? .other)
         }
-        let zones = try String.fetchAll(db, sql: "SELECT name FROM zone ORDER BY number")
+        let zones = try db.rows("SELECT name FROM zone ORDER BY number") { $0.text(0) }
         self.init(sources: sources, zones: [""] + zones)
     }
 
-    func save(_ db: Database) throws {
+    func save(_ db: HealthConnection) throws {
         for (number, source) in sources.enumerated() {
             try db.execute(
-                sql: "INSERT OR IGNORE INTO source (number, name, device) VALUES (?, ?, ?)",
-                arguments: [number, source.name, source.device.rawValue])
+                "INSERT OR IGNORE INTO source (number, name, device) VALUES (?, ?, ?)",
+                values: [
+                    .integer(Int64(number)), .text(source.name),
+                    .integer(Int64(source.device.rawValue)),
+                ])
         }
         for (number, zone) in zones.enumerated().dropFirst() {
             try db.execute(
-                sql: "INSERT OR IGNORE INTO zone (number, name) VALUES (?, ?)",
-                arguments: [number, zone])
+                "INSERT OR IGNORE INTO zone (number, name) VALUES (?, ?)",
+                values: [.integer(Int64(number)), .text(zone)])
         }
     }
 }

@@ -1,12 +1,12 @@
 import Foundation
-import GRDBSQLite
+import CTidemarkSQLite
 
 /// The only connection to the file, with its compiled statements and the caches of its tables.
 ///
 /// The code calls SQLite directly: a point read costs a few microseconds, and a general row and
 /// argument type would cost more than the rest.
 // @unchecked: all mutable state is used only under the store's lock, by one thread at a time.
-final class Connection: @unchecked Sendable {
+package final class Connection: @unchecked Sendable {
     private let handle: OpaquePointer
     private let own = OwnSQL.allCases.map { _ in StatementPool() }
     private var others = StatementTable()
@@ -29,13 +29,16 @@ final class Connection: @unchecked Sendable {
     private let longestLog: Int
     private let log = LogLength()
 
-    init(handle: OpaquePointer, longestLog: Int) {
+    /// - Parameters:
+    ///   - handle: The open database. The caller closes it, after ``close()``.
+    ///   - longestLog: The length of the log in pages from which ``commit()`` moves it into the file.
+    package init(handle: OpaquePointer, longestLog: Int) {
         self.handle = handle
         self.longestLog = longestLog
         log.observe(handle)
     }
 
-    func close() {
+    package func close() {
         finalize()
         isClosed = true
     }
@@ -56,7 +59,7 @@ final class Connection: @unchecked Sendable {
     var lastInsertedRowID: Int64 { sqlite3_last_insert_rowid(handle) }
 
     /// Returns the error of the last failed call.
-    func failure() -> StoreError {
+    package func failure() -> StoreError {
         let code = sqlite3_extended_errcode(handle)
         let systemCode = sqlite3_system_errno(handle)
         // SQLite does not know disk quotas, but an exceeded quota is a full disk.
@@ -75,7 +78,7 @@ extension Connection {
         return try prepare(sql.text, pool)
     }
 
-    func statement(text: String) throws(StoreError) -> PreparedStatement {
+    package func statement(text: String) throws(StoreError) -> PreparedStatement {
         if let known = others[text] {
             if let statement = known.take() { return statement }
             return try prepare(text, known)
@@ -136,11 +139,11 @@ extension Connection {
     }
 
     /// The number of pages in the log that are not in the file.
-    var pagesInLog: Int { log.pages }
+    package var pagesInLog: Int { log.pages }
 
     /// Moves the log into the file. A failure is retried after a later commit. A damaged log makes
     /// every later use of the store fail.
-    func moveLog() {
+    package func moveLog() {
         let code = sqlite3_wal_checkpoint_v2(
             handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
         log.pages = 0

@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CTidemarkSQLite
 import Synchronization
 import TidemarkSystem
 

@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CTidemarkSQLite
 
 /// A file opened by this layer, in memory that SQLite provides: this layer's record, which begins
 /// with SQLite's record, followed by the file of the layer below.

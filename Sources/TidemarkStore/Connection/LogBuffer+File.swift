@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CTidemarkSQLite
 
 extension LogBuffer {
     /// Writes the buffered bytes to the file below `file`. If the write fails, the bytes are

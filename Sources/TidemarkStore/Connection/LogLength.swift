@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CTidemarkSQLite
 
 /// The length of SQLite's log after the last commit. Replaces SQLite's own rule for moving the log
 /// into the file, which does not know when no caller waits.

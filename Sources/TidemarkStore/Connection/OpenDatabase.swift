@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CTidemarkSQLite
 
 /// An open database file. Each page gets a ``PageChecksum`` when it is written, which is verified
 /// when the page is read.

@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CTidemarkSQLite
 
 /// An open log. A ``LogBuffer`` collects appended bytes, and each page that is read is compared
 /// with the page that was written.

@@ -1,7 +1,7 @@
-import GRDBSQLite
+import CTidemarkSQLite
 
 /// A compiled statement, borrowed from its ``Connection`` until ``release()``.
-final class PreparedStatement {
+package final class PreparedStatement {
     let handle: OpaquePointer
     /// The pool to which the statement returns.
     private let pool: StatementPool
@@ -18,13 +18,13 @@ final class PreparedStatement {
     }
 
     /// Returns the statement to its pool. It must not be used afterwards.
-    func release() {
+    package func release() {
         sqlite3_reset(handle)
         pool.takeBack(self)
     }
 
     /// - Returns: True if there is a row.
-    func step() throws(StoreError) -> Bool {
+    package func step() throws(StoreError) -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
@@ -33,13 +33,13 @@ final class PreparedStatement {
     }
 
     /// Runs to the end, and resets the statement for other arguments.
-    func run() throws(StoreError) {
+    package func run() throws(StoreError) {
         while try step() {}
         sqlite3_reset(handle)
     }
 
     /// Like ``run()``, with an argument that SQLite does not copy.
-    func run(_ index: Int32, _ value: [UInt8]) throws(StoreError) {
+    package func run(_ index: Int32, _ value: [UInt8]) throws(StoreError) {
         try value.withUnsafeBufferPointer { buffer throws(StoreError) in
             bind(index, inPlace: UnsafeRawBufferPointer(buffer))
             try run()
@@ -76,7 +76,7 @@ extension PreparedStatement {
         unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     }
 
-    func bind(_ index: Int32, _ value: Int64) { sqlite3_bind_int64(handle, index, value) }
+    package func bind(_ index: Int32, _ value: Int64) { sqlite3_bind_int64(handle, index, value) }
     func bind(_ index: Int32, _ value: Int) { bind(index, Int64(value)) }
     func bindNull(_ index: Int32) { sqlite3_bind_null(handle, index) }
 
@@ -118,7 +118,7 @@ extension PreparedStatement {
     private static var nothing: UnsafePointer<CChar> { UnsafePointer(bitPattern: 1)! }
 
     /// - Parameter count: The number of all arguments, if some are bound separately.
-    func bind(_ values: [SQLValue], count: Int? = nil) throws(StoreError) {
+    package func bind(_ values: [SQLValue], count: Int? = nil) throws(StoreError) {
         let count = count ?? values.count
         if count != parameterCount {
             throw .invalidStatement(
@@ -139,24 +139,26 @@ extension PreparedStatement {
 // MARK: - Columns, counted from 0
 
 extension PreparedStatement {
-    func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+    package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
-    func text(_ column: Int32) -> String {
+    package func text(_ column: Int32) -> String {
         guard let start = sqlite3_column_text(handle, column) else { return "" }
         let count = Int(sqlite3_column_bytes(handle, column))
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
-    func blob(_ column: Int32) -> [UInt8] { Array(bytes(column)) }
+    package func blob(_ column: Int32) -> [UInt8] { Array(bytes(column)) }
 
     /// Returns the bytes of a column, valid until the next step.
-    func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
+    package func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
         let start = sqlite3_column_blob(handle, column)
         return UnsafeRawBufferPointer(
             start: start, count: Int(sqlite3_column_bytes(handle, column)))
     }
 
-    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+    package func isNull(_ column: Int32) -> Bool {
+        sqlite3_column_type(handle, column) == SQLITE_NULL
+    }
 
     func value(_ column: Int32) -> SQLValue {
         switch sqlite3_column_type(handle, column) {

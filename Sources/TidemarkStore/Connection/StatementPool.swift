@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CTidemarkSQLite
 
 /// The unused compiled statements of one text: usually one, or several if runs of the text overlap.
 final class StatementPool {

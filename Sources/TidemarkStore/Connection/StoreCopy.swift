@@ -1,5 +1,5 @@
 import Foundation
-import GRDBSQLite
+import CTidemarkSQLite
 import TidemarkSystem
 
 /// A copy of a database that another process has open, as of one moment. The copy is in its own

@@ -1,5 +1,5 @@
 import Foundation
-import GRDBSQLite
+import CTidemarkSQLite
 
 extension StoreError {
     /// Converts a result code of SQLite.

@@ -1,5 +1,5 @@
 import Foundation
-import GRDBSQLite
+import CTidemarkSQLite
 
 /// The open database: SQLite's connection to a file, through this library's ``FileLayer``, or to
 /// memory.

@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CTidemarkSQLite
 
 /// The contents of a store at one moment, in memory: a copy of its pages.
 // @unchecked: only the store that copies from or to the handle uses it, under the store's lock, and

@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CTidemarkSQLite
 
 /// An open encrypted database file. Each page is a ``SealedPage``, encrypted when it is written and
 /// decrypted when it is read. The tag of the encryption replaces the ``PageChecksum``.

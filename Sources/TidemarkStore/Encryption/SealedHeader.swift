@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CTidemarkSQLite
 
 /// The unencrypted first 36 bytes of an encrypted file: a marker, the salt of its cipher, and a
 /// check value of the key.

@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CTidemarkSQLite
 
 /// The open log of an encrypted file, whose pages have the layout of ``SealedFrames``.
 ///

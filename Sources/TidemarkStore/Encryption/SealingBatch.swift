@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CTidemarkSQLite
 
 /// Pages to be written to an encrypted file, in plain and encrypted form. The thread that moves the
 /// log collects them, and another thread can encrypt them (``HandedWork``).

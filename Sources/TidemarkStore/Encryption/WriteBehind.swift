@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CTidemarkSQLite
 
 /// The pages that a move of the log writes to an encrypted file. A second thread encrypts them
 /// while the first reads the following pages; the first thread writes them ``batches`` later. Uses

@@ -1,5 +1,5 @@
 import Foundation
-import GRDBSQLite
+import CTidemarkSQLite
 
 /// The layer under SQLite that sends the files of every ``LossyDisk`` through it. Others go to the
 /// system's.

@@ -1,6 +1,5 @@
+import CTidemarkSQLite
 import Foundation
-import GRDB
-import GRDBSQLite
 import Observation
 import Synchronization
 import Testing
@@ -82,8 +81,8 @@ import TestSupport
                     for day in (last - Int64(days))..<last {
                         for hour in Int64(0)..<24 {
                             try db.execute(
-                                sql: "INSERT INTO hour VALUES (?, ?, ?, 0, 0, 1, 1, 1, 1, 1, 1, 0)",
-                                arguments: [kind.rawValue, day, day * 86_400 + hour * 3_600])
+                                "INSERT INTO hour VALUES (?, ?, ?, 0, 0, 1, 1, 1, 1, 1, 1, 0)",
+                                [Int64(kind.rawValue), day, day * 86_400 + hour * 3_600])
                         }
                     }
                 }
@@ -102,16 +101,18 @@ import TestSupport
     }
 
     /// How many tens of SQLite's instructions something takes.
-    private static func instructions(of db: Database, _ body: () throws -> Void) rethrows -> Int {
+    private static func instructions(of db: HealthConnection, _ body: () throws -> Void) rethrows
+        -> Int
+    {
         var count = 0
         try withUnsafeMutablePointer(to: &count) { pointer in
             sqlite3_progress_handler(
-                db.sqliteConnection, 10,
+                db.handle, 10,
                 { context in
                     context?.assumingMemoryBound(to: Int.self).pointee += 1
                     return 0
                 }, pointer)
-            defer { sqlite3_progress_handler(db.sqliteConnection, 0, nil, nil) }
+            defer { sqlite3_progress_handler(db.handle, 0, nil, nil) }
             try body()
         }
         return count
@@ -177,9 +178,7 @@ import TestSupport
         let clock = HeldClock()
         let model = HealthSummaryModel(store, moment: { Self.moment }, clock: clock)
         await wait { model.refreshes == 1 }
-        try await store.database.write { db in
-            try db.execute(sql: "ALTER TABLE hour RENAME TO gone")
-        }
+        try store.database.write { db in try db.execute("ALTER TABLE hour RENAME TO gone") }
         store.announce(.of([.mood]))
         await clock.waitForSleepers(2)
         clock.advance(by: SummaryMachine.pause)

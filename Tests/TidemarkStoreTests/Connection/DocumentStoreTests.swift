@@ -1,5 +1,5 @@
 import Foundation
-import GRDBSQLite
+import CTidemarkSQLite
 import Testing
 import TidemarkModel
 
