@@ -246,10 +246,14 @@ let package = Package(
             "TidemarkImages",
             ["TidemarkResilience", "TidemarkWords", decoder("JPEG"), decoder("PNG")]
                 + [decoder("WebP"), crypto, httpClient, metrics, nioCore, nioHTTP1]),
+        // A clock, an oracle of queries, a disk that fails and a scripted server, on the lowest
+        // targets alone, so that their tests compile nothing else.
+        library("TidemarkTestKit", ["TidemarkModel", "TidemarkStore"]),
         library(
             "TidemarkTesting",
             [
-                "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore",
+                "TidemarkTestKit", "TidemarkModel", "TidemarkResilience", "TidemarkRules",
+                "TidemarkStore",
                 "TidemarkSync", "TidemarkWire", "TidemarkServer", "Tidemark", "TidemarkApp",
                 .target(name: "TidemarkHTTP", condition: .when(traits: [server])),
             ]),
@@ -258,7 +262,7 @@ let package = Package(
             "TidemarkSimulation",
             [
                 "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer", "Tidemark",
-                "TidemarkApp", "TidemarkTesting", hummingbird, log,
+                "TidemarkApp", "TidemarkTesting", "TidemarkTestKit",
             ], planted),
         // ExampleKit has the common parts of the example apps: a screen, an app on a phone, a
         // story.
@@ -357,30 +361,28 @@ let package = Package(
         tests("TidemarkRulesTests", ["TidemarkModel", "TidemarkRules"], planted),
         tests(
             "TidemarkResilienceTests",
-            [
-                "TidemarkResilience", "TidemarkTesting", "Tidemark", "TidemarkApp", httpClient,
-                nioCore,
-            ]),
+            ["TidemarkResilience", "TidemarkTestKit", nioCore]),
         tests(
             "TidemarkStoreTests",
-            ["TidemarkModel", "TidemarkStore", "TidemarkSimulation", sqlite]),
+            ["TidemarkModel", "TidemarkStore", "TidemarkTestKit", sqlite]),
         tests(
             "TidemarkSyncTests",
             [
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
-                "TidemarkServer", "TidemarkTesting", "TidemarkSimulation", "Tidemark",
+                "TidemarkServer", "TidemarkTesting", "TidemarkTestKit", "TidemarkSimulation",
+                "Tidemark",
             ]),
         tests(
             "TidemarkWireTests",
             [
                 "TidemarkModel", "TidemarkWire", "TidemarkSync", "TidemarkServer",
-                "TidemarkTesting", "TidemarkSimulation", protobuf, grpcCore, nioCore,
+                "TidemarkTesting", "TidemarkTestKit", protobuf, grpcCore, nioCore,
             ]),
         tests(
             "TidemarkServerTests",
             [
                 "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkServer",
-                "TidemarkTesting", "TidemarkSimulation",
+                "TidemarkTesting", "TidemarkTestKit",
             ]),
         tests(
             "TidemarkConsoleTests",
@@ -390,7 +392,7 @@ let package = Package(
             ]),
         tests(
             "TidemarkExportTests",
-            ["TidemarkExport", "TidemarkModel", "TidemarkServer", "TidemarkSimulation"]),
+            ["TidemarkExport", "TidemarkModel", "TidemarkServer"]),
         tests(
             "TidemarkHTTPTests",
             [
@@ -411,7 +413,7 @@ let package = Package(
             "TidemarkTests",
             [
                 "Tidemark", "TidemarkRules", "TidemarkServer", "TidemarkTesting",
-                "TidemarkSimulation", metrics,
+                "TidemarkTestKit", "TidemarkSync", metrics,
             ]),
         // These tests are a separate target, so they compile and run alone:
         // TIDEMARK_WORLD_SEEDS=17 … --filter WorldTests.
@@ -419,7 +421,7 @@ let package = Package(
             "TidemarkWorldTests",
             [
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
-                "TidemarkServer", "Tidemark", "TidemarkApp", "TidemarkTesting",
+                "TidemarkServer", "Tidemark", "TidemarkApp", "TidemarkTesting", "TidemarkTestKit",
                 "TidemarkSimulation",
             ],
             planted),
@@ -428,7 +430,8 @@ let package = Package(
             [
                 "TidemarkApp", "TidemarkAudit", "TidemarkServer", "TidemarkHTTP", "TidemarkTesting",
                 "TidemarkSimulation", "TidemarkModel", "TidemarkWire", "TidemarkGoogleAuth",
-                "TidemarkCLI", arguments, cryptoExtras, hummingbird, httpClient, crypto, nioCore,
+                "TidemarkResilience", "HTTPTesting", "TidemarkCLI", arguments, cryptoExtras,
+                hummingbird, httpClient, crypto, nioCore,
                 nioHTTP1, nioPosix, nioSSL, metrics, metricsTestKit,
             ], planted),
         // These tests simulate a disk that loses data without a sync, and check the stores after
@@ -443,7 +446,7 @@ let package = Package(
             "TidemarkEncryptionTests",
             [
                 "TidemarkEncryption", "TidemarkModel", "TidemarkStore", "TidemarkSync",
-                "TidemarkServer", "TidemarkTesting", "TidemarkSimulation", "Tidemark",
+                "TidemarkServer", "TidemarkTesting", "Tidemark",
             ]),
         tests(
             "TidemarkDemoTests",
@@ -462,7 +465,7 @@ let package = Package(
         tests(
             "TidemarkGoogleAuthTests",
             [
-                "TidemarkGoogleAuth", "TidemarkResilience", "Tidemark", "TidemarkSimulation",
+                "TidemarkGoogleAuth", "TidemarkResilience", "Tidemark", "HTTPTesting",
                 cryptoExtras, hummingbird,
             ]),
         tests("TidemarkWordsTests", ["TidemarkWords"]),
@@ -474,10 +477,17 @@ let package = Package(
             ["TidemarkHealthSync", "TidemarkHealth", "TidemarkApp", "TidemarkServer"]),
         tests(
             "TidemarkImagesTests",
-            ["TidemarkImages", "TidemarkTesting", nioCore, nioHTTP1, nioPosix]),
+            [
+                "TidemarkImages", "TidemarkTestKit", "TidemarkResilience", nioCore, nioHTTP1,
+                nioPosix,
+            ]),
         // TestSupport is shared by the tests of all targets: it waits for facts and runs separate
         // threads.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        // A web server on a port of this machine, for tests of HTTP.
+        .target(
+            name: "HTTPTesting", dependencies: ["TidemarkTesting", hummingbird, log],
+            path: "Tests/HTTPTesting", swiftSettings: settings),
         // ExampleTesting has the surroundings of a phone for the tests of the examples.
         .target(
             name: "ExampleTesting",

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import Tidemark
 import TidemarkResilience
-import TidemarkSimulation
+import HTTPTesting
 
 @testable import TidemarkGoogleAuth
 

@@ -1,6 +1,6 @@
 import Testing
 import TidemarkResilience
-import TidemarkTesting
+import TidemarkTestKit
 
 @Suite struct `A clock that goes from wait to wait` {
     /// Lets time pass once somebody waits for it.

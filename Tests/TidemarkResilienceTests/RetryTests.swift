@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 import TestSupport
 import TidemarkResilience
-import TidemarkTesting
+import TidemarkTestKit
 
 private struct Broken: Error {}
 private struct Forbidden: Error {}

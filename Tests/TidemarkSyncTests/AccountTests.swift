@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import TidemarkModel
-import TidemarkSimulation
+import TidemarkTestKit
 import TidemarkStore
 import TidemarkTesting
 
@@ -12,7 +12,7 @@ import TidemarkTesting
     let folder = TemporaryFolder()
 
     private func world(
-        user: String? = nil, disk: FaultyDisk = FaultyDisk()
+        user: String? = nil, disk: FaultyDisk<StorageStep> = FaultyDisk<StorageStep>()
     ) throws -> Harness {
         try Harness(cacheFile: folder.file("cache.sqlite"), disk: disk, user: user)
     }

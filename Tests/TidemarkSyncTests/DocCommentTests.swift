@@ -1,6 +1,6 @@
 import Testing
 import TidemarkModel
-import TidemarkSimulation
+import TidemarkTestKit
 import TidemarkTesting
 
 @testable import TidemarkSync
@@ -29,7 +29,7 @@ import TidemarkTesting
     }
 
     @Test func `show how a disk fails`() throws {
-        let (disk, scheduler) = (FaultyDisk(), VirtualScheduler())
+        let (disk, scheduler) = (FaultyDisk<StorageStep>(), VirtualScheduler())
         var environment = SyncEnvironment(
             transport: ScriptedTransport(), scheduler: scheduler, now: { scheduler.now },
             random: { 0.5 })

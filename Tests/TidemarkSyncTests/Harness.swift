@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 import TidemarkModel
-import TidemarkSimulation
+import TidemarkTestKit
 import TidemarkTesting
 
 @testable import TidemarkSync
@@ -12,12 +12,13 @@ final class Harness {
 
     let scheduler: VirtualScheduler
     let transport = ScriptedTransport()
-    let disk: FaultyDisk
+    let disk: FaultyDisk<StorageStep>
     let engine: SyncEngine
 
     init(
         cacheFile: String? = nil, scheduler: VirtualScheduler = VirtualScheduler(),
-        disk: FaultyDisk = FaultyDisk(), user: String? = nil, sharesCache: Bool = false,
+        disk: FaultyDisk<StorageStep> = FaultyDisk<StorageStep>(), user: String? = nil,
+        sharesCache: Bool = false,
         maxLimbo: Int = 100, maxPendingWrites: Int = 100_000, cacheSize: Int64? = 100 << 20,
         readBudgets: [ReadBudget] = [], stormBounds: StormBreaker.Bounds = .init(),
         rowsOfSlice: Int? = nil

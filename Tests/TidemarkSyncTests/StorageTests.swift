@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import TidemarkModel
-import TidemarkSimulation
+import TidemarkTestKit
 import TidemarkStore
 import TidemarkTesting
 
@@ -191,7 +191,7 @@ import TidemarkTesting
         world.writeStream.end(RPCStatus(.permissionDenied, "no"))
         world.run()
         try world.engine.core.local.store.close()
-        let disk = FaultyDisk()
+        let disk = FaultyDisk<StorageStep>()
         disk.fail([.open], with: .corrupt(detail: "a page"), times: 1)
         world = try Harness(cacheFile: file, disk: disk, user: "ann")
         #expect(disk.failures == 1)

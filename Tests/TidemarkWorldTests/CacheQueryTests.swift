@@ -3,6 +3,7 @@ import Testing
 import TestSupport
 import TidemarkModel
 import TidemarkSimulation
+import TidemarkTestKit
 import TidemarkStore
 
 @testable import TidemarkSync

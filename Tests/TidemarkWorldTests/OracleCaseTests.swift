@@ -1,6 +1,6 @@
 import Testing
 import TidemarkModel
-import TidemarkSimulation
+import TidemarkTestKit
 
 /// The oracle against cases written by hand from Firestore's documentation, each with the rows it says.
 struct OracleCaseTests {

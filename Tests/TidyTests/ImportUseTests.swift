@@ -17,6 +17,11 @@ struct ImportUse {
         pattern: #"\b(?:var|let|func|struct|class|enum|actor|protocol|typealias|case)\s+`?(\w+)"#)
     private static let word = try! NSRegularExpression(pattern: #"\w+"#)
 
+    /// The modules that a module exports as its own.
+    private static let exports = [
+        "Tidemark": ["TidemarkModel", "TidemarkSync"], "TidemarkTesting": ["TidemarkTestKit"],
+    ]
+
     /// By module of this package: the names that it declares, its own and those that it exports.
     private let declared: [String: Set<String>]
 
@@ -29,10 +34,8 @@ struct ImportUse {
                 declared[target, default: []].formUnion(Self.names(in: code))
             }
         }
-        // Tidemark exports both.
-        for exported in ["TidemarkModel", "TidemarkSync"] {
-            let names = declared[exported] ?? []
-            declared["Tidemark"]?.formUnion(names)
+        for (module, exported) in Self.exports {
+            for other in exported { declared[module]?.formUnion(declared[other] ?? []) }
         }
         self.declared = declared
     }

@@ -140,14 +140,16 @@ enum ImportRules {
             "AsyncHTTPClient", "CoreMetrics", "NIOCore", "NIOHTTP1", "ImageIO", "CoreGraphics",
             "UniformTypeIdentifiers", "SwiftUI",
         ],
+        "TidemarkTestKit": ["TidemarkModel", "TidemarkStore"],
         "TidemarkTesting": [
-            "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore", "TidemarkSync",
+            "TidemarkTestKit", "TidemarkModel", "TidemarkResilience", "TidemarkRules",
+            "TidemarkStore", "TidemarkSync",
             "TidemarkWire",
             "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
         ],
         "TidemarkSimulation": [
             "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer", "Tidemark",
-            "TidemarkApp", "TidemarkTesting", "Hummingbird", "Logging",
+            "TidemarkApp", "TidemarkTesting", "TidemarkTestKit",
         ],
         "TidemarkDemo": [
             "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkWire",

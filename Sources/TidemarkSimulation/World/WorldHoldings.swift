@@ -1,6 +1,7 @@
 import TidemarkModel
 import TidemarkStore
 import TidemarkSync
+import TidemarkTestKit
 
 /// The documents in a client's cache that the queries of a world can match.
 struct WorldHoldings {

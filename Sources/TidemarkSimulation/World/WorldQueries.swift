@@ -1,5 +1,6 @@
 import TidemarkModel
 import TidemarkStore
+import TidemarkTestKit
 
 /// The queries of a world's apps. There are few rooms, so most operations meet others.
 enum WorldQueries {

@@ -5,7 +5,7 @@ import Testing
 import TestSupport
 import Tidemark
 import TidemarkServer
-import TidemarkSimulation
+import HTTPTesting
 import TidemarkTesting
 
 @testable import TidemarkApp

@@ -8,7 +8,7 @@ import Testing
 import TidemarkAudit
 import TidemarkModel
 import TidemarkServer
-import TidemarkSimulation
+import HTTPTesting
 import TidemarkTesting
 import TidemarkWire
 

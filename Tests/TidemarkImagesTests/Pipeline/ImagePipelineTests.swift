@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TestSupport
 import TidemarkResilience
-import TidemarkTesting
+import TidemarkTestKit
 
 @testable import TidemarkImages
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import TidemarkResilience
-import TidemarkTesting
+import TidemarkTestKit
 
 @testable import TidemarkImages
 

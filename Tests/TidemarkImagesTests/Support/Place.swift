@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 import TidemarkImages
-import TidemarkTesting
+import TidemarkTestKit
 
 /// A folder that goes with the test, a network, and clocks that the test moves.
 final class Place: Sendable {

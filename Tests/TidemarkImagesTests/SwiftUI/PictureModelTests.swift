@@ -2,7 +2,7 @@ import Synchronization
 import Testing
 import TestSupport
 import TidemarkResilience
-import TidemarkTesting
+import TidemarkTestKit
 
 @testable import TidemarkImages
 

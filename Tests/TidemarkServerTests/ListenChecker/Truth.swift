@@ -1,5 +1,5 @@
 import TidemarkModel
-import TidemarkSimulation
+import TidemarkTestKit
 
 /// What a server's clients must not find to be so.
 struct Violation: Error {

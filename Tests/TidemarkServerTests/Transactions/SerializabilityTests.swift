@@ -1,7 +1,7 @@
 import Testing
 import TestSupport
 import TidemarkModel
-import TidemarkSimulation
+import TidemarkTestKit
 
 /// Clients that run transactions, plain writes and rollbacks against each other, in an order that a
 /// seed chooses. What was committed must be what the same commits make one after the other, each

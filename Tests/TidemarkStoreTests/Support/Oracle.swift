@@ -1,5 +1,5 @@
 import TidemarkModel
-import TidemarkSimulation
+import TidemarkTestKit
 import TidemarkStore
 
 /// What a query must give: filter and sort, by the tests' own rules.

@@ -1,6 +1,6 @@
 import Foundation
 import TidemarkModel
-import TidemarkSimulation
+import TidemarkTestKit
 import TidemarkStore
 import TidemarkTesting
 
@@ -33,7 +33,7 @@ final class SpecRunner {
     var isNetworkEnabled = true
     var problems: [String] = []
 
-    let disk = FaultyDisk()
+    let disk = FaultyDisk<StorageStep>()
     let limit: Int
     let sharesCache: Bool
     var user: String?

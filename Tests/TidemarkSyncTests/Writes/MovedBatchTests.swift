@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import TidemarkModel
-import TidemarkSimulation
+import TidemarkTestKit
 import TidemarkStore
 import TidemarkTesting
 
@@ -104,7 +104,7 @@ import TidemarkTesting
         world = try Harness(cacheFile: file, user: "ann", sharesCache: true)
         #expect(take(world, "a") == .success(nil))
         try world.engine.core.local.store.close()
-        let disk = FaultyDisk()
+        let disk = FaultyDisk<StorageStep>()
         disk.fail([.open], with: .corrupt(detail: "a page"), times: 1)
         world = try Harness(cacheFile: file, disk: disk, user: "ann", sharesCache: true)
         #expect(disk.failures == 1)

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 import Testing
-import TidemarkSimulation
+import TidemarkTestKit
 import TidemarkTesting
 
 @testable import Tidemark
@@ -10,7 +10,7 @@ import TidemarkTesting
 @Suite(.timeLimit(.minutes(2))) struct `A client tells` {
     private let transport = ScriptedTransport()
     private let scheduler = VirtualScheduler()
-    private let disk = FaultyDisk()
+    private let disk = FaultyDisk<StorageStep>()
 
     private func client(on queue: DispatchQueue) throws -> Firestore {
         let settings = FirestoreSettings(cache: .memory)

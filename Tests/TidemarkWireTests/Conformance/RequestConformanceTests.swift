@@ -4,7 +4,7 @@ import Testing
 import TestSupport
 import TidemarkModel
 import TidemarkServer
-import TidemarkSimulation
+import TidemarkTestKit
 import TidemarkTesting
 
 @testable import TidemarkWire

@@ -1,5 +1,6 @@
 import TidemarkApp
 import TidemarkModel
+import TidemarkTestKit
 
 /// A full read of a history's collection at one time.
 struct HistoryTruth {

@@ -1,17 +1,16 @@
 import Synchronization
 package import TidemarkStore
-package import TidemarkSync
 
-/// A disk that fails on request. Transactions of the chosen kinds do their work and then fail, as
+/// A disk that fails on request. Transactions of the chosen kinds, for example `StorageStep`s, do their work and then fail, as
 /// on a full disk.
 ///
 /// ```swift
 /// environment.storageFault = disk.fault
 /// disk.fail([.writeLocally])
 /// ```
-package final class FaultyDisk: Sendable {
+package final class FaultyDisk<Step: Hashable & Sendable>: Sendable {
     private struct State {
-        var steps: Set<StorageStep> = []
+        var steps: Set<Step> = []
         var error = StoreError.full
         var failures = 0
         var remaining = Int.max
@@ -25,7 +24,7 @@ package final class FaultyDisk: Sendable {
     ///
     /// - Parameter times: The number of transactions that fail. Later ones succeed.
     package func fail(
-        _ steps: Set<StorageStep>, with error: StoreError = .full, times: Int = .max
+        _ steps: Set<Step>, with error: StoreError = .full, times: Int = .max
     ) {
         state.withLock { state in
             state.remaining = times
@@ -39,7 +38,7 @@ package final class FaultyDisk: Sendable {
     /// The number of transactions that have failed.
     package var failures: Int { state.withLock(\.failures) }
 
-    package var fault: SyncEnvironment.StorageFaultSource {
+    package var fault: @Sendable (Step) -> StoreError? {
         { [self] step in
             state.withLock { state in
                 guard state.remaining > 0, state.steps.contains(step) else { return nil }
