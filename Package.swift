@@ -180,7 +180,7 @@ let package = Package(
         .target(
             name: "TidemarkConsole",
             dependencies: [
-                "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkHTTP", "Tidemark",
+                "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkHTTP",
             ],
             resources: [
                 .embedInCode("Assets/console.css"), .embedInCode("Assets/console.js"),

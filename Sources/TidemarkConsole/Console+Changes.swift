@@ -1,5 +1,4 @@
 import Foundation
-import Tidemark
 import TidemarkHTTP
 import TidemarkModel
 import TidemarkServer

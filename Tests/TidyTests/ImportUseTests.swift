@@ -35,7 +35,8 @@ struct ImportUse {
             }
         }
         for (module, exported) in Self.exports {
-            for other in exported { declared[module]?.formUnion(declared[other] ?? []) }
+            let names = exported.compactMap { declared[$0] }
+            declared[module]?.formUnion(names.joined())
         }
         self.declared = declared
     }

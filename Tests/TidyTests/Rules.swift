@@ -109,7 +109,7 @@ enum ImportRules {
         ],
         "TidemarkExport": ["TidemarkModel", "TidemarkREST", "TidemarkSystem"],
         "TidemarkConsole": [
-            "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkHTTP", "Tidemark",
+            "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkHTTP",
         ],
         "TidemarkAudit": [
             "TidemarkModel", "TidemarkResilience", "Logging", "CoreMetrics", "AsyncHTTPClient",

@@ -270,7 +270,7 @@ enum UnspokenTexts {
             "a word of a format, of a protocol or of another's text, or a name inside the code",
             [
                 "Tidemark/Client/FirestoreError+Retry.swift": 1,
-                "Tidemark/Codable/CodingKeys.swift": 1, "Tidemark/Values/ValueJSON.swift": 2,
+                "Tidemark/Codable/CodingKeys.swift": 1, "TidemarkModel/JSON/ValueJSON.swift": 2,
                 "TidemarkApp/Accounts/Shell/AccountJobs+Acts.swift": 1,
                 "TidemarkApp/Accounts/Shell/AccountJobs.swift": 1,
                 "TidemarkApp/Ready/Rank.swift": 1,

@@ -75,21 +75,3 @@ struct TimeJSON: Decodable {
         time = Timestamp(seconds: seconds, nanoseconds: nanoseconds)
     }
 }
-
-/// A 64-bit integer. Protobuf's JSON writes it as text, other writers as a number.
-struct IntegerJSON: Decodable {
-    let value: Int64
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if let value = try? container.decode(Int64.self) {
-            self.value = value
-            return
-        }
-        guard let value = Int64(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "not a 64-bit integer")
-        }
-        self.value = value
-    }
-}

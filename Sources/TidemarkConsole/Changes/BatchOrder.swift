@@ -1,4 +1,3 @@
-import Tidemark
 import TidemarkHTTP
 import TidemarkModel
 

@@ -1,5 +1,4 @@
 import Foundation
-import Tidemark
 import TidemarkModel
 
 /// Parses documents in a pasted or dropped text: JSON, JSON lines or CSV.

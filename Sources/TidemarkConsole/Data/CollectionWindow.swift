@@ -1,4 +1,3 @@
-import Tidemark
 import TidemarkModel
 
 /// A part of a collection for the scrolling table: small, regardless of the size of the documents.

@@ -1,4 +1,3 @@
-import Tidemark
 import TidemarkModel
 
 /// The collections of a database, opened along the path to a place.

@@ -1,5 +1,4 @@
 import Foundation
-import Tidemark
 import TidemarkModel
 
 /// A value in a table's cell: its kind, and its text, cut at a limit.

@@ -1,4 +1,4 @@
-import Tidemark
+import TidemarkModel
 import TidemarkServer
 
 /// The page of the bill by client, label, collection or RPC, with the cost for many users.

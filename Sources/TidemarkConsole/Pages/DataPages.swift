@@ -1,4 +1,3 @@
-import Tidemark
 import TidemarkModel
 
 /// The place of a data page: a database, a path in it, and the time of the read.

@@ -1,5 +1,4 @@
 import Foundation
-import Tidemark
 import TidemarkModel
 
 /// The page of a document: its fields with their types, its JSON to edit, and its subcollections.

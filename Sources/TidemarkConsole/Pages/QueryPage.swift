@@ -1,4 +1,3 @@
-import Tidemark
 import TidemarkModel
 
 /// A query, its rows, its plan and its price.

@@ -1,5 +1,4 @@
 import Foundation
-import Tidemark
 import TidemarkModel
 
 /// A query as code for Tidemark's API, and for Google's libraries for JavaScript and Python.

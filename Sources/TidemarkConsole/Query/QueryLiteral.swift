@@ -1,5 +1,4 @@
 import Foundation
-import Tidemark
 import TidemarkModel
 
 /// Writes values in the form of the query bar.

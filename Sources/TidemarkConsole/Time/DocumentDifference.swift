@@ -1,4 +1,3 @@
-import Tidemark
 import TidemarkModel
 
 /// The changes of a document between two moments, field by field.

@@ -1,4 +1,3 @@
-import Tidemark
 import TidemarkModel
 
 /// The changes in a database between two moments, document by document.

@@ -86,7 +86,9 @@ import TidemarkStore
         #expect(try database.read(days) == [])
         try database.write { try insert(3, $0) }
         #expect(try database.read(days) == [3])
-        #expect(throws: StoreError.self) { try database.read { try insert(4, $0) } }
+        #expect(throws: StoreError.self) {
+            try database.read { db in try insert(4, db) }
+        }
         #expect(try database.read(days) == [3])
     }
 
@@ -99,7 +101,8 @@ import TidemarkStore
             // A reader keeps its state while others begin.
             try database.read { first in
                 #expect(try days(first) == [1])
-                #expect(try database.read { try database.read(days) + days($0) } == [1, 1])
+                let both = try database.read { try database.read(days) + days($0) }
+                #expect(both == [1, 1])
             }
         }
         #expect(try database.read(days) == [1, 2])
@@ -118,7 +121,8 @@ import TidemarkStore
                     try database.read { db in
                         reading.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
                         defer { reading.withLock { $0.now -= 1 } }
-                        #expect(try days(db).contains(number))
+                        let held = try days(db)
+                        #expect(held.contains(number))
                     }
                 } catch { Issue.record("\(error)") }
             }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A value as Firestore's REST interface writes it: `{"integerValue": "7"}`.
 package struct ValueJSON: Codable {
     package let value: Value
@@ -28,7 +26,7 @@ package struct ValueJSON: Codable {
             try container.encode(time.rfc3339, forKey: .timestampValue)
         case .string(let value): try container.encode(value, forKey: .stringValue)
         case .bytes(let value):
-            try container.encode(Data(value).base64EncodedString(), forKey: .bytesValue)
+            try container.encode(Base64Form.text(of: value), forKey: .bytesValue)
         case .reference(let value): try container.encode(value.name, forKey: .referenceValue)
         case .geoPoint(let point):
             let json = GeoPointJSON(latitude: point.latitude, longitude: point.longitude)
@@ -80,8 +78,8 @@ package struct ValueJSON: Codable {
         case .stringValue: return .string(try container.decode(String.self, forKey: key))
         case .bytesValue:
             let text = try container.decode(String.self, forKey: key)
-            guard let data = Data(base64Encoded: text) else { throw refuse("not base64") }
-            return .bytes(Array(data))
+            guard let bytes = Base64Form.bytes(in: text) else { throw refuse("no base64") }
+            return .bytes(bytes)
         case .referenceValue:
             let name = try container.decode(String.self, forKey: key)
             guard let reference = try? ReferenceValue(name: name) else {
@@ -131,8 +129,8 @@ package struct FieldsJSON: Codable {
         init?(intValue: Int) { nil }
     }
 
-    /// The map, or a value of another kind that is stored in the form of a map.
-    var value: Value {
+    /// The map, or the kind that travels as one.
+    package var value: Value {
         let bytes = FieldsCodec.encode(Value.map(fields))
         return (try? FieldsCodec.decodeValue(bytes)) ?? .map(fields)
     }
@@ -155,5 +153,23 @@ package struct FieldsJSON: Codable {
             }
         }
         self.fields = fields
+    }
+}
+
+/// A 64-bit integer: protobuf's JSON writes it as text, and others as a number.
+package struct IntegerJSON: Decodable {
+    package let value: Int64
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let value = try? container.decode(Int64.self) {
+            self.value = value
+            return
+        }
+        guard let value = Int64(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "no 64-bit integer")
+        }
+        self.value = value
     }
 }
