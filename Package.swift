@@ -8,7 +8,7 @@ let isDependency = Context.packageDirectory.split(separator: "/").dropLast().las
 let github = "https://github.com/"
 
 /// The packages that this one needs, the products that its targets use, and the trait without which
-/// it needs none of them.
+/// it needs none of them. Decisions/0081 says what each package costs.
 let packages: [(name: String, version: Version, products: String, trait: String?)] = [
     ("apple/swift-log", "1.6.0", "Logging", nil),
     ("apple/swift-metrics", "2.7.0", "CoreMetrics MetricsTestKit", nil),
@@ -19,7 +19,7 @@ let packages: [(name: String, version: Version, products: String, trait: String?
     ("apple/swift-nio", "2.101.0", "NIOCore NIOHTTP1 NIOPosix NIOTLS NIOWebSocket", nil),
     ("apple/swift-nio-http2.git", "1.46.0", "NIOHPACK NIOHTTP2", nil),
     ("apple/swift-nio-ssl", "2.36.0", "NIOSSL", nil),
-    ("swift-server/async-http-client", "1.37.0", "AsyncHTTPClient", nil),
+    ("swift-server/async-http-client", "1.37.0", "AsyncHTTPClient", server),
     ("swift-server/swift-service-lifecycle", "2.9.0", "ServiceLifecycle UnixSignals", nil),
     (
         "hummingbird-project/hummingbird", "2.28.0", "Hummingbird HummingbirdCore HummingbirdHTTP2",
@@ -41,18 +41,18 @@ let packages: [(name: String, version: Version, products: String, trait: String?
 /// the World's tests plant to see them found.
 let table = """
     # Libraries
-    TidemarkSystem: TidemarkModel: TidemarkResilience: TidemarkWords:
+    TidemarkSystem: TidemarkModel: TidemarkResilience: TidemarkWords: TidemarkHTTPClient:
     TidemarkRules!: TidemarkModel
     TidemarkStore!: TidemarkSystem TidemarkModel CTidemarkSQLite
     TidemarkSync!: TidemarkModel TidemarkResilience TidemarkWords TidemarkStore
     TidemarkWire: TidemarkModel CTidemarkZlib GRPCCore GRPCNIOTransportHTTP2Posix NIOCore
         NIOHPACK NIOHTTP2 NIOPosix SwiftProtobuf
     Tidemark: +TidemarkSync TidemarkWire CoreMetrics
-    TidemarkApp!: TidemarkSystem TidemarkResilience TidemarkWords AsyncHTTPClient Tidemark
-        CoreMetrics Crypto NIOCore NIOHTTP1 NIOPosix NIOSSL NIOTLS
+    TidemarkApp!: TidemarkSystem TidemarkResilience TidemarkWords TidemarkHTTPClient Tidemark
+        CoreMetrics Crypto NIOCore NIOPosix NIOSSL NIOTLS
     TidemarkEncryption: TidemarkStore TidemarkSync Crypto
-    TidemarkImages: TidemarkResilience TidemarkWords AsyncHTTPClient CTidemarkJPEG/linux
-        CTidemarkPNG/linux CTidemarkWebP/linux CoreMetrics Crypto NIOCore NIOHTTP1
+    TidemarkImages: TidemarkResilience TidemarkWords TidemarkHTTPClient CTidemarkJPEG/linux
+        CTidemarkPNG/linux CTidemarkWebP/linux CoreMetrics Crypto
     TidemarkHealth: +TidemarkStore TidemarkWords CTidemarkZlib CoreMetrics
     TidemarkHealthSync: Tidemark TidemarkApp TidemarkHealth
     TidemarkREST: TidemarkModel TidemarkWire
@@ -105,6 +105,7 @@ let table = """
     TidemarkAuditTests: +TidemarkAudit +TidemarkTesting
     TidemarkTests: +Tidemark +TidemarkTesting
     TidemarkWorldTests!: +TidemarkSimulation
+    TidemarkHTTPClientTests: TidemarkHTTPClient TidemarkResilience NIOCore NIOPosix
     TidemarkAppTests!: +TidemarkApp +TidemarkCLI +HTTPTesting TidemarkSimulation CryptoExtras
         MetricsTestKit
     TidemarkDiskTests!: +TidemarkSimulation CTidemarkSQLite TidemarkEncryption

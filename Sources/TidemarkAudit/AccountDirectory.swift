@@ -3,6 +3,10 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
+#if !Server
+    #error("TidemarkAudit needs the trait Server: .package(url: …, from: …, traits: [\"Server\"])")
+#endif
+
 /// An administrator's access to a project's accounts, in Firebase Authentication's own service or
 /// in `tidemark serve`.
 public struct AccountDirectory: Sendable {

@@ -5,6 +5,12 @@ import NIOHTTP1
 import Synchronization
 public import TidemarkResilience
 
+#if !Server
+    #error(
+        "TidemarkGoogleAuth needs the trait Server: .package(url: …, from: …, traits: [\"Server\"])"
+    )
+#endif
+
 /// Tokens of a service account for programs on a server, from a key file or from the metadata
 /// server of a Google machine.
 ///

@@ -123,11 +123,11 @@ enum ImportRules {
         "TidemarkGoogleAuth": [
             "TidemarkResilience", "CryptoExtras", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
         ],
+        "TidemarkHTTPClient": [],
         "TidemarkApp": [
-            "Tidemark", "TidemarkResilience", "TidemarkSystem", "TidemarkWords", "Crypto",
-            "AsyncHTTPClient", "CoreMetrics", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
-            "NIOTLS", "SwiftUI", "AuthenticationServices",
-            "BackgroundTasks",
+            "Tidemark", "TidemarkHTTPClient", "TidemarkResilience", "TidemarkSystem",
+            "TidemarkWords", "Crypto", "CoreMetrics", "NIOCore", "NIOPosix", "NIOSSL", "NIOTLS",
+            "SwiftUI", "AuthenticationServices", "BackgroundTasks",
         ],
         "TidemarkHealth": [
             "TidemarkStore", "TidemarkSystem", "TidemarkWords", "CTidemarkSQLite", "CTidemarkZlib",
@@ -135,17 +135,16 @@ enum ImportRules {
         ],
         "TidemarkHealthSync": ["Tidemark", "TidemarkApp", "TidemarkHealth"],
         "TidemarkImages": [
-            "TidemarkResilience", "TidemarkWords", "CTidemarkJPEG", "CTidemarkPNG", "CTidemarkWebP",
-            "Crypto",
-            "AsyncHTTPClient", "CoreMetrics", "NIOCore", "NIOHTTP1", "ImageIO", "CoreGraphics",
+            "TidemarkHTTPClient", "TidemarkResilience", "TidemarkWords", "CTidemarkJPEG",
+            "CTidemarkPNG", "CTidemarkWebP", "Crypto", "CoreMetrics", "ImageIO", "CoreGraphics",
             "UniformTypeIdentifiers", "SwiftUI",
         ],
         "TidemarkTestKit": ["TidemarkModel", "TidemarkStore"],
         "TidemarkTesting": [
-            "TidemarkTestKit", "TidemarkModel", "TidemarkResilience", "TidemarkRules",
+            "TidemarkTestKit", "TidemarkModel", "TidemarkRules",
             "TidemarkStore", "TidemarkSync",
             "TidemarkWire",
-            "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
+            "TidemarkServer", "TidemarkHTTP", "Tidemark",
         ],
         "TidemarkSimulation": [
             "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer", "Tidemark",

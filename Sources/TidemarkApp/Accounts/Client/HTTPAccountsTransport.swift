@@ -1,22 +1,14 @@
-import AsyncHTTPClient
-import NIOCore
-import NIOHTTP1
 public import Tidemark
+import TidemarkHTTPClient
+import TidemarkResilience
 
-/// An accounts server over HTTP.
+/// An accounts server over HTTP, by the system's URLSession. Keeps no cookies and no cache, and
+/// follows no redirect.
 public struct HTTPAccountsTransport: AccountsTransport {
     private let endpoint: AccountsEndpoint
     private let appCheck: (any TokenProvider)?
-    /// The client reports immediately that no server listens, because the caller does the retries.
-    /// It lives as long as the process.
-    private static let client: HTTPClient = {
-        var configuration = HTTPClient.Configuration.singletonConfiguration
-        configuration.connectionPool.retryConnectionEstablishment = false
-        // On Apple's systems the client would wait for a network until the deadline.
-        configuration.networkFrameworkWaitForConnectivity = false
-        return HTTPClient(
-            eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
-    }()
+    /// A request's own time limit is shorter.
+    private static let session = HTTPSession(maxRedirects: 0, silence: .seconds(60))
 
     /// - Parameters:
     ///   - endpoint: ``AccountsEndpoint/cloud(key:)`` or ``AccountsEndpoint/local(_:key:)``.
@@ -30,22 +22,20 @@ public struct HTTPAccountsTransport: AccountsTransport {
     public func send(
         _ request: AccountsRequest
     ) async throws(AccountsUnreachable) -> AccountsReply {
-        var message = HTTPClientRequest(url: endpoint.url(of: request))
-        message.method = .POST
-        message.headers.add(name: "content-type", value: "application/json")
+        var fields = [(name: "content-type", value: "application/json")]
         if let attested = try? await appCheck?.token() {
-            message.headers.add(name: "x-firebase-appcheck", value: attested)
+            fields.append((name: "x-firebase-appcheck", value: attested))
         }
-        message.body = .bytes(ByteBuffer(bytes: request.body))
-        let deadline = NIODeadline.now() + TimeAmount(request.timeout)
+        let message = HTTPRequest(
+            "POST", endpoint.url(of: request), fields: fields, body: request.body)
         do {
-            let response = try await Self.client.execute(message, deadline: deadline)
-            let body = try await response.body.collect(upTo: AccountsService.maxReplyBytes)
-            return AccountsReply(
-                status: Int(response.status.code), body: Array(body.readableBytesView))
-        } catch let error as HTTPClientError {
-            let isRefused = error == .connectTimeout
-            throw AccountsUnreachable("\(error.shortDescription)", hadNoEffect: isRefused)
-        } catch { throw AccountsUnreachable("\(type(of: error))") }
+            let answer = try await withTimeout(request.timeout) {
+                try await Self.session.answer(to: message, upTo: AccountsService.maxReplyBytes)
+            }
+            return AccountsReply(status: answer.status, body: answer.body)
+        } catch {
+            throw AccountsUnreachable(
+                HTTPSession.reason(error), hadNoEffect: Failure(error).hadNoEffect)
+        }
     }
 }

@@ -1,0 +1,134 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Sends HTTP requests with the system's URLSession, and receives each answer in parts.
+///
+/// A session keeps no cookies, no cache and no credentials. It lives as long as the process, so
+/// each use has one in a static property.
+package final class HTTPSession: Sendable {
+    private let session: URLSession
+    private let exchanges: HTTPExchanges
+
+    /// - Parameters:
+    ///   - maxRedirects: The number of redirects that a request follows. A request that is
+    ///     redirected more often fails. With 0, the redirect itself is the answer.
+    ///   - silence: The longest time without a byte from the server, which includes the time to
+    ///     connect. At least a second, and counted in whole seconds.
+    package init(maxRedirects: Int, silence: Duration) {
+        precondition(maxRedirects >= 0 && silence >= .seconds(1))
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        configuration.urlCache = nil
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        configuration.httpCookieAcceptPolicy = .never
+        configuration.urlCredentialStorage = nil
+        configuration.timeoutIntervalForRequest = Double(silence.components.seconds)
+        #if !canImport(FoundationNetworking)
+            // Callers retry, so a missing network is an error immediately.
+            configuration.waitsForConnectivity = false
+        #endif
+        exchanges = HTTPExchanges(maxRedirects: maxRedirects)
+        session = URLSession(
+            configuration: configuration, delegate: exchanges, delegateQueue: nil)
+    }
+
+    /// Sends a request. Calls `receive` with the head and then with each part of the body, one
+    /// after the other, and returns at the end of the body.
+    ///
+    /// - Throws: The error of `receive`, which ends the request; `CancellationError` immediately
+    ///   if the task is cancelled; a `URLError` if no complete answer arrived, or if more than
+    ///   16 MiB of the body wait for `receive`.
+    package func send(
+        _ request: HTTPRequest, _ receive: (HTTPPart) async throws -> Void
+    ) async throws {
+        let exchange = HTTPExchange(session.dataTask(with: try request.message))
+        exchanges.add(exchange)
+        defer { exchange.cancel() }
+        try Task.checkCancellation()
+        exchange.start()
+        for try await part in exchange.parts {
+            exchange.took(part)
+            try await receive(part)
+        }
+        // A cancelled task ends the sequence without an error.
+        try Task.checkCancellation()
+    }
+
+    /// Sends a request, and returns its whole answer.
+    ///
+    /// - Parameter limit: The maximum size of the body in bytes.
+    /// - Throws: As ``send(_:_:)``; `URLError.dataLengthExceedsMaximum` for a longer body.
+    package func answer(
+        to request: HTTPRequest, upTo limit: Int
+    ) async throws -> (status: Int, body: [UInt8]) {
+        var answer = (status: 0, body: [UInt8]())
+        try await send(request) { part in
+            switch part {
+            case .head(let status, _): answer.status = status
+            case .body(let bytes):
+                if bytes.count > limit - answer.body.count {
+                    throw URLError(.dataLengthExceedsMaximum)
+                }
+                answer.body += bytes
+            }
+        }
+        return answer
+    }
+
+    /// Describes an error of a request in a word and a number, for a log.
+    package static func reason(_ error: any Error) -> String {
+        (error as? URLError).map { "URLError \($0.code.rawValue)" } ?? "\(type(of: error))"
+    }
+
+    /// The number of requests that have not ended.
+    package var running: Int { exchanges.count }
+}
+
+/// A request of an ``HTTPSession``.
+package struct HTTPRequest: Sendable {
+    package let method: String
+    package let address: String
+    package let fields: [(name: String, value: String)]
+    package let body: [UInt8]?
+
+    package init(
+        _ method: String, _ address: String, fields: [(name: String, value: String)] = [],
+        body: [UInt8]? = nil
+    ) {
+        self.method = method
+        self.address = address
+        self.fields = fields
+        self.body = body
+    }
+
+    /// - Throws: `URLError.badURL`.
+    fileprivate var message: URLRequest {
+        get throws {
+            guard let url = URL(string: address), url.host != nil else { throw URLError(.badURL) }
+            var message = URLRequest(url: url)
+            message.httpMethod = method
+            message.httpShouldHandleCookies = false
+            for field in fields {
+                message.setValue(field.value, forHTTPHeaderField: field.name)
+            }
+            guard let body else { return message }
+            message.httpBody = Data(body)
+            #if canImport(FoundationNetworking)
+                // A body that is sent on a kept connection as the server closes it is lost, and
+                // URLSession reports that only after the time of silence.
+                message.setValue("close", forHTTPHeaderField: "connection")
+            #endif
+            return message
+        }
+    }
+}
+
+/// A part of an answer: the head first, then parts of the body.
+package enum HTTPPart: Sendable {
+    case head(status: Int, fields: [(name: String, value: String)])
+    case body([UInt8])
+}

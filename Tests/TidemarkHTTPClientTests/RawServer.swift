@@ -1,0 +1,124 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// A server on a port of this machine, which answers each request as a test says, byte by byte.
+final class RawServer: Sendable {
+    struct Request {
+        let line: String
+        /// The fields by their names in small letters.
+        let fields: [String: String]
+        let body: String
+        /// The number of the request on its connection, from 1.
+        let number: Int
+
+        var path: String { String(line.split(separator: " ").dropFirst().first ?? "") }
+    }
+
+    enum Step {
+        case send(String)
+        case sendBytes(count: Int)
+        case close
+    }
+
+    private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    private let state = Mutex((requests: [Request](), closed: 0))
+    private let channel = Mutex<(any Channel)?>(nil)
+    private let answer: @Sendable (Request) -> [Step]
+
+    init(_ answer: @escaping @Sendable (Request) -> [Step]) { self.answer = answer }
+
+    var requests: [Request] { state.withLock { $0.requests } }
+    /// The number of connections that have ended.
+    var closedConnections: Int { state.withLock { $0.closed } }
+
+    /// Serves while `body` runs, which gets the server's address without a slash at its end.
+    static func serve(
+        _ answer: @escaping @Sendable (Request) -> [Step],
+        _ body: (RawServer, String) async throws -> Void
+    ) async throws {
+        let server = RawServer(answer)
+        let address = try await server.start()
+        do { try await body(server, address) } catch {
+            try await server.stop()
+            throw error
+        }
+        try await server.stop()
+    }
+
+    func start() async throws -> String {
+        let channel = try await ServerBootstrap(group: group)
+            .childChannelInitializer { [self] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Handler(self))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        self.channel.withLock { $0 = channel }
+        return "http://127.0.0.1:\(channel.localAddress?.port ?? 0)"
+    }
+
+    func stop() async throws {
+        try await channel.withLock { $0 }?.close()
+        try await group.shutdownGracefully()
+    }
+
+    /// An answer with a length.
+    static func whole(_ status: String, _ fields: [String] = [], _ body: String = "") -> [Step] {
+        let lines = ["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + fields
+        return [.send(lines.joined(separator: "\r\n") + "\r\n\r\n" + body)]
+    }
+
+    private final class Handler: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        private let server: RawServer
+        private var text = ""
+        private var number = 0
+
+        init(_ server: RawServer) { self.server = server }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            text += String(buffer: unwrapInboundIn(data))
+            while let request = next() {
+                server.state.withLock { $0.requests.append(request) }
+                for step in server.answer(request) { perform(step, context) }
+                if request.fields["connection"] == "close" { context.close(promise: nil) }
+            }
+        }
+
+        func channelInactive(context: ChannelHandlerContext) {
+            server.state.withLock { $0.closed += 1 }
+        }
+
+        private func perform(_ step: Step, _ context: ChannelHandlerContext) {
+            switch step {
+            case .send(let text):
+                context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
+            case .sendBytes(let count):
+                let bytes = ByteBuffer(repeating: 120, count: count)
+                context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
+            case .close: context.close(promise: nil)
+            }
+        }
+
+        /// Takes a whole request from the text.
+        private func next() -> Request? {
+            guard let end = text.firstRange(of: "\r\n\r\n") else { return nil }
+            let lines = text[..<end.lowerBound].split(separator: "\r\n").map(String.init)
+            var fields: [String: String] = [:]
+            for line in lines.dropFirst() {
+                let parts = line.split(separator: ":", maxSplits: 1)
+                fields[parts[0].lowercased()] = parts[1].trimmingPrefix(" ").lowercased()
+            }
+            let length = fields["content-length"].flatMap { Int($0) } ?? 0
+            let rest = text[end.upperBound...]
+            guard rest.utf8.count >= length else { return nil }
+            number += 1
+            let body = String(decoding: rest.utf8.prefix(length), as: UTF8.self)
+            text = String(decoding: rest.utf8.dropFirst(length), as: UTF8.self)
+            return Request(line: lines.first ?? "", fields: fields, body: body, number: number)
+        }
+    }
+}
