@@ -7,7 +7,7 @@
 
 FROM swift:6.3-bookworm AS build
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates \
-    libsqlite3-dev zlib1g-dev libturbojpeg0-dev libpng-dev libwebp-dev
+    libsqlite3-dev zlib1g-dev libturbojpeg0-dev libpng-dev libwebp-dev libcurl4-openssl-dev
 WORKDIR /src
 COPY Package.swift ./
 COPY Sources ./Sources

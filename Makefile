@@ -40,7 +40,8 @@ show: setup
 	@Scripts/build -c release --product tidemark
 	@.build/release/tidemark show $(ARGS)
 
-# The recorded show that README links to, Documentation/Show.html: the story of one app, from a release build.
+# Writes the recorded show that README links to, Documentation/Show.html: the story of one app, from a
+# release build.
 show-page: setup
 	@Scripts/build -c release --product tidemark
 	@Scripts/show-page $(ARGS)
@@ -51,6 +52,7 @@ show-page: setup
 debug-build:
 	@for product in tidemarkPackageTests tidemark tidemark-lint Benchmarks; do \
 		Scripts/build --explicit-target-dependency-import-check error --product $$product || exit 1; done
+	@Scripts/sizes
 
 # Runs every test: unit, property, engine, server over sockets, and clients of others. A line at the
 # end names the tests that could not run here.

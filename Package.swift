@@ -139,7 +139,6 @@ let embedded = [
     ),
 ]
 
-/// The settings of every target. They are the same, so a file can move between targets unchanged.
 /// Every target is built the same way, so that a file can move between them unchanged. With
 /// `TIDEMARK_WARNINGS=errors`, as CI sets it, a warning in this package fails the build; warnings of
 /// its dependencies never do.
@@ -242,39 +241,11 @@ let package = Package(
     targets: [
         system("SQLite", "sqlite3", apt: "libsqlite3-dev", brew: "sqlite3"),
         system("Zlib", "zlib", apt: "zlib1g-dev", brew: "zlib"),
-        // TidemarkSystem has the C library under one name, and calls that differ between systems.
-        // TidemarkWords has the sentences for people, for all targets that show texts.
-        // The system's SQLite.
-        // TidemarkREST has Firestore's calls over HTTP/1.1, REST and WebChannel, without sockets.
-        // TidemarkExport reads and writes the official form of exports.
-        // TidemarkConsole has pages that show the server's data, its calls and their cost.
-        // TidemarkEncryption encrypts a cache. It is separate, so clients without encryption do not
-        // compile it.
-        // TidemarkGoogleAuth makes tokens of service accounts. It is separate, because a phone does
-        // not need it.
-        // CTidemarkZlib is the system's zlib, for zips.
-        // TidemarkHealth uses nothing of the client, so an import compiles and starts without a
-        // network.
-        // Of Tidemark it needs the store's statements alone, so that an import compiles and starts
-        // without a network.
-        // These are the system's decoders of pictures. Apple's systems use ImageIO instead.
-        // A clock, an oracle of queries, a disk that fails and a scripted server, on the lowest
-        // targets alone, so that their tests compile nothing else.
-        // TidemarkSimulation is for this package's own tests, and is in no product.
-        // ExampleKit has the common parts of the example apps: a screen, an app on a phone, a
-        // story.
-            // The files are links to those of the examples.
-        // TidemarkPhones runs an example app in a separate process, with the servers that the app
-        // needs.
-        // TidemarkDemo is `tidemark demo`.
-        // TidemarkShow is `tidemark show`: both phones of an example in a browser.
-        // TidemarkLint finds costly Firestore code in an app's sources.
-        // The target has the name of its product, because a plugin finds its tool by one name for
-        // both.
-        // The plugins are `swift package tidemark-lint`, and the findings at each build.
+        // The system's decoders of pictures; on Apple's systems ImageIO does it.
         system("JPEG", "libturbojpeg", apt: "libturbojpeg0-dev"),
         system("PNG", "libpng", apt: "libpng-dev"),
         system("WebP", "libwebp", apt: "libwebp-dev"),
+        // `swift package tidemark-lint`, and findings at each build.
         .plugin(
             name: "TidemarkLintCommand",
             capability: .command(
@@ -299,8 +270,6 @@ for row in rows {
     package.targets.append(target)
 }
 
-// App Store Connect requires this file of libraries that read files' metadata. It is a part of apps
-// only, and apps are built on a Mac.
 // App Store Connect requires this file of libraries that look at files. Apps are built on a Mac.
 for target in package.targets
 where ["TidemarkStore", "TidemarkImages", "TidemarkHealth"].contains(target.name) {
@@ -311,9 +280,6 @@ where ["TidemarkStore", "TidemarkImages", "TidemarkHealth"].contains(target.name
     #endif
 }
 
-// `TIDEMARK_OPTIMIZED=1`, which the Makefile sets, optimises the targets in which the long tests
-// compute, in debug builds too. Assertions, `@testable` and planted defects stay. 600 Worlds then
-// take 19 s instead of 71 s.
 // `TIDEMARK_OPTIMIZED=1`, which the Makefile sets, optimises the targets that the long tests compute
 // in, in debug builds too. Assertions and planted defects stay: 600 Worlds take 19 s, and not 71.
 if Context.environment["TIDEMARK_OPTIMIZED"] == "1" {

@@ -45,10 +45,11 @@ package final class HTTPSession: Sendable {
     package func send(
         _ request: HTTPRequest, _ receive: (HTTPPart) async throws -> Void
     ) async throws {
+        // A task that was never started would not report its end.
+        try Task.checkCancellation()
         let exchange = HTTPExchange(session.dataTask(with: try request.message))
         exchanges.add(exchange)
         defer { exchange.cancel() }
-        try Task.checkCancellation()
         exchange.start()
         for try await part in exchange.parts {
             exchange.took(part)

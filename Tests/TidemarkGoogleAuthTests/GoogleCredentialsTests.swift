@@ -1,11 +1,11 @@
 import CryptoExtras
 import Foundation
+import HTTPTesting
 import Hummingbird
 import Synchronization
 import Testing
 import Tidemark
 import TidemarkResilience
-import HTTPTesting
 
 @testable import TidemarkGoogleAuth
 

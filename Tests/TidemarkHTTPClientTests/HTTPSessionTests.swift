@@ -89,6 +89,7 @@ import TidemarkResilience
                 #expect(String(decoding: answer.body, as: UTF8.self) == body)
             }
             #expect(ContinuousClock.now - start < .seconds(30))
+            try await until("nothing runs") { patient.running == 0 }
         }
     }
 

@@ -1,7 +1,7 @@
 import Testing
 import TidemarkModel
-import TidemarkTestKit
 import TidemarkTesting
+import TidemarkTestKit
 
 @testable import TidemarkSync
 

@@ -1,8 +1,8 @@
 import Synchronization
 import Testing
 import TidemarkModel
-import TidemarkTestKit
 import TidemarkTesting
+import TidemarkTestKit
 
 @testable import TidemarkSync
 

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 import TidemarkModel
-import TidemarkTestKit
 import TidemarkStore
 import TidemarkTesting
+import TidemarkTestKit
 
 @testable import TidemarkSync
 

@@ -3,8 +3,8 @@ import Testing
 import TestSupport
 import TidemarkModel
 import TidemarkSimulation
-import TidemarkTestKit
 import TidemarkStore
+import TidemarkTestKit
 
 @testable import TidemarkSync
 

@@ -24,6 +24,9 @@ final class HealthDatabase: Sendable {
         try HealthSchema.migrate(writer)
     }
 
+    // The writer closes last, and moves the log into the file.
+    deinit { idle.withLock { $0 = [] } }
+
     /// Runs reads on one state of the file. Waits for no writer.
     func read<Value>(_ body: (HealthConnection) throws -> Value) throws -> Value {
         free.wait()

@@ -1,3 +1,4 @@
+import HTTPTesting
 import Hummingbird
 import NIOCore
 import Synchronization
@@ -5,7 +6,6 @@ import Testing
 import TestSupport
 import Tidemark
 import TidemarkServer
-import HTTPTesting
 import TidemarkTesting
 
 @testable import TidemarkApp

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import HTTPTesting
 import Hummingbird
 import NIOCore
 import NIOHTTP1
@@ -8,7 +9,6 @@ import Testing
 import TidemarkAudit
 import TidemarkModel
 import TidemarkServer
-import HTTPTesting
 import TidemarkTesting
 import TidemarkWire
 

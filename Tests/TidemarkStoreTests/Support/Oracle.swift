@@ -1,6 +1,6 @@
 import TidemarkModel
-import TidemarkTestKit
 import TidemarkStore
+import TidemarkTestKit
 
 /// What a query must give: filter and sort, by the tests' own rules.
 struct Oracle {

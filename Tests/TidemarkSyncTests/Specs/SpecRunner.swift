@@ -1,8 +1,8 @@
 import Foundation
 import TidemarkModel
-import TidemarkTestKit
 import TidemarkStore
 import TidemarkTesting
+import TidemarkTestKit
 
 @testable import Tidemark
 @testable import TidemarkSync

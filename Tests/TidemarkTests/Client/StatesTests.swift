@@ -1,8 +1,8 @@
 import Dispatch
 import Synchronization
 import Testing
-import TidemarkTestKit
 import TidemarkTesting
+import TidemarkTestKit
 
 @testable import Tidemark
 

@@ -4,8 +4,8 @@ import Testing
 import TestSupport
 import TidemarkModel
 import TidemarkServer
-import TidemarkTestKit
 import TidemarkTesting
+import TidemarkTestKit
 
 @testable import TidemarkWire
 
