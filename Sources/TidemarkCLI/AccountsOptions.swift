@@ -32,6 +32,14 @@ struct AccountsOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
+            The bundle identifier to which API keys are restricted. Calls of apps with another \
+            identifier, or with none, are refused as in production.
+            """, valueName: "identifier"))
+    var accountsIosBundle: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
             A file with the public keys of Apple, Google and other providers, which check their \
             tokens with --accounts secure: {"providers": {NAME: {"issuers": […], "audiences": \
             […], "jwks": …}}, "customTokens": {"jwks": …}}.
@@ -86,6 +94,7 @@ struct AccountsOptions: ParsableArguments {
     ) async throws -> AccountsServer? {
         guard let mode = try mode(listeningOn: host, access: access) else { return nil }
         var settings = AccountsSettings(mode, project: accountsProject)
+        settings.iosBundleID = accountsIosBundle
         if mode == .secure { settings.passwords = .strong(logN: accountsPasswordCost) }
         do {
             return try await AccountsServer(

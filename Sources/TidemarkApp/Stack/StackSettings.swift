@@ -1,3 +1,4 @@
+import Foundation
 public import Tidemark
 
 /// The settings of a ``TidemarkStack``. A folder, a project and an endpoint are sufficient;
@@ -61,7 +62,9 @@ public struct StackSettings: Sendable {
         feeds: @escaping @Sendable (Firestore, UserID?) throws -> [Feed] = { _, _ in [] }
     ) {
         self.init(
-            folder: folder, projectID: info.projectID, accounts: .cloud(key: info.apiKey),
+            folder: folder, projectID: info.projectID,
+            accounts: .cloud(
+                key: info.apiKey, bundleID: info.bundleID ?? Bundle.main.bundleIdentifier),
             firestore: firestore, feeds: feeds)
     }
 

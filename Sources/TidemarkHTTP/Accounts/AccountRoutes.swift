@@ -11,6 +11,8 @@ struct AccountsRequest: Sendable {
     /// The value of the header `Authorization`.
     var authorization: String?
     var apiKey: String?
+    /// The bundle identifier of the calling iOS app; nil if the call has none.
+    var bundleID: String?
     var address = ""
     /// The origin for links to this server. It never contains a name from the request.
     var origin = ""

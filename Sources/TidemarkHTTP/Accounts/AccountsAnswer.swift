@@ -127,7 +127,13 @@ extension AccountsServer {
         }
         if route.isTools, settings.mode == .emulator { return true }
         let isLink = request.path.hasSuffix("/emulator/action")
-        if request.apiKey?.isEmpty == false || isLink { return false }
+        if isLink { return false }
+        if request.apiKey?.isEmpty == false {
+            guard let bundleID = settings.iosBundleID, request.bundleID != bundleID else {
+                return false
+            }
+            throw AccountRefusal.appBlocked(request.bundleID)
+        }
         throw AccountRefusal(
             "PERMISSION_DENIED : The request is missing a valid API key.", status: 403)
     }
@@ -147,7 +153,15 @@ extension AccountsServer {
         var error: [String: JSONTree] = [
             "code": .integer(Int64(refusal.status)), "message": .text(refusal.message),
         ]
-        if isToken {
+        if let reason = refusal.reason {
+            error["status"] = .text("PERMISSION_DENIED")
+            error["details"] = .list([
+                .object([
+                    "@type": .text("type.googleapis.com/google.rpc.ErrorInfo"),
+                    "reason": .text(reason), "domain": .text("googleapis.com"),
+                ])
+            ])
+        } else if isToken {
             error["status"] = .text("INVALID_ARGUMENT")
         } else {
             error["errors"] = .list([

@@ -112,6 +112,7 @@ extension AccountsRequest {
         isForm = type.hasPrefix("application/x-www-form-urlencoded")
         authorization = request.headers[.authorization]
         apiKey = query["key"] ?? request.headers.values(named: "x-goog-api-key").first
+        bundleID = request.headers.values(named: "x-ios-bundle-identifier").first
         self.address = address
     }
 }

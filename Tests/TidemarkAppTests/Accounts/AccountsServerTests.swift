@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Tidemark
+import TidemarkServer
 import TidemarkTesting
 
 @testable import TidemarkApp
@@ -50,6 +51,42 @@ import TidemarkTesting
         try await accounts.deleteAccount()
         #expect(accounts.state == .signedOut(.removed))
         await server.stop()
+    }
+
+    @Test(.timeLimit(.minutes(2))) func `sign in with a key that is restricted to the app`()
+        async throws
+    {
+        var settings = AccountsSettings()
+        settings.iosBundleID = "com.example.app"
+        let server = try await LocalAccounts.start(settings, beside: nil)
+        func accounts(_ bundleID: String?) -> Accounts {
+            Accounts(
+                HTTPAccountsTransport(.local(server.host, bundleID: bundleID)),
+                store: ScriptedStore())
+        }
+        for other in [nil, "com.example.other"] {
+            let name = other ?? "<empty>"
+            let refusal = AccountError.keyRefused(
+                "Requests from this iOS client application \(name) are blocked.")
+            await #expect(throws: refusal) { try await accounts(other).signInAnonymously() }
+        }
+        let own = accounts("com.example.app")
+        try await own.signUp(email: "a@b.c", password: "secret")
+        // The other service, which renews tokens, demands the identifier too.
+        let token = try await own.token()
+        #expect(try await own.token(replacing: token) != nil)
+        await server.stop()
+    }
+
+    @Test func `send the bundle identifier of GoogleService-Info.plist`() throws {
+        let entries = [
+            "PROJECT_ID": "my-app", "API_KEY": "key", "GOOGLE_APP_ID": "1:2:ios:3",
+            "BUNDLE_ID": "com.example.app",
+        ]
+        let file = try PropertyListSerialization.data(
+            fromPropertyList: entries, format: .xml, options: 0)
+        let settings = StackSettings(folder: folder.path, try GoogleServiceInfo(file))
+        #expect(settings.accounts == .cloud(key: "key", bundleID: "com.example.app"))
     }
 
     @Test(.timeLimit(.minutes(2))) func `make an account with its profile, and delete both`()

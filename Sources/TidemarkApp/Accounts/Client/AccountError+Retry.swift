@@ -12,8 +12,8 @@ extension AccountError: RetryClassifiable {
         case .sessionExpired, .needsRecentSignIn, .signedOut:
             Failure(.authentication, hadNoEffect: true)
         case .wrongCredentials, .addressTaken, .addressInvalid, .passwordWeak, .accountDisabled,
-            .accountGone, .alreadyLinked, .providerRefused, .notAllowed, .needsSecondFactor,
-            .phoneInvalid, .wrongCode, .codeExpired:
+            .accountGone, .alreadyLinked, .providerRefused, .notAllowed, .keyRefused,
+            .needsSecondFactor, .phoneInvalid, .wrongCode, .codeExpired:
             Failure(.permanent)
         }
     }

@@ -23,6 +23,9 @@ public enum AccountError: Error, Hashable, Sendable {
     case tooManyAttempts
     /// The project does not allow this way to sign in.
     case notAllowed
+    /// The API key accepts only other apps: its restriction does not list the bundle identifier
+    /// that the app sent. See ``AccountsEndpoint/cloud(key:bundleID:)``. The text is the server's.
+    case keyRefused(String)
     /// No user is signed in.
     case signedOut
     /// The credential store could not be read or written.
@@ -52,7 +55,7 @@ public enum AccountError: Error, Hashable, Sendable {
         case .sessionExpired, .needsRecentSignIn, .signedOut, .providerRefused, .accountGone:
             .signIn
         case .tooManyAttempts, .refused: .retryLater
-        case .accountDisabled, .notAllowed: .none
+        case .accountDisabled, .notAllowed, .keyRefused: .none
         case .storage(.locked): .unlockDevice
         case .storage(.failed): .freeSpace
         case .unreachable: .waitForNetwork
@@ -101,7 +104,8 @@ public enum AccountError: Error, Hashable, Sendable {
         case .wrongCode: Sentence("account.wrongCode", "This code is wrong.")
         case .codeExpired:
             Sentence("account.codeExpired", "This code has expired. Request a new one.")
-        case .refused: Sentence("account.refused", "Something went wrong. Please try again later.")
+        case .keyRefused, .refused:
+            Sentence("account.refused", "Something went wrong. Please try again later.")
         }
     }
 
@@ -149,6 +153,10 @@ public enum AccountError: Error, Hashable, Sendable {
         case .storage: RPCStatus(.unavailable, "The credentials cannot be read now.")
         case .tooManyAttempts, .refused:
             RPCStatus(.unavailable, "The accounts server sent no token: \(self)")
+        case .keyRefused(let text):
+            RPCStatus(
+                .unauthenticated,
+                "The API key does not accept this app. Check the bundle identifier: \(text)")
         default: RPCStatus(.unauthenticated, "The session has ended: \(self)")
         }
     }

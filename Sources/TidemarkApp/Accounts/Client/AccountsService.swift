@@ -149,8 +149,17 @@ struct AccountsService: Sendable {
     }
 
     private struct ErrorReply: Decodable {
-        struct Content: Decodable { var message: String? }
+        struct Detail: Decodable { var reason: String? }
+        struct Content: Decodable {
+            var message: String?
+            var details: [Detail]?
+        }
         var error: Content?
+
+        /// True if the API key is restricted to other apps.
+        var isOfKey: Bool {
+            error?.details?.contains { $0.reason == "API_KEY_IOS_APP_BLOCKED" } ?? false
+        }
     }
 
     private func post<T: Decodable>(_ call: String, _ body: Body) async throws(AccountError) -> T {
@@ -175,8 +184,10 @@ struct AccountsService: Sendable {
             }
             return value
         }
-        guard let word = try? JSONDecoder().decode(ErrorReply.self, from: data).error?.message
+        guard let failure = try? JSONDecoder().decode(ErrorReply.self, from: data),
+            let word = failure.error?.message
         else { throw .unreachable("HTTP status \(reply.status)") }
+        if failure.isOfKey { throw .keyRefused(word) }
         if reply.status >= 500 { throw .unreachable(word) }
         throw AccountError(serverWord: word)
     }

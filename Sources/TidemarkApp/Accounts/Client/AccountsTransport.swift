@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Sends requests to an accounts server. Conformers: HTTP, and a script in tests.
 public protocol AccountsTransport: Sendable {
     /// - Throws: ``AccountsUnreachable`` if no complete answer arrived within the request's time;
@@ -56,19 +58,33 @@ public struct AccountsEndpoint: Hashable, Sendable {
     public let accounts: String
     public let tokens: String
     public let key: String
+    /// The app's bundle identifier, sent with every call. A key that is restricted to iOS apps
+    /// refuses calls without the identifier of one of these apps. Nil sends none.
+    public let bundleID: String?
 
     /// Google's servers.
-    public static func cloud(key: String) -> AccountsEndpoint {
+    ///
+    /// - Parameters:
+    ///   - key: The API key in `GoogleService-Info.plist`.
+    ///   - bundleID: The bundle identifier to which the key is restricted; the running app's by
+    ///     default. An extension passes its app's: ``GoogleServiceInfo/bundleID``.
+    public static func cloud(
+        key: String, bundleID: String? = Bundle.main.bundleIdentifier
+    ) -> AccountsEndpoint {
         AccountsEndpoint(
             accounts: "https://identitytoolkit.googleapis.com",
-            tokens: "https://securetoken.googleapis.com", key: key)
+            tokens: "https://securetoken.googleapis.com", key: key, bundleID: bundleID)
     }
 
     /// `tidemark serve`, or another emulator, for example `localhost:9099`, without TLS.
-    public static func local(_ host: String, key: String = "tidemark") -> AccountsEndpoint {
+    ///
+    /// - Parameter bundleID: The identifier that `--accounts-ios-bundle` demands.
+    public static func local(
+        _ host: String, key: String = "tidemark", bundleID: String? = nil
+    ) -> AccountsEndpoint {
         AccountsEndpoint(
             accounts: "http://\(host)/identitytoolkit.googleapis.com",
-            tokens: "http://\(host)/securetoken.googleapis.com", key: key)
+            tokens: "http://\(host)/securetoken.googleapis.com", key: key, bundleID: bundleID)
     }
 
     /// Returns the address of a request. Characters of the key that an address cannot contain are

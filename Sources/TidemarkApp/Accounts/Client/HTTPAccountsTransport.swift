@@ -23,6 +23,10 @@ public struct HTTPAccountsTransport: AccountsTransport {
         _ request: AccountsRequest
     ) async throws(AccountsUnreachable) -> AccountsReply {
         var fields = [(name: "content-type", value: "application/json")]
+        // As Google's own clients name the app. Source: the restriction of API keys to iOS apps.
+        if let bundleID = endpoint.bundleID {
+            fields.append((name: "x-ios-bundle-identifier", value: bundleID))
+        }
         if let attested = try? await appCheck?.token() {
             fields.append((name: "x-firebase-appcheck", value: attested))
         }

@@ -62,7 +62,8 @@ extension AccountJobs {
             case .unreachable, .storage, .tooManyAttempts, .refused: .unreachable
             case .providerRefused, .sessionExpired, .signedOut, .needsRecentSignIn: .secretGone
             case .addressInvalid, .passwordWeak, .accountDisabled, .alreadyLinked, .notAllowed,
-                .accountGone, .needsSecondFactor, .phoneInvalid, .wrongCode, .codeExpired:
+                .keyRefused, .accountGone, .needsSecondFactor, .phoneInvalid, .wrongCode,
+                .codeExpired:
                 .refused
             }
         }

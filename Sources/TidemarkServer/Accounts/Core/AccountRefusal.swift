@@ -4,10 +4,21 @@ package struct AccountRefusal: Error, Hashable, Sendable {
     /// The HTTP status.
     package let status: Int
     package let message: String
+    /// The reason in the answer's details, as in `API_KEY_IOS_APP_BLOCKED`; nil for no details.
+    package let reason: String?
 
-    package init(_ message: String, status: Int = 400) {
+    package init(_ message: String, status: Int = 400, reason: String? = nil) {
         self.status = status
         self.message = message
+        self.reason = reason
+    }
+
+    /// The refusal of a key that is restricted to another iOS app. Source: the answers of Google's
+    /// servers in public bug reports.
+    package static func appBlocked(_ bundleID: String?) -> AccountRefusal {
+        AccountRefusal(
+            "Requests from this iOS client application \(bundleID ?? "<empty>") are blocked.",
+            status: 403, reason: "API_KEY_IOS_APP_BLOCKED")
     }
 
     static let adminOnly = AccountRefusal("ADMIN_ONLY_OPERATION")

@@ -14,6 +14,9 @@ public struct AccountsSettings: Hashable, Sendable {
     public var mode: Mode
     /// The project of callers that name none: clients of apps have a key, but no project.
     public var project: String
+    /// The bundle identifier to which the API keys of clients are restricted; nil accepts every
+    /// app. A call of a client with another identifier, or with none, is refused as in production.
+    public var iosBundleID: String?
     /// The limits on attempts.
     package var limits = AttemptLimits()
     /// The scheme of new passwords.
