@@ -39,7 +39,8 @@ public final class GRPCServer: Sendable {
         executor: (any TaskExecutor)? = nil
     ) {
         self.init(
-            transport, host: host, port: port, access: access, CallLimits(), executor: executor)
+            transport: transport, host: host, port: port, access: access, limits: CallLimits(),
+            executor: executor)
     }
 
     /// - Parameters:
@@ -50,13 +51,14 @@ public final class GRPCServer: Sendable {
         maxConnections: Int = GRPCServer.maxConnections, plain: @escaping PlainConnections
     ) {
         self.init(
-            transport, host: host, port: port, access: access, CallLimits(), plain,
+            transport: transport, host: host, port: port, access: access, limits: CallLimits(),
+            plain: plain,
             maxConnections: maxConnections)
     }
 
     init(
-        _ transport: any Transport, host: String, port: Int, access: (any CallerGate)?,
-        _ limits: CallLimits, _ plain: PlainConnections? = nil,
+        transport: any Transport, host: String, port: Int, access: (any CallerGate)?,
+        limits: CallLimits, plain: PlainConnections? = nil,
         maxConnections: Int = GRPCServer.maxConnections, executor: (any TaskExecutor)? = nil
     ) {
         self.transport = transport
@@ -77,10 +79,11 @@ public final class GRPCServer: Sendable {
     public func run(ready: @escaping @Sendable (_ port: Int) -> Void) async throws {
         let connections = OpenConnections()
         let listener = try Self.transport(
-            host: host, port: port, connections, connectionLimit, plain)
+            host: host, port: port, connections: connections, limit: connectionLimit, plain: plain)
         let streams = OpenStreams()
         let desk = CallDesk(access, limits)
-        let calls = ServerCalls(transport, streams, desk, executor)
+        let calls = ServerCalls(
+            transport: transport, streams: streams, desk: desk, executor: executor)
         let sweeping = Task(executorPreference: executor) { await desk.sweepAlways() }
         defer { sweeping.cancel() }
         let serving = Task(executorPreference: executor) {

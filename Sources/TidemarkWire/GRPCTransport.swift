@@ -133,8 +133,8 @@ extension GRPCTransport: Transport {
     ) -> any RequestStream<ListenRequest> {
         let coder = ListenCoder(Names(context.database))
         let stream = ClientStream<ListenRequest, ListenResponse>(
-            .listen, context, encode: { coder.encode($0) },
-            decode: { bytes throws(RPCStatus) in try coder.response(bytes) }, receive)
+            method: .listen, context: context, encode: { coder.encode($0) },
+            decode: { bytes throws(RPCStatus) in try coder.response(bytes) }, receive: receive)
         stream.start(on: self)
         return stream
     }
@@ -145,8 +145,8 @@ extension GRPCTransport: Transport {
     ) -> any RequestStream<WriteRequest> {
         let coder = WriteCoder(Names(context.database))
         let stream = ClientStream<WriteRequest, WriteResponse>(
-            .write, context, encode: { coder.encode($0) },
-            decode: { bytes throws(RPCStatus) in try coder.response(bytes) }, receive)
+            method: .write, context: context, encode: { coder.encode($0) },
+            decode: { bytes throws(RPCStatus) in try coder.response(bytes) }, receive: receive)
         stream.start(on: self)
         return stream
     }

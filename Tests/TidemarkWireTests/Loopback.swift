@@ -21,7 +21,8 @@ struct Loopback: Sendable {
         let ports = Facts<Int>()
         let thread = ServingThread("tidemark.test-server")
         let server = GRPCServer(
-            transport, host: "127.0.0.1", port: port, access: access, limits, executor: thread)
+            transport: transport, host: "127.0.0.1", port: port, access: access, limits: limits,
+            executor: thread)
         self.server = Task(executorPreference: thread) { try await server.run { ports.add($0) } }
         self.port = await ports.wait()[0]
         client = GRPCTransport(.init(host: "127.0.0.1", port: self.port, usesTLS: false))

@@ -143,7 +143,7 @@ package final class ChannelHub: Sendable {
         let lease = StreamLease()
         do throws(RPCStatus) {
             caller = try await service.desk.streamCaller(
-                HTTPService.token(request.headers), request.rpc, lease)
+                HTTPService.token(request.headers), method: request.rpc, lease: lease)
         } catch {
             let (sid, now) = (makeID(), clock())
             refused.withLock { $0.add(sid, error, at: now) }

@@ -24,14 +24,16 @@ final class ClientCall: CancellableCall {
             request.method, context, on: transport, for: self,
             body: { stream in
                 let bytes = try EncodedRequest(request, names).bytes
-                return try await self.exchange(bytes, request.method, stream, transport, names)
+                return try await self.exchange(
+                    bytes, method: request.method, stream: stream, transport: transport,
+                    names: names)
             },
             ended: { [receive] in receive(.ended($0)) })
     }
 
     private func exchange(
-        _ bytes: [UInt8], _ method: RPCMethod, _ stream: ClientRPCStream,
-        _ transport: GRPCTransport, _ names: Names
+        _ bytes: [UInt8], method: RPCMethod, stream: ClientRPCStream,
+        transport: GRPCTransport, names: Names
     ) async throws -> RPCStatus {
         guard bytes.count <= GRPCTransport.maxMessageBytes else {
             throw RPCStatus.invalidArgument("The request is larger than 17 MiB.")
@@ -42,7 +44,7 @@ final class ClientCall: CancellableCall {
             contentsOf: [.metadata(Metadata(context)), .message(GRPCNIOTransportBytes(bytes))])
         transport.didSend(message: bytes.count)
         await stream.outbound.finish()
-        return try await transport.receiveAll(stream, gate) { message throws(RPCStatus) in
+        return try await transport.receiveAll(stream, gate: gate) { message throws(RPCStatus) in
             receive(.message(try ReplyCoder(names).reply(to: method, message)))
         }
     }

@@ -99,7 +99,7 @@ extension GRPCTransport {
     ///
     /// - Parameter gate: Delays the next message while the receiver has no room.
     func receiveAll(
-        _ stream: ClientRPCStream, _ gate: ReadingGate? = nil,
+        _ stream: ClientRPCStream, gate: ReadingGate? = nil,
         _ receive: (_ message: [UInt8]) throws(RPCStatus) -> Void
     ) async throws -> RPCStatus {
         for try await part in stream.inbound {

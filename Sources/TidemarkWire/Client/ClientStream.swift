@@ -13,10 +13,10 @@ final class ClientStream<Message: Sendable, Response: Sendable>: RequestStream {
     private let run = ClientRun()
 
     init(
-        _ method: RPCMethod, _ context: CallContext,
+        method: RPCMethod, context: CallContext,
         encode: @escaping @Sendable (Message) -> [UInt8],
         decode: @escaping @Sendable ([UInt8]) throws(RPCStatus) -> Response,
-        _ receive: @escaping @Sendable (StreamEvent<Response>) -> Void
+        receive: @escaping @Sendable (StreamEvent<Response>) -> Void
     ) {
         self.method = method
         self.context = context

@@ -41,7 +41,7 @@ package final class CallDesk: Sendable {
 
     /// Says who opens a stream, and ends the stream when what was shown is no longer good.
     package func streamCaller(
-        _ token: String?, _ method: RPCMethod, _ lease: StreamLease
+        _ token: String?, method: RPCMethod, lease: StreamLease
     ) async throws(RPCStatus) -> Caller {
         guard let access else { return Caller() }
         let opened = try await access.streamCaller(token, method: method.rawValue) {

@@ -11,7 +11,7 @@ struct ServerCall: Sendable {
     private var streams: OpenStreams { shared.streams }
     private var desk: CallDesk { shared.desk }
 
-    init(_ transport: any Transport, _ method: RPCMethod, _ shared: SharedLimits) {
+    init(transport: any Transport, method: RPCMethod, shared: SharedLimits) {
         self.transport = transport
         self.method = method
         self.shared = shared

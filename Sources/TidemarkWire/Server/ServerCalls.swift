@@ -13,8 +13,8 @@ struct ServerCalls: Sendable {
 
     /// - Parameter executor: Runs the tasks of all calls; nil for Swift's default executor.
     init(
-        _ transport: any Transport, _ streams: OpenStreams, _ desk: CallDesk,
-        _ executor: (any TaskExecutor)?
+        transport: any Transport, streams: OpenStreams, desk: CallDesk,
+        executor: (any TaskExecutor)?
     ) {
         self.transport = transport
         shared = SharedLimits(
@@ -37,16 +37,16 @@ struct ServerCalls: Sendable {
         defer { desk.leave(context.remotePeer) }
         switch method {
         case .listen:
-            await ServerStream(transport, .listen).run(stream, shared) {
+            await ServerStream(transport, .listen).run(stream, shared: shared) {
                 (token, lease) async throws(RPCStatus) in
-                try await desk.streamCaller(token, method, lease)
+                try await desk.streamCaller(token, method: method, lease: lease)
             }
         case .write:
-            await ServerStream(transport, .write).run(stream, shared) {
+            await ServerStream(transport, .write).run(stream, shared: shared) {
                 (token, lease) async throws(RPCStatus) in
-                try await desk.streamCaller(token, method, lease)
+                try await desk.streamCaller(token, method: method, lease: lease)
             }
-        default: await ServerCall(transport, method, shared).run(stream)
+        default: await ServerCall(transport: transport, method: method, shared: shared).run(stream)
         }
     }
 }

@@ -26,8 +26,8 @@ extension GRPCServer {
     static let leaving = Duration.milliseconds(500)
 
     static func transport(
-        host: String, port: Int, _ connections: OpenConnections, _ limit: ConnectionLimit,
-        _ plain: PlainConnections?
+        host: String, port: Int, connections: OpenConnections, limit: ConnectionLimit,
+        plain: PlainConnections?
     ) throws(RPCStatus) -> HTTP2ServerTransport.Custom<SharedPort> {
         guard (0...65_535).contains(port) else {
             throw .invalidArgument("\(port) is not a port: use 0 to 65535.")

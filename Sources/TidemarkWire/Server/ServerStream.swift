@@ -23,7 +23,7 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
 
     /// - Parameter check: Returns the caller for a token, or throws to reject it.
     func run(
-        _ stream: ServerRPCStream, _ shared: SharedLimits, _ check: @escaping Check
+        _ stream: ServerRPCStream, shared: SharedLimits, check: @escaping Check
     ) async {
         let streams = shared.streams
         let handle = ServerCallHandle()
@@ -46,7 +46,8 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
                 group.addTask {
                     do throws(RPCStatus) {
                         try await receiveAll(
-                            stream.inbound, shared.unpacking, outbox, handle, messages
+                            stream.inbound, unpacking: shared.unpacking, outbox: outbox,
+                            handle: handle, messages: messages
                         ) { token async throws(RPCStatus) in try await check(token, lease) }
                     } catch { end(error) }
                 }
@@ -60,10 +61,10 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
     }
 
     private func receiveAll(
-        _ inbound: ServerTransportInbound, _ unpacking: Unpacking,
-        _ outbox: Outbox<StreamEvent<Response>>, _ handle: ServerCallHandle,
-        _ messages: StreamMessages<Message, Response>,
-        _ check: @Sendable (_ token: String?) async throws(RPCStatus) -> Caller
+        _ inbound: ServerTransportInbound, unpacking: Unpacking,
+        outbox: Outbox<StreamEvent<Response>>, handle: ServerCallHandle,
+        messages: StreamMessages<Message, Response>,
+        check: @Sendable (_ token: String?) async throws(RPCStatus) -> Caller
     ) async throws(RPCStatus) {
         var parts = inbound.makeAsyncIterator()
         var metadata = IncomingMetadata([:])

@@ -31,7 +31,7 @@ final class Unpacking: Sendable {
         private let share: BodyBudget.Share?
 
         fileprivate init(
-            _ bytes: [UInt8], _ unpacking: Unpacking?, _ share: BodyBudget.Share? = nil
+            bytes: [UInt8], unpacking: Unpacking?, share: BodyBudget.Share? = nil
         ) {
             self.bytes = bytes
             self.unpacking = unpacking
@@ -58,7 +58,7 @@ final class Unpacking: Sendable {
         }
         let received = bytes.withUnsafeBytes { [UInt8]($0) }
         guard isPacked, received.starts(with: [0x1F, 0x8B]) else {
-            return Request(received, nil, share)
+            return Request(bytes: received, unpacking: nil, share: share)
         }
         return try unpack(received)
     }
@@ -71,7 +71,7 @@ final class Unpacking: Sendable {
             release(output.count)
             throw error
         }
-        return Request(output, self)
+        return Request(bytes: output, unpacking: self)
     }
 
     private func unpack(_ packed: [UInt8], into output: inout [UInt8]) throws(RPCStatus) {
