@@ -37,7 +37,7 @@ struct LaunchSeed {
         ProgressLine.show("\(documents) documents on the device")
         for (side, phone) in phones {
             let isComplete = try await FirstUse.play(
-                .stamps, side, phone.settings(ground.gates.direct, "preparation"),
+                .stamps, side: side, settings: phone.settings(ground.gates.direct, "preparation"),
                 patience: Self.patience)
             if !isComplete { throw FirstUseFailed(side: side) }
         }

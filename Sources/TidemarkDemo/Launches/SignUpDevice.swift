@@ -62,7 +62,7 @@ struct SignUpDevice: Sendable {
         let jobStep = max(0, killAt - Self.screens)
         var person = SignUpPerson(name: name, killAt: jobStep > 0 ? 0 : killAt)
         let use = try await PhoneUse.play(
-            Example.homes.name, side, settings, killAt: jobStep, patience: patience
+            Example.homes.name, side: side, settings: settings, killAt: jobStep, patience: patience
         ) { use in
             guard let screen = use.last else { return .wait }
             run.note(screen)

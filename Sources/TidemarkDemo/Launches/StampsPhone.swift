@@ -33,7 +33,7 @@ struct StampsPhone: Sendable {
         until isEnough: (PhoneUse) -> Bool
     ) async throws -> PhoneUse {
         try await PhoneUse.play(
-            Example.stamps.name, side, settings, clock: ahead, patience: patience
+            Example.stamps.name, side: side, settings: settings, clock: ahead, patience: patience
         ) { isEnough($0) ? .kill : .wait }
     }
 }

@@ -4,12 +4,12 @@ package import ExampleKit
 package enum FirstUse {
     /// - Returns: True if the screen was complete before `patience` ended.
     @discardableResult package static func play(
-        _ example: Example, _ side: PhoneSide, _ settings: PhoneSettings, clock: Double = 0,
+        _ example: Example, side: PhoneSide, settings: PhoneSettings, clock: Double = 0,
         patience: Duration
     ) async throws -> Bool {
         var hasSignedIn = false
         let use = try await PhoneUse.play(
-            example.name, side, settings, clock: clock, patience: patience
+            example.name, side: side, settings: settings, clock: clock, patience: patience
         ) { use in
             guard let screen = use.last else { return .wait }
             if isComplete(screen) { return .close }

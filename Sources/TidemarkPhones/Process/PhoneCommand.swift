@@ -40,7 +40,7 @@ package struct PhoneCommand: AsyncParsableCommand {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await Self.tell(phone, since: start) }
             group.addTask {
-                for await order in orders { await Self.obey(order, phone, ahead) }
+                for await order in orders { await Self.obey(order, phone: phone, ahead: ahead) }
                 // The parent has sent the order to close, or has ended.
                 await phone.close()
             }
@@ -78,7 +78,7 @@ package struct PhoneCommand: AsyncParsableCommand {
     }
 
     private static func obey(
-        _ order: PhoneOrder, _ phone: any PhoneApp, _ ahead: PhoneClock
+        _ order: PhoneOrder, phone: any PhoneApp, ahead: PhoneClock
     ) async {
         switch order {
         case .tap(let id, let text): await phone.tap(id, text)

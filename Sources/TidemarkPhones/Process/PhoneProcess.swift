@@ -29,7 +29,7 @@ package final class PhoneProcess: Sendable {
     ///   - clock: The time by which the phone's clock is ahead, in seconds.
     ///   - killAt: The step of a sign-up at which the process kills itself; 0 for none.
     package convenience init(
-        _ app: String, _ side: PhoneSide, _ settings: PhoneSettings, clock: Double = 0,
+        app: String, side: PhoneSide, settings: PhoneSettings, clock: Double = 0,
         killAt: Int = 0
     ) {
         let text = String(decoding: JSONLine.encode(settings).dropLast(), as: UTF8.self)

@@ -43,10 +43,11 @@ package struct PhoneUse: Sendable {
     ///   - patience: The maximum duration, after which the process is killed.
     ///   - next: Returns the user's next action after each screen.
     package static func play(
-        _ app: String, _ side: PhoneSide, _ settings: PhoneSettings, clock: Double = 0,
+        _ app: String, side: PhoneSide, settings: PhoneSettings, clock: Double = 0,
         killAt: Int = 0, patience: Duration, next: (PhoneUse) -> Next
     ) async throws -> PhoneUse {
-        let phone = PhoneProcess(app, side, settings, clock: clock, killAt: killAt)
+        let phone = PhoneProcess(
+            app: app, side: side, settings: settings, clock: clock, killAt: killAt)
         return try await play(phone, patience: patience, next: next)
     }
 

@@ -189,7 +189,7 @@ actor Show: ShowSource {
     private func launch(_ side: PhoneSide, _ launch: Int) {
         guard let day else { return }
         let phone = PhoneProcess(
-            day.example.name, side, day.settings(side, ground), clock: ahead)
+            app: day.example.name, side: side, settings: day.settings(side, ground), clock: ahead)
         // The handle of a process that has ended is still stored.
         let former = phones.updateValue(phone, forKey: side) ?? dying.removeValue(forKey: side)
         let number = days
@@ -318,7 +318,8 @@ actor Show: ShowSource {
                     let settings = day.settings(side, ground)
                     group.addTask { [dawn] in
                         _ = try? await FirstUse.play(
-                            example, side, settings, clock: dawn, patience: Self.firstUse)
+                            example, side: side, settings: settings, clock: dawn,
+                            patience: Self.firstUse)
                     }
                 }
             }
