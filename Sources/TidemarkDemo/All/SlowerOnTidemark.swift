@@ -11,7 +11,7 @@ struct SlowerOnTidemark: Hashable, Sendable {
     private static let (least, share) = (1.0, 1.1)
 
     /// - Returns: A value only if both times exist and the app on Tidemark is slower.
-    private init?(_ what: String, _ before: Double?, _ after: Double?) {
+    private init?(what: String, before: Double?, after: Double?) {
         guard let before, let after, after > before * Self.share, after - before > Self.least
         else { return nil }
         (self.what, self.before, self.after) = (what, before, after)
@@ -35,16 +35,17 @@ struct SlowerOnTidemark: Hashable, Sendable {
         let (before, after) = (row.before, row.after)
         let named = after.figures.keys.filter { $0.hasSuffix(" ms") }.sorted().map {
             SlowerOnTidemark(
-                "\($0.dropLast(3)), \(place)", before.figures[$0], after.figures[$0])
+                what: "\($0.dropLast(3)), \(place)", before: before.figures[$0],
+                after: after.figures[$0])
         }
         return
             ([
                 SlowerOnTidemark(
-                    "first content, \(place)", before.firstContent?.milliseconds,
-                    after.firstContent?.milliseconds),
+                    what: "first content, \(place)", before: before.firstContent?.milliseconds,
+                    after: after.firstContent?.milliseconds),
                 SlowerOnTidemark(
-                    "up to date, \(place)", before.upToDate?.milliseconds,
-                    after.upToDate?.milliseconds),
+                    what: "up to date, \(place)", before: before.upToDate?.milliseconds,
+                    after: after.upToDate?.milliseconds),
             ] + named).compactMap(\.self)
     }
 
@@ -55,7 +56,8 @@ struct SlowerOnTidemark: Hashable, Sendable {
             ("the profile", before.profileMs, after.profileMs),
             ("live", before.liveMs, after.liveMs), ("a picture", before.pictureMs, after.pictureMs),
         ].compactMap {
-            SlowerOnTidemark("\($0.0), a launch, \(launch.network)", $0.1, $0.2)
+            SlowerOnTidemark(
+                what: "\($0.0), a launch, \(launch.network)", before: $0.1, after: $0.2)
         }
     }
 
@@ -66,8 +68,9 @@ struct SlowerOnTidemark: Hashable, Sendable {
         guard pictures.before["shown"] == pictures.after["shown"] else { return [] }
         return pictures.after.keys.filter { $0.hasSuffix("-ms") }.sorted().compactMap {
             SlowerOnTidemark(
-                "\($0.dropLast(3)), \(pictures.name), \(pictures.network)", pictures.before[$0],
-                pictures.after[$0])
+                what: "\($0.dropLast(3)), \(pictures.name), \(pictures.network)",
+                before: pictures.before[$0],
+                after: pictures.after[$0])
         }
     }
 }

@@ -48,7 +48,7 @@ struct BlockedUsersRow: ScenarioRow {
     var news: [Mutation] {
         (held..<(held + blocked)).map { block($0) }
             + (0..<unblocked).map {
-                HistoryScript.delete(event($0 * 7), start, list)
+                HistoryScript.delete(event($0 * 7), time: start, collection: list)
             }
     }
 

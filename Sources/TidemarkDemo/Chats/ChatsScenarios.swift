@@ -128,7 +128,9 @@ struct ChatsScenarios {
         let old = all.dropLast(new)
         let mark = old.map(\.authoredAt).max() ?? 0
         // Another user edits messages that this user has cleared. They must not reappear.
-        let edited = old.suffix(edits).map { HistoryScript.edit($0, 0, collection) }
+        let edited = old.suffix(edits).map {
+            HistoryScript.edit($0, number: 0, collection: collection)
+        }
         return FeedRow(
             name:
                 "clear a chat of \(grouped(old.count)), then reopen with \(new) new and \(edits) edited",

@@ -135,14 +135,15 @@ struct PrefetchRow: ScenarioRow {
             let opening = Duration.seconds(Int64(day) * Self.day + Self.opening)
             clock.advance(by: opening - habit.lead - clock.now.time)
             await clock.sleepers()
-            (reads, ahead) = try await after(reads, ahead, firestore, visit)
+            (reads, ahead) = try await after(reads, sum: ahead, firestore: firestore, visit: visit)
             if day == Self.absent { continue }
             try await visit.happens([], over: 600)
             clock.advance(by: opening - clock.now.time)
             await prefetcher.opened(chat(.after))
             shown = try await open(app, visit)
             try await visit.untilNobodyListens(firestore)
-            (reads, opened) = try await after(reads, opened, firestore, visit)
+            (reads, opened) = try await after(
+                reads, sum: opened, firestore: firestore, visit: visit)
         }
         clock.advance(by: .seconds(Int64(Self.days) * Self.day) - clock.now.time)
         var ledger = await prefetcher.ledger
@@ -158,7 +159,7 @@ struct PrefetchRow: ScenarioRow {
 
     /// Returns the number of reads so far, and `sum` plus the reads since there were `reads`.
     private func after(
-        _ reads: Int, _ sum: Int, _ firestore: Firestore, _ visit: Visit
+        _ reads: Int, sum: Int, firestore: Firestore, visit: Visit
     ) async throws -> (Int, Int) {
         let now = try await visit.reads(of: firestore)
         return (now, sum + now - reads)

@@ -44,8 +44,8 @@ struct SingleDocumentsRow: ScenarioRow {
         let firestore = try await visit.firestore()
         let log = Log(Self.names)
         switch side {
-        case .before, .filtered: try await listen(firestore, visit, log)
-        case .after: try await watch(firestore, visit, log)
+        case .before, .filtered: try await listen(firestore, visit: visit, log: log)
+        case .after: try await watch(firestore, visit: visit, log: log)
         }
         visit.isUpToDate()
         let told = log.told
@@ -59,7 +59,7 @@ struct SingleDocumentsRow: ScenarioRow {
     }
 
     /// Plays the app as it was: it shows every snapshot of each listener.
-    private func listen(_ firestore: Firestore, _ visit: Visit, _ log: Log) async throws {
+    private func listen(_ firestore: Firestore, visit: Visit, log: Log) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for name in Self.names {
                 let document = document(name, firestore)
@@ -88,10 +88,10 @@ struct SingleDocumentsRow: ScenarioRow {
     }
 
     @MainActor
-    private func watch(_ firestore: Firestore, _ visit: Visit, _ log: Log) async throws {
+    private func watch(_ firestore: Firestore, visit: Visit, log: Log) async throws {
         let states = ChatsApp(firestore, me: Membership.user).states()
         defer { withExtendedLifetime(states) {} }
-        for name in ChatsApp.Single.allCases { follow(name, of: states, visit, log) }
+        for name in ChatsApp.Single.allCases { follow(name, of: states, visit: visit, log: log) }
         try await visit.untilOnline()
         try await untilShown { states.isFresh }
         try await visit.happens(changes)
@@ -101,13 +101,13 @@ struct SingleDocumentsRow: ScenarioRow {
     /// Records the state that a view of one document shows, each time that the view is drawn.
     @MainActor
     private func follow(
-        _ name: ChatsApp.Single, of states: StatesModel, _ visit: Visit, _ log: Log
+        _ name: ChatsApp.Single, of states: StatesModel, visit: Visit, log: Log
     ) {
         let state = withObservationTracking {
             states.state(of: name)
         } onChange: { [weak states] in
             Task { @MainActor in
-                if let states { follow(name, of: states, visit, log) }
+                if let states { follow(name, of: states, visit: visit, log: log) }
             }
         }
         guard let value = state.value else { return }

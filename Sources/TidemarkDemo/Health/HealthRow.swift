@@ -144,7 +144,7 @@ struct HealthRow: ScenarioRow {
         }
         return sums.flatMap { kind, days in
             days.map { day, sum in
-                ShownItem(id: id(kind, day, Double(sum) / 1_000_000), version: .min)
+                ShownItem(id: id(kind, day: day, sum: Double(sum) / 1_000_000), version: .min)
             }
         }
     }
@@ -158,13 +158,13 @@ struct HealthRow: ScenarioRow {
         for kind in HealthApp.kinds {
             for (day, total) in lived.truth.totals[kind] ?? [:]
             where side == .after || day.number >= oldest {
-                living[Self.id(kind, day, total.sum)] = .min
+                living[Self.id(kind, day: day, sum: total.sum)] = .min
             }
         }
         return Truth(living: living)
     }
 
-    private static func id(_ kind: HealthKind, _ day: HealthDay, _ sum: Double) -> String {
+    private static func id(_ kind: HealthKind, day: HealthDay, sum: Double) -> String {
         "\(kind.name) \(day) \(sum)"
     }
 }

@@ -32,14 +32,15 @@ struct HistoryScript: Sendable {
                 steps.append(
                     Step(
                         time: event.committedAt,
-                        mutation: Self.edit(edited, number, collection)))
+                        mutation: Self.edit(edited, number: number, collection: collection)))
             }
             if number.isMultiple(of: 200), !living.isEmpty {
                 let deleted = living.remove(at: Int.random(in: 0..<living.count, using: &random))
                 steps.append(
                     Step(
                         time: event.committedAt,
-                        mutation: Self.delete(deleted, event.committedAt, collection)))
+                        mutation: Self.delete(
+                            deleted, time: event.committedAt, collection: collection)))
             }
             living.append(event)
         }
@@ -63,7 +64,7 @@ struct HistoryScript: Sendable {
     }
 
     static func edit(
-        _ event: HistoryEvent, _ number: Int, _ collection: CollectionPath
+        _ event: HistoryEvent, number: Int, collection: CollectionPath
     ) -> Mutation {
         let text = Value.string(event.text + " (edited at event \(number))")
         return Mutation(
@@ -73,7 +74,7 @@ struct HistoryScript: Sendable {
     }
 
     static func delete(
-        _ event: HistoryEvent, _ time: Int64, _ collection: CollectionPath
+        _ event: HistoryEvent, time: Int64, collection: CollectionPath
     ) -> Mutation {
         let mark = Value.timestamp(Timestamp(seconds: time, nanoseconds: 0))
         return Mutation(

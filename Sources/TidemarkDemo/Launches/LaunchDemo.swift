@@ -43,7 +43,7 @@ struct LaunchDemo: Sendable {
         for network in networks {
             guard let place = ground.gates.places[network] else { continue }
             // tidemark:ignore read-in-loop there are seven networks at the most
-            try await self.play(&play, network, place, into: &figures)
+            try await self.play(&play, network: network, place: place, into: &figures)
         }
         if let place = ground.gates.places[.healthy] {
             ProgressLine.show("launches with and without a diagnosis")
@@ -64,7 +64,7 @@ struct LaunchDemo: Sendable {
     }
 
     private func play(
-        _ play: inout LaunchPlay, _ network: LaunchNetwork, _ place: LaunchPlace,
+        _ play: inout LaunchPlay, network: LaunchNetwork, place: LaunchPlace,
         into figures: inout LaunchDemoFigures
     ) async throws {
         let compared = compared(on: network)
@@ -74,9 +74,11 @@ struct LaunchDemo: Sendable {
             ProgressLine.show("\(network.rawValue): \(compared) launches as it was")
             let olds =
                 network.reachesServer
-                ? try await play.firstContents(.before, network, place, times: compared) : []
+                ? try await play.firstContents(
+                    .before, network: network, place: place, times: compared) : []
             ProgressLine.show("\(network.rawValue): \(launches) launches on Tidemark")
-            let news = try await play.firstContents(.after, network, place, times: launches)
+            let news = try await play.firstContents(
+                .after, network: network, place: place, times: launches)
             ProgressLine.show("\(network.rawValue): both apps, to the end of a launch")
             let (old, new) = try await play.wholeLaunches(
                 network, place, times: network.reachesServer ? wholeLaunches : compared)

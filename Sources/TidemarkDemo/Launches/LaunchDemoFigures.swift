@@ -48,13 +48,13 @@ struct LaunchDemoFigures: Sendable {
         return [Self.row(head, widths)]
             + launches.flatMap { scenario in
                 [("before", scenario.before), ("after", scenario.after)].map { side, figure in
-                    Self.row(Self.cells(scenario, side, figure), widths)
+                    Self.row(Self.cells(scenario, side: side, figure: figure), widths)
                 }
             }
     }
 
     private static func cells(
-        _ scenario: LaunchScenario<LaunchFigure>, _ side: String, _ figure: LaunchFigure
+        _ scenario: LaunchScenario<LaunchFigure>, side: String, figure: LaunchFigure
     ) -> [String] {
         let worst = figure.pictureWorstMs.map { String(format: " (%.0f)", $0) } ?? ""
         let reads = figure.reads.map { "\(grouped($0)), \(figure.readsOfRules ?? 0)" }

@@ -103,21 +103,23 @@ struct LaunchFigure: Encodable, Sendable {
 
     /// Returns the times that exceeded their limits.
     func slow(on network: LaunchNetwork) -> [SlowTime] {
-        func slow(_ name: String, _ figure: Double?, _ limit: Double) -> SlowTime? {
+        func slow(_ name: String, figure: Double?, limit: Double) -> SlowTime? {
             figure.flatMap { SlowTime(name, $0, limit: limit) }
         }
         var times = [
             slow(
-                "the app's first content (\(slowest.name)) ms", slowest.ofInitMs,
-                Self.most.ofInit),
-            slow("first content (\(slowest.name)) ms", slowest.ms, Self.most.first),
-            slow("a read over its deadline by ms", overDeadlineMs, Self.most.overDeadline),
+                "the app's first content (\(slowest.name)) ms", figure: slowest.ofInitMs,
+                limit: Self.most.ofInit),
+            slow("first content (\(slowest.name)) ms", figure: slowest.ms, limit: Self.most.first),
+            slow(
+                "a read over its deadline by ms", figure: overDeadlineMs,
+                limit: Self.most.overDeadline),
         ]
         if network == .threeG {
             times += [
-                slow("live (worst) ms", liveWorstMs, Self.most.live),
-                slow("a picture (median) ms", pictureMs, Self.picture.median),
-                slow("a picture (worst) ms", pictureWorstMs, Self.picture.worst),
+                slow("live (worst) ms", figure: liveWorstMs, limit: Self.most.live),
+                slow("a picture (median) ms", figure: pictureMs, limit: Self.picture.median),
+                slow("a picture (worst) ms", figure: pictureWorstMs, limit: Self.picture.worst),
             ]
         }
         return times.compactMap(\.self)

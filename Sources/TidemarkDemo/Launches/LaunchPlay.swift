@@ -47,16 +47,20 @@ struct LaunchPlay: Sendable {
         for number in 0..<times {
             let news = network.reachesServer ? try await issue() : []
             let truth = try await Example.stamps.truth(town)
-            launches.before.append(try await wholeLaunch(.before, network, place, truth, news))
+            launches.before.append(
+                try await wholeLaunch(
+                    .before, network: network, place: place, truth: truth, news: news))
             if !network.reachesServer, number > 0 { continue }
-            launches.after.append(try await wholeLaunch(.after, network, place, truth, news))
+            launches.after.append(
+                try await wholeLaunch(
+                    .after, network: network, place: place, truth: truth, news: news))
         }
         return launches
     }
 
     private func wholeLaunch(
-        _ side: PhoneSide, _ network: LaunchNetwork, _ place: LaunchPlace, _ truth: [String],
-        _ news: Set<String>
+        _ side: PhoneSide, network: LaunchNetwork, place: LaunchPlace, truth: [String],
+        news: Set<String>
     ) async throws -> WholeLaunch {
         let label = network.label(side)
         let before = try await ground.server.bill(of: label)
@@ -65,7 +69,7 @@ struct LaunchPlay: Sendable {
             within: Self.patience
         ) { use in
             guard let screen = use.last, !screen.documents.isEmpty else { return false }
-            return Self.isWhole(screen, side, network, truth)
+            return Self.isWhole(screen, side: side, network: network, truth: truth)
         }
         let bill = try await ground.server.bill(of: label).minus(before)
         return WholeLaunch(
@@ -74,7 +78,7 @@ struct LaunchPlay: Sendable {
 
     /// Returns true if no further change appears without user action.
     private static func isWhole(
-        _ screen: Screen, _ side: PhoneSide, _ network: LaunchNetwork, _ truth: [String]
+        _ screen: Screen, side: PhoneSide, network: LaunchNetwork, truth: [String]
     ) -> Bool {
         // The app as it was shows nothing more if no server answers.
         if side == .before, !network.reachesServer { return true }
@@ -101,7 +105,7 @@ struct LaunchPlay: Sendable {
     /// Launches the app, and kills each launch when it shows stamps. Nothing else runs at the same
     /// time.
     func firstContents(
-        _ side: PhoneSide, _ network: LaunchNetwork, _ place: LaunchPlace, times: Int
+        _ side: PhoneSide, network: LaunchNetwork, place: LaunchPlace, times: Int
     ) async throws -> [PhoneUse] {
         try await pictures.play(network)
         let phone = phone(side)

@@ -29,7 +29,7 @@ struct LaunchSeed {
             var user = PhoneUser(id: "", name: "Ada", email: "ada@\(side.rawValue).test")
             let secrets = ground.folder.appendingPathComponent("desk-\(side.rawValue)").path
             user.id = try await user.signUp(at: ground.gates.direct.accounts, secrets: secrets)
-            try await direct.play([Self.person(user.id, user.name, Self.ownStamps)])
+            try await direct.play([Self.person(user.id, name: user.name, stamps: Self.ownStamps)])
             phones[side] = StampsPhone(
                 side: side, folder: ground.folder, user: user, pictures: pictures.place)
         }
@@ -58,10 +58,10 @@ struct LaunchSeed {
     }
 
     private static var people: [Mutation] {
-        (0..<users).map { person("c\($0)", "Collector \($0)", $0) }
+        (0..<users).map { person("c\($0)", name: "Collector \($0)", stamps: $0) }
     }
 
-    private static func person(_ id: String, _ name: String, _ stamps: Int) -> Mutation {
+    private static func person(_ id: String, name: String, stamps: Int) -> Mutation {
         Mutation(
             path: DocumentPath(unchecked: "users/\(id)"),
             .set(["name": .string(name), "totalStamps": .integer(Int64(stamps))]))

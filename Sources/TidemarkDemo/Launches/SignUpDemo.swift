@@ -31,8 +31,8 @@ struct SignUpDemo: Sendable {
                     }
                 }
             }
-            let outcomes = try await play(devices, ground.gates, output)
-            let scenarios = try await judge(outcomes, networks, ground.server)
+            let outcomes = try await play(devices, gates: ground.gates, output: output)
+            let scenarios = try await judge(outcomes, networks: networks, server: ground.server)
             output.detail("\n" + table(scenarios))
             let seconds = (ContinuousClock.now - start).milliseconds / 1_000
             output.detail(String(format: "%d devices, %.1f s in all", devices.count, seconds))
@@ -41,7 +41,7 @@ struct SignUpDemo: Sendable {
     }
 
     private func play(
-        _ devices: [SignUpDevice], _ gates: LaunchGates, _ output: DemoOutput
+        _ devices: [SignUpDevice], gates: LaunchGates, output: DemoOutput
     ) async throws -> [SignUpOutcome] {
         try await withThrowingTaskGroup(of: SignUpOutcome.self) { group in
             var waiting = devices[...]
@@ -65,7 +65,7 @@ struct SignUpDemo: Sendable {
     // MARK: What came of it
 
     private func judge(
-        _ outcomes: [SignUpOutcome], _ networks: [LaunchNetwork], _ server: ServerProcess
+        _ outcomes: [SignUpOutcome], networks: [LaunchNetwork], server: ServerProcess
     ) async throws -> [LaunchScenario<SignUpFigures>] {
         let accounts = try await accounts(server.accountsPort)
         let direct = DirectServer(server)

@@ -34,15 +34,17 @@ struct SignUpDevice: Sendable {
     func play(_ gates: LaunchGates) async throws -> SignUpOutcome {
         var outcome = SignUpOutcome(device: self)
         guard let place = gates.places[network] else { return outcome }
-        let first = try await launch(place, network.label(side), killAt: killAt, Self.patience)
+        let first = try await launch(
+            place, label: network.label(side), killAt: killAt, patience: Self.patience)
         outcome.note("sign-up", first)
         outcome.wasKilledAtStep = first.wasKilledAtStep
         if !first.isUsable, !first.wasKilledAtStep { outcome.isDeadEnd = true }
-        let second = try await launch(place, network.label(side), Self.patience)
+        let second = try await launch(place, label: network.label(side), patience: Self.patience)
         outcome.note("again", second)
         if !second.isUsable { outcome.isDeadEnd = true }
         let patience = side == .before ? Self.patience : Self.finalPatience
-        let last = try await launch(gates.direct, "mended", patience, untilLive: true)
+        let last = try await launch(
+            gates.direct, label: "mended", patience: patience, untilLive: true)
         outcome.note("mended", last)
         outcome.isLive = last.isLive
         if !last.isLive, !last.isUsable { outcome.isDeadEnd = true }
@@ -50,7 +52,7 @@ struct SignUpDevice: Sendable {
     }
 
     private func launch(
-        _ place: LaunchPlace, _ label: String, killAt: Int = 0, _ patience: Duration,
+        _ place: LaunchPlace, label: String, killAt: Int = 0, patience: Duration,
         untilLive: Bool = false
     ) async throws -> SignUpRun {
         let user = PhoneUser(id: "", name: name, email: "\(name)@example.test")

@@ -75,13 +75,13 @@ struct Conversation: Sendable {
         return mutation
     }
 
-    func edit(_ event: HistoryEvent, _ number: Int, _ side: Side) -> Mutation {
-        HistoryScript.edit(own(event, side), number, Self.messages)
+    func edit(_ event: HistoryEvent, number: Int, side: Side) -> Mutation {
+        HistoryScript.edit(own(event, side), number: number, collection: Self.messages)
     }
 
     /// Returns the write that marks a message as deleted, as the app on Tidemark does.
     func markDeleted(_ event: HistoryEvent, _ side: Side) -> Mutation {
-        HistoryScript.delete(own(event, side), event.committedAt, Self.messages)
+        HistoryScript.delete(own(event, side), time: event.committedAt, collection: Self.messages)
     }
 
     func path(_ event: HistoryEvent, _ side: Side) -> DocumentPath {

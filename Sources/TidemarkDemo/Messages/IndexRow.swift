@@ -24,10 +24,10 @@ struct IndexRow: ScenarioRow {
         try Data(#"{"indexes": [], "fieldOverrides": []}"#.utf8).write(to: file)
         // The local server before Tidemark ran every query, with or without an index.
         let options = side == .before ? [] : ["--indexes", file.path]
-        let isRefused = try await run(side, visit, "first", options).isEmpty
+        let isRefused = try await run(side, visit: visit, folder: "first", options: options).isEmpty
         visit.measured("not found in development", isRefused ? 0 : 1)
         try Data(ExampleIndexes.messages.text.utf8).write(to: file)
-        let shown = try await run(side, visit, "second", options)
+        let shown = try await run(side, visit: visit, folder: "second", options: options)
         visit.measured("refused though it has its index", shown.isEmpty ? 1 : 0)
         visit.isUpToDate()
         return shown
@@ -41,7 +41,7 @@ struct IndexRow: ScenarioRow {
     ///
     /// - Returns: The items; empty if the query was refused for its missing index.
     private func run(
-        _ side: Side, _ visit: Visit, _ folder: String, _ options: [String]
+        _ side: Side, visit: Visit, folder: String, options: [String]
     ) async throws -> [ShownItem] {
         let data = visit.place.folder.appendingPathComponent(folder)
         let server = try await ServerProcess(
@@ -55,7 +55,8 @@ struct IndexRow: ScenarioRow {
         try await server.order(network.profile, rules: faults.map(\.rule))
         let place = DemoPlace(port: server.port, accounts: server.accountsPort, folder: data)
         let own = Visit(
-            network, place, side, labels: visit.labels, server: server, direct, faults: faults,
+            network: network, place: place, side: side, labels: visit.labels, server: server,
+            direct: direct, faults: faults,
             clock: LaneClock(Timestamp().seconds, server))
         do {
             let shown =

@@ -30,7 +30,7 @@ struct PagesFromDiskRow: ScenarioRow {
                 return [
                     conversation.insert(event, side),
                     index.isMultiple(of: 2)
-                        ? conversation.edit(old, index, side)
+                        ? conversation.edit(old, number: index, side: side)
                         : conversation.markDeleted(old, side),
                 ]
             }

@@ -44,9 +44,9 @@ struct PagingRow: ScenarioRow {
             let shown = old[max(0, old.count - 1 - 7 * (index + 1))]
             let coming = old[min(old.count - 1, 3 * index)]
             switch index % 4 {
-            case 0: mutations.append(conversation.edit(shown, index, side))
+            case 0: mutations.append(conversation.edit(shown, number: index, side: side))
             case 1: mutations.append(delete(shown, side))
-            case 2: mutations.append(conversation.edit(coming, index, side))
+            case 2: mutations.append(conversation.edit(coming, number: index, side: side))
             default: mutations.append(delete(coming, side))
             }
             return mutations

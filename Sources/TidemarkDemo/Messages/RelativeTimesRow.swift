@@ -29,12 +29,12 @@ struct RelativeTimesRow: ScenarioRow {
     var seed: [Mutation] { conversation.seed }
 
     func lastUse(_ side: Side, _ firestore: Firestore) async throws {
-        _ = try await head(side, firestore) {}
+        _ = try await head(side, firestore: firestore) {}
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
-        let shown = try await head(side, firestore) { visit.sawContent() }
+        let shown = try await head(side, firestore: firestore) { visit.sawContent() }
         visit.isUpToDate()
         // 21 October 2026, noon in UTC.
         let start = Timestamp(seconds: 1_792_584_000, nanoseconds: 0)
@@ -66,7 +66,7 @@ struct RelativeTimesRow: ScenarioRow {
     }
 
     private func head(
-        _ side: Side, _ firestore: Firestore, _ saw: @Sendable () -> Void
+        _ side: Side, firestore: Firestore, saw: @Sendable () -> Void
     ) async throws -> [ShownItem] {
         if side == .after { return try await conversation.showNewest(firestore, sawContent: saw) }
         let query = conversation.newestFirst(firestore).limit(to: Conversation.pageSize)

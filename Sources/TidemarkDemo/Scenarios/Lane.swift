@@ -78,7 +78,8 @@ struct Lane {
         let faults = row.faults(label: label) + labels.flatMap(network.faults)
         try await server.order(network.profile, rules: faults.map(\.rule))
         let visit = Visit(
-            network, place, side, labels: labels, server: server, direct, faults: faults,
+            network: network, place: place, side: side, labels: labels, server: server,
+            direct: direct, faults: faults,
             clock: clock, waitsForContent: side == .after && row.bar.showsContentOffline)
         var shown: [ShownItem] = []
         var failure: String?

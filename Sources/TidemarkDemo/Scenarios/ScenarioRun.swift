@@ -28,7 +28,7 @@ struct ScenarioRun {
         let lanes = try await withThrowingTaskGroup(of: [ScenarioResult].self) { group in
             var lanes: [[ScenarioResult]] = []
             for (network, ground) in grounds {
-                group.addTask { try await play(network, ground, progress) }
+                group.addTask { try await play(network, ground: ground, progress: progress) }
                 let isAlone = !isConcurrent || TimeJudge.current != nil
                 if isAlone, let lane = try await group.next() { lanes.append(lane) }
             }
@@ -42,7 +42,7 @@ struct ScenarioRun {
     }
 
     private func play(
-        _ network: DemoNetwork, _ ground: Ground, _ progress: @Sendable (String) -> Void
+        _ network: DemoNetwork, ground: Ground, progress: @Sendable (String) -> Void
     ) async throws -> [ScenarioResult] {
         let lane = try await Lane(network, ground)
         var results: [ScenarioResult] = []

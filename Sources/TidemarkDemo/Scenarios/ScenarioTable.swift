@@ -42,12 +42,12 @@ struct ScenarioTable: CustomStringConvertible {
             ("before", result.before), ("filtered", result.filtered), ("tidemark", result.after),
         ]
         return clients.compactMap { name, measured in
-            measured.map { cells(result, name, $0) }
+            measured.map { cells(result, name: name, measured: $0) }
         }
     }
 
     private static func cells(
-        _ result: ScenarioResult, _ name: String, _ measured: Measured
+        _ result: ScenarioResult, name: String, measured: Measured
     ) -> [String] {
         let reads = (before: result.before.reads, own: measured.reads)
         let saved = 1 - Double(reads.own) / Double(max(1, reads.before))

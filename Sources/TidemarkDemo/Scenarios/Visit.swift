@@ -39,8 +39,8 @@ final class Visit: Sendable {
     }
 
     init(
-        _ network: DemoNetwork, _ place: DemoPlace, _ side: Side, labels: [String],
-        server: ServerProcess, _ direct: DirectServer, faults: [DemoFault], clock: LaneClock,
+        network: DemoNetwork, place: DemoPlace, side: Side, labels: [String],
+        server: ServerProcess, direct: DirectServer, faults: [DemoFault], clock: LaneClock,
         waitsForContent: Bool = false
     ) {
         self.side = side
