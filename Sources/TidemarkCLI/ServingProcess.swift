@@ -88,7 +88,7 @@ struct ServingProcess {
             }
             if let watch = rules.watch { group.addTask { await watch.run() } }
             group.addTask {
-                try await announce(ports, gate, hub)
+                try await announce(ports, gate: gate, hub: hub)
                 ready()
             }
             // The announcement ends early. Then the first other task that ends, ends all tasks.
@@ -111,7 +111,7 @@ struct ServingProcess {
     private enum Opened { case grpc(Int), control(Int), accounts(Int), requests(Int) }
 
     private func announce(
-        _ ports: AsyncStream<Opened>, _ gate: NetworkGate?, _ hub: EmulatorHub
+        _ ports: AsyncStream<Opened>, gate: NetworkGate?, hub: EmulatorHub
     ) async throws {
         var grpc: Int?
         var direct: Int?

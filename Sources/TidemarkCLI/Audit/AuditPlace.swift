@@ -46,7 +46,8 @@ struct AuditPlace: Sendable {
             accounts = AccountDirectory(project: self.project, host: accountsHost, token: shown)
         case (nil, nil):
             firestore = cloud.firestore
-            (tokens, self.project) = try await Self.credentials(project, environment, token)
+            (tokens, self.project) = try await Self.credentials(
+                project, environment: environment, token: token)
             accounts = AccountDirectory(
                 project: self.project, base: cloud.accounts, client: cloud.client, tokens: tokens)
         case (nil, _?):
@@ -57,7 +58,7 @@ struct AuditPlace: Sendable {
     }
 
     private static func credentials(
-        _ project: String?, _ environment: [String: String], _ token: String?
+        _ project: String?, environment: [String: String], token: String?
     ) async throws -> (AccountDirectory.Tokens, String) {
         if let token {
             guard let project else { throw ValidationError("No project is named: use --project.") }
