@@ -38,7 +38,7 @@ extension EncodedSlot {
     private static func entries(
         of bytes: [UInt8], in range: Range<Int>, field: UInt64
     ) throws(CodecError) -> [EncodedSlot] {
-        try scan(bytes, range) { reader, start, found throws(CodecError) in
+        try scan(bytes, range: range) { reader, start, found throws(CodecError) in
             guard try reader.tag() == field << 3 | 2 else { throw .malformed }
             var entry = try reader.message()
             guard try entry.tag() == 1 << 3 | 2 else { throw .malformed }
@@ -53,7 +53,7 @@ extension EncodedSlot {
         of array: EncodedSlot, in bytes: [UInt8]
     ) throws(CodecError) -> [EncodedSlot] {
         precondition(array.kind == .array)
-        return try scan(bytes, array.payload) { reader, start, found throws(CodecError) in
+        return try scan(bytes, range: array.payload) { reader, start, found throws(CodecError) in
             guard try reader.tag() == 1 << 3 | 2 else { throw .malformed }
             found.append(try slot(try reader.lengthDelimited(), key: 0..<0, start))
         }
@@ -70,7 +70,7 @@ extension EncodedSlot {
     }
 
     private static func scan(
-        _ bytes: [UInt8], _ range: Range<Int>,
+        _ bytes: [UInt8], range: Range<Int>,
         _ next: (inout WireReader, UnsafePointer<UInt8>?, inout [EncodedSlot]) throws(CodecError)
             -> Void
     ) throws(CodecError) -> [EncodedSlot] {

@@ -82,14 +82,15 @@ enum JSONText {
             case UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"), UInt8(ascii: "+"):
                 isInteger = false
             default:
-                return number(String(decoding: text[start..<end], as: UTF8.self), isInteger)
+                return number(
+                    String(decoding: text[start..<end], as: UTF8.self), isInteger: isInteger)
             }
             end += 1
         }
-        return number(String(decoding: text[start..<end], as: UTF8.self), isInteger)
+        return number(String(decoding: text[start..<end], as: UTF8.self), isInteger: isInteger)
     }
 
-    private static func number(_ digits: String, _ isInteger: Bool) -> JSONValue {
+    private static func number(_ digits: String, isInteger: Bool) -> JSONValue {
         // Minus zero is no integer: an integer's zero has no sign.
         if isInteger, digits != "-0", let integer = Int64(digits) { return .integer(integer) }
         guard let number = Double(digits) else {

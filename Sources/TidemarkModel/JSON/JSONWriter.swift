@@ -29,10 +29,11 @@ package struct JSONWriter {
         case .number(let number): put(Self.text(of: number))
         case .text(let text): quote(text)
         case .list(let elements):
-            group("[", "]", Array(elements)) { writer, element in writer.write(element) }
+            group("[", end: "]", parts: Array(elements)) { writer, element in writer.write(element)
+            }
         case .object(let object):
             let members = Array(object)
-            group("{", "}", isSorted ? members.sorted(by: Self.precedes) : members) {
+            group("{", end: "}", parts: isSorted ? members.sorted(by: Self.precedes) : members) {
                 writer, member in
                 writer.quote(member.name)
                 writer.put(writer.isPretty ? " : " : ":")
@@ -53,7 +54,7 @@ package struct JSONWriter {
     }
 
     private mutating func group<Part>(
-        _ start: String, _ end: String, _ parts: [Part], _ body: (inout JSONWriter, Part) -> Void
+        _ start: String, end: String, parts: [Part], body: (inout JSONWriter, Part) -> Void
     ) {
         put(start)
         depth += 1

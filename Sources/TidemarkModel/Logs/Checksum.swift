@@ -22,13 +22,13 @@ package enum Checksum {
             tables.withUnsafeBufferPointer { tables in
                 var crc = ~UInt32(0)
                 crc = (crc >> 8) ^ tables[Int(UInt8(truncatingIfNeeded: crc) ^ type)]
-                return ~extend(crc, bytes, tables)
+                return ~extend(crc, bytes: bytes, tables: tables)
             })
     }
 
     /// Returns the masked checksum of `bytes`.
     package static func masked(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
-        masked(tables.withUnsafeBufferPointer { ~extend(~0, bytes, $0) })
+        masked(tables.withUnsafeBufferPointer { ~extend(~0, bytes: bytes, tables: $0) })
     }
 
     private static func masked(_ value: UInt32) -> UInt32 {
@@ -36,7 +36,7 @@ package enum Checksum {
     }
 
     private static func extend(
-        _ start: UInt32, _ bytes: UnsafeRawBufferPointer, _ tables: UnsafeBufferPointer<UInt32>
+        _ start: UInt32, bytes: UnsafeRawBufferPointer, tables: UnsafeBufferPointer<UInt32>
     ) -> UInt32 {
         var crc = start
         var index = 0

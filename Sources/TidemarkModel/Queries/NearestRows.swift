@@ -47,7 +47,7 @@ extension FindNearest {
     package static func isZero(_ vector: [Double]) -> Bool { vector.allSatisfy { $0 == 0 } }
 
     private static func sum(
-        _ a: [Double], _ b: [Double], _ term: (Double, Double) -> Double
+        _ a: [Double], _ b: [Double], term: (Double, Double) -> Double
     ) -> Double {
         var total = 0.0
         for index in a.indices { total += term(a[index], b[index]) }

@@ -10,13 +10,13 @@ extension Timestamp {
         while width > 0, fraction % 1_000 == 0 { (fraction, width) = (fraction / 1_000, width - 3) }
         return String(unsafeUninitializedCapacity: 30) { buffer in
             var pen = DigitPen(buffer)
-            pen.write(date.year, 4, "-")
-            pen.write(date.month, 2, "-")
-            pen.write(date.day, 2, "T")
-            pen.write(time / 3_600, 2, ":")
-            pen.write(time / 60 % 60, 2, ":")
-            pen.write(time % 60, 2, width == 0 ? "Z" : ".")
-            if width > 0 { pen.write(fraction, width, "Z") }
+            pen.write(date.year, width: 4, mark: "-")
+            pen.write(date.month, width: 2, mark: "-")
+            pen.write(date.day, width: 2, mark: "T")
+            pen.write(time / 3_600, width: 2, mark: ":")
+            pen.write(time / 60 % 60, width: 2, mark: ":")
+            pen.write(time % 60, width: 2, mark: width == 0 ? "Z" : ".")
+            if width > 0 { pen.write(fraction, width: width, mark: "Z") }
             return pen.count
         }
     }
@@ -56,7 +56,7 @@ private struct DigitPen {
 
     init(_ buffer: UnsafeMutableBufferPointer<UInt8>) { self.buffer = buffer }
 
-    mutating func write(_ number: Int, _ width: Int, _ mark: Unicode.Scalar) {
+    mutating func write(_ number: Int, width: Int, mark: Unicode.Scalar) {
         precondition(count + width < buffer.count)
         var rest = number
         for index in (count..<count + width).reversed() {
