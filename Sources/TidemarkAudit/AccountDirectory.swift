@@ -68,7 +68,7 @@ public struct AccountDirectory: Sendable {
         var path = "accounts:batchGet?maxResults=\(Self.pageSize)"
         path += "&fields=nextPageToken,users.localId"
         if let mark { path += "&nextPageToken=\(Self.escaped(mark))" }
-        let reply: ListReply = try await call(.GET, path)
+        let reply: ListReply = try await call(.GET, path: path)
         // Google's service also returns a page token for a full last page; an empty page follows.
         return Page(ids: (reply.users ?? []).map(\.localId), next: reply.nextPageToken)
     }
@@ -76,7 +76,8 @@ public struct AccountDirectory: Sendable {
     /// Returns the existing accounts among `ids`, with their creation times in seconds since 1970.
     func known(_ ids: [String]) async throws -> [String: Int64] {
         precondition(ids.count <= Self.lookupSize)
-        let reply: ListReply = try await call(.POST, "accounts:lookup", ["localId": ids])
+        let reply: ListReply = try await call(
+            .POST, path: "accounts:lookup", body: ["localId": ids])
         var known: [String: Int64] = [:]
         for user in reply.users ?? [] {
             known[user.localId] = (user.createdAt.flatMap { Int64($0) } ?? 0) / 1_000
@@ -92,7 +93,7 @@ public struct AccountDirectory: Sendable {
     func delete(_ ids: [String]) async throws {
         precondition(ids.count <= Self.pageSize)
         let _: ListReply = try await call(
-            .POST, "accounts:batchDelete", Deletion(localIds: ids, force: true))
+            .POST, path: "accounts:batchDelete", body: Deletion(localIds: ids, force: true))
     }
 
     // MARK: HTTP
@@ -111,7 +112,7 @@ public struct AccountDirectory: Sendable {
     }
 
     private func call<T: Decodable>(
-        _ method: HTTPMethod, _ path: String, _ body: (some Encodable & Sendable)? = [String]?.none
+        _ method: HTTPMethod, path: String, body: (some Encodable & Sendable)? = [String]?.none
     ) async throws -> T {
         var request = HTTPClientRequest(url: "\(base)/v1/projects/\(project)/\(path)")
         request.method = method
