@@ -44,7 +44,7 @@ extension EncodedFields: FieldSource {
 
     /// Compares the encoded bytes of one top-level field, the first segment of `path`. Returns
     /// false if either document lacks the field, or if two maps differ anywhere.
-    package func surelyAgrees(with other: EncodedFields, at path: FieldPath) -> Bool {
+    package func hasSameEncoding(as other: EncodedFields, at path: FieldPath) -> Bool {
         path.segments[0].withBytes { key in
             bytes.withUnsafeBufferPointer { bytes in
                 other.bytes.withUnsafeBufferPointer { others in

@@ -54,23 +54,23 @@ package enum JSONValue: Sendable {
     package var text: String? { if case .text(let text) = self { text } else { nil } }
 }
 
-/// A place in a text, or values that somebody made.
-private enum JSONPlace<Made: Sendable>: Sendable {
+/// A place in a text, or values that are not read from a text.
+private enum JSONSource<Element: Sendable>: Sendable {
     case read(JSONTape, Int)
-    case made([Made])
+    case values([Element])
 }
 
 /// A list's elements. To go through them reads each once.
 package struct JSONList: Sequence, Sendable, ExpressibleByArrayLiteral {
-    private let place: JSONPlace<JSONValue>
+    private let place: JSONSource<JSONValue>
 
     init(_ tape: JSONTape, _ entry: Int) { place = .read(tape, entry) }
-    package init(_ elements: [JSONValue]) { place = .made(elements) }
+    package init(_ elements: [JSONValue]) { place = .values(elements) }
     package init(arrayLiteral elements: JSONValue...) { self.init(elements) }
 
     package func makeIterator() -> AnyIterator<JSONValue> {
         switch place {
-        case .made(let elements): return AnyIterator(elements.makeIterator())
+        case .values(let elements): return AnyIterator(elements.makeIterator())
         case .read(let tape, let list):
             let end = tape.entries.next(after: list)
             var entry = list + 1
@@ -87,10 +87,10 @@ package struct JSONList: Sequence, Sendable, ExpressibleByArrayLiteral {
 package struct JSONObject: Sequence, Sendable, ExpressibleByDictionaryLiteral {
     package typealias Element = (name: String, value: JSONValue)
 
-    private var place: JSONPlace<Element>
+    private var place: JSONSource<Element>
 
     init(_ tape: JSONTape, _ entry: Int) { place = .read(tape, entry) }
-    package init(_ members: [Element] = []) { place = .made(members) }
+    package init(_ members: [Element] = []) { place = .values(members) }
 
     package init(dictionaryLiteral elements: (String, JSONValue)...) {
         self.init(elements.map { (name: $0, value: $1) })
@@ -98,7 +98,7 @@ package struct JSONObject: Sequence, Sendable, ExpressibleByDictionaryLiteral {
 
     package func makeIterator() -> AnyIterator<Element> {
         switch place {
-        case .made(let members): return AnyIterator(members.makeIterator())
+        case .values(let members): return AnyIterator(members.makeIterator())
         case .read(let tape, let object):
             let end = tape.entries.next(after: object)
             var entry = object + 1
@@ -124,7 +124,7 @@ package struct JSONObject: Sequence, Sendable, ExpressibleByDictionaryLiteral {
         set {
             var members = filter { !$0.name.hasSameBytes(as: name) }
             if let newValue { members.append((name, newValue)) }
-            place = .made(members)
+            place = .values(members)
         }
     }
 }

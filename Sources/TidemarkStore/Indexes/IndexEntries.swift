@@ -69,7 +69,7 @@ extension IndexDefinition {
         keysOf old: (some FieldSource)?, as new: (some FieldSource)?
     ) -> Bool {
         guard let old = old as? EncodedFields, let new = new as? EncodedFields else { return false }
-        return fields.allSatisfy { old.surelyAgrees(with: new, at: $0.path) }
+        return fields.allSatisfy { old.hasSameEncoding(as: new, at: $0.path) }
     }
 
     private func nameKey(_ row: IndexedRow) -> [UInt8] {

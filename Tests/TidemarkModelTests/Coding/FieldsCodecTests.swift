@@ -46,7 +46,7 @@ import Testing
                 paths += inner.map { FieldPath(unchecked: [entry.key, $0.key]) }
             }
             for path in paths {
-                let isSure = EncodedFields(a).surelyAgrees(with: EncodedFields(b), at: path)
+                let isSure = EncodedFields(a).hasSameEncoding(as: EncodedFields(b), at: path)
                 if isSure { #expect(a[path] == b[path]) }
                 if path.segments.count == 1 {
                     #expect(isSure == (a[path] != nil && a[path] == b[path]))
@@ -56,7 +56,7 @@ import Testing
         }
         #expect(agreed > 1_000 && differed > 1_000)
         let damaged = EncodedFields(trusted: [0x12, 0xFF])
-        #expect(!damaged.surelyAgrees(with: damaged, at: FieldPath(name: "a")))
+        #expect(!damaged.hasSameEncoding(as: damaged, at: FieldPath(name: "a")))
     }
 
     @Test func `finds one field in the bytes as it does in all of them decoded`() throws {
