@@ -182,22 +182,22 @@ import TidemarkTesting
 
     @Test func `makes a pause while the engine has much to take in`() {
         let call = PausedCall()
-        let inlet = CallInlet()
+        let flowControl = ReplyFlowControl()
         let event = StreamEvent<Reply>.message(
             .runQuery(
                 RunQueryReply(
                     document: doc(
                         "rooms/a", 10, ["t": .string(String(repeating: "x", count: 9_000))]))))
-        for _ in 0..<200 { inlet.came(event) }
+        for _ in 0..<200 { flowControl.received(event) }
         // What comes before the call is known counts too.
-        inlet.attach(call)
+        flowControl.attach(call)
         #expect(call.log == ["pause"])
-        for _ in 0..<100 { inlet.taken(event) }
+        for _ in 0..<100 { flowControl.processed(event) }
         #expect(call.log == ["pause"])
-        for _ in 0..<100 { inlet.taken(event) }
+        for _ in 0..<100 { flowControl.processed(event) }
         #expect(call.log == ["pause", "resume"])
-        for _ in 0..<50 { inlet.came(event) }
-        for _ in 0..<50 { inlet.taken(event) }
+        for _ in 0..<50 { flowControl.received(event) }
+        for _ in 0..<50 { flowControl.processed(event) }
         #expect(call.log == ["pause", "resume"])
     }
 }

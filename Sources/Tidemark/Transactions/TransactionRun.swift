@@ -29,7 +29,7 @@ struct TransactionRun {
             }
             // A device that is known to be offline does not wait for four more attempts.
             let isOffline = await withCheckedContinuation { continuation in
-                session.whetherOffline { continuation.resume(returning: $0) }
+                session.checkOffline { continuation.resume(returning: $0) }
             }
             if isOffline {
                 throw attempts.errorInDoubt.map(FirestoreError.init)

@@ -109,7 +109,7 @@ final class WorldTransaction {
         let code = RPCStatus.Code(rawValue: Int32(FirestoreError(error).code.rawValue))!
         world.noteValues { [id = transfer.id] in "\(id) fails: \(error)" }
         guard attempts.mayFollow(attempt, failedWith: code) else { return giveUp(error) }
-        session.whetherOffline(
+        session.checkOffline(
             completion: here { transaction, isOffline in
                 if isOffline { return transaction.giveUp(error) }
                 transaction.waitForNextAttempt()

@@ -167,6 +167,6 @@ final class AnswerStore: @unchecked Sendable {
             views.refresh(changed, awaiting: pruning.readTime)
         } catch { return completion(SyncError(storing: error)) }
         if pruning.isOver { return completion(nil) }
-        context.laterInAnyCase { [self, pruning] in prune(pruning, completion) }
+        context.laterKeepingEngine { [self, pruning] in prune(pruning, completion) }
     }
 }

@@ -147,17 +147,17 @@ final class OneShotCalls: @unchecked Sendable {
         var callContext = context.callContext(timeout: timeout)
         if let label = calls[id]!.tag.label { callContext.label = label }
         let scheduler = context.environment.scheduler
-        let inlet = CallInlet()
+        let flowControl = ReplyFlowControl()
         let handle = context.environment.transport.call(calls[id]!.request, callContext) {
             [weak engine = context.engine] event in
-            inlet.came(event)
+            flowControl.received(event)
             scheduler.enqueue { [weak engine] in
-                inlet.taken(event)
+                flowControl.processed(event)
                 engine?.received(event, call: id, attempt)
             }
         }
         calls[id]!.handle = handle
-        inlet.attach(handle)
+        flowControl.attach(handle)
     }
 
     /// Ends the attempt when the call's time is over or the server has been silent too long.

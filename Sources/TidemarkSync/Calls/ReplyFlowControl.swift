@@ -4,7 +4,7 @@ import TidemarkModel
 /// Limits the replies between the receiving thread and the engine. When much data waits for the
 /// engine, the sender is paused, so that a fast network does not fill the memory while a slow disk
 /// stores.
-final class CallInlet: Sendable {
+final class ReplyFlowControl: Sendable {
     private struct State {
         /// The bytes received and not yet processed.
         var waiting = 0
@@ -24,7 +24,7 @@ final class CallInlet: Sendable {
         }
     }
 
-    func came(_ event: StreamEvent<Reply>) {
+    func received(_ event: StreamEvent<Reply>) {
         let size = event.size
         state.withLock { state in
             state.waiting += size
@@ -32,7 +32,7 @@ final class CallInlet: Sendable {
         }
     }
 
-    func taken(_ event: StreamEvent<Reply>) {
+    func processed(_ event: StreamEvent<Reply>) {
         let size = event.size
         state.withLock { state in
             state.waiting -= size

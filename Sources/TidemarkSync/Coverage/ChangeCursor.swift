@@ -74,17 +74,17 @@ package struct ChangeCursor: Hashable, Sendable {
     package mutating func forgetGone(from page: [Row], isLast: Bool) {
         guard !seen.isEmpty, let since = drain?.since ?? since else { return }
         let (drain, last) = (drain, isLast ? nil : page.last)
-        func isTold(_ row: Row) -> Bool {
+        func isExpected(_ row: Row) -> Bool {
             if row.changeTime < since { return false }
             if let drain, row.isAtMost(drain.lastChangeTime, drain.lastPath) { return false }
             return last.map { row.isAtMost($0.changeTime, $0.path) } ?? true
         }
         // Usually no row is missing. Counting hashes only the page's paths, and not up to 10,000
         // others.
-        let expected = seen.values.count(where: isTold)
-        if expected == page.count(where: { seen[$0.path].map(isTold) ?? false }) { return }
+        let expected = seen.values.count(where: isExpected)
+        if expected == page.count(where: { seen[$0.path].map(isExpected) ?? false }) { return }
         let paths = Set(page.map(\.path))
-        seen = seen.filter { paths.contains($0.key) || !isTold($0.value) }
+        seen = seen.filter { paths.contains($0.key) || !isExpected($0.value) }
     }
 
     /// Receives a page of a delta, in the order of change time and path.

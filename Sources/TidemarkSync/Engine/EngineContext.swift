@@ -63,7 +63,7 @@ final class EngineContext: @unchecked Sendable {
     }
 
     /// Runs a job after the waiting ones, and keeps the engine alive until then.
-    func laterInAnyCase(_ job: @escaping @Sendable () -> Void) {
+    func laterKeepingEngine(_ job: @escaping @Sendable () -> Void) {
         environment.scheduler.enqueue { [engine] in withExtendedLifetime(engine, job) }
     }
 

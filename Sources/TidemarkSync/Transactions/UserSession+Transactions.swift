@@ -58,7 +58,7 @@ extension UserSession {
     }
 
     /// Reports true if the server is known to be unreachable, or must not be asked.
-    package func whetherOffline(completion: @escaping @Sendable (Bool) -> Void) {
+    package func checkOffline(completion: @escaping @Sendable (Bool) -> Void) {
         let refused: @Sendable (Result<Void, SyncError>) -> Void = { _ in completion(true) }
         perform(refused, isOfQueue: true) { completion($0.isOffline) }
     }
