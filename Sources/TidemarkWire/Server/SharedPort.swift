@@ -55,10 +55,10 @@ struct SharedPort: HTTP2ServerTransport.ListenerFactory {
             .bind(host: host, port: port).get()
         return try await listening.eventLoop.submit {
             let pipeline = listening.pipeline.syncOperations
-            try pipeline.addHandler(AroundTheLibrary())
+            try pipeline.addHandler(ConnectionIntake())
             let channel = try NIOAsyncChannel<Connection, Never>(
                 wrappingChannelSynchronously: listening)
-            try pipeline.addHandler(ToTheTail())
+            try pipeline.addHandler(ConnectionOutlet())
             try listening.syncOptions?.setOption(.autoRead, value: true)
             listening.read()
             return channel
@@ -85,7 +85,7 @@ struct SharedPort: HTTP2ServerTransport.ListenerFactory {
 
 /// The handler before the library's handler. Sends accepted channels past it, and connections into
 /// it.
-private final class AroundTheLibrary: ChannelInboundHandler {
+private final class ConnectionIntake: ChannelInboundHandler {
     typealias InboundIn = any NIOCore.Channel
     typealias InboundOut = SharedPort.Connection
 
@@ -105,7 +105,7 @@ private final class AroundTheLibrary: ChannelInboundHandler {
 
 /// The handler after the library's handler. Passes accepted channels to the tail, and consumes
 /// connections.
-private final class ToTheTail: ChannelInboundHandler {
+private final class ConnectionOutlet: ChannelInboundHandler {
     typealias InboundIn = SharedPort.Connection
     typealias InboundOut = any NIOCore.Channel
 
