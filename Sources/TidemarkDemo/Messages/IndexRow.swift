@@ -57,7 +57,7 @@ struct IndexRow: ScenarioRow {
         let own = Visit(
             network: network, place: place, side: side, labels: visit.labels, server: server,
             direct: direct, faults: faults,
-            clock: LaneClock(Timestamp().seconds, server))
+            clock: NetworkClock(Timestamp().seconds, server))
         do {
             let shown =
                 switch side {

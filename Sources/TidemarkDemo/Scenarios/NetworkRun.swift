@@ -3,7 +3,7 @@ import TidemarkModel
 import TidemarkServer
 
 /// Plays all rows on one network, one after the other, with a separate server.
-struct Lane {
+struct NetworkRun {
     /// The maximum number of times at which news arrives. It is small, because each move of the
     /// clock is a call.
     private static let moments = 12
@@ -12,7 +12,7 @@ struct Lane {
     let ground: Ground
     private let server: ServerProcess
     private let direct: DirectServer
-    private let clock: LaneClock
+    private let clock: NetworkClock
 
     init(_ network: DemoNetwork, _ ground: Ground) async throws {
         self.network = network
@@ -20,7 +20,7 @@ struct Lane {
         // The gate is open, because the networks that act on connections need one later.
         server = try await ground.server(options: ["--network", "healthy"])
         direct = DirectServer(server)
-        clock = LaneClock(ground.clock, server)
+        clock = NetworkClock(ground.clock, server)
     }
 
     func play(_ row: any ScenarioRow) async throws -> ScenarioResult {
@@ -104,8 +104,9 @@ struct Lane {
     }
 }
 
-/// The clock of a lane's server. It moves between the rows, and during rows that last several days.
-actor LaneClock {
+/// The clock of a network's server. It moves between the rows, and during rows that last several
+/// days.
+actor NetworkClock {
     private var seconds: Int64
     private let server: ServerProcess
 

@@ -25,18 +25,18 @@ struct ScenarioRun {
         let grounds = try networks.map {
             ($0, try ground.copy(to: folder.appendingPathComponent($0.rawValue)))
         }
-        let lanes = try await withThrowingTaskGroup(of: [ScenarioResult].self) { group in
-            var lanes: [[ScenarioResult]] = []
+        let runs = try await withThrowingTaskGroup(of: [ScenarioResult].self) { group in
+            var runs: [[ScenarioResult]] = []
             for (network, ground) in grounds {
                 group.addTask { try await play(network, ground: ground, progress: progress) }
                 let isAlone = !isConcurrent || TimeJudge.current != nil
-                if isAlone, let lane = try await group.next() { lanes.append(lane) }
+                if isAlone, let run = try await group.next() { runs.append(run) }
             }
-            return try await group.reduce(into: lanes) { $0.append($1) }
+            return try await group.reduce(into: runs) { $0.append($1) }
         }
         return rows.indices.flatMap { row in
             networks.compactMap { network in
-                lanes.map { $0[row] }.first { $0.network == network }
+                runs.map { $0[row] }.first { $0.network == network }
             }
         }
     }
@@ -44,18 +44,18 @@ struct ScenarioRun {
     private func play(
         _ network: DemoNetwork, ground: Ground, progress: @Sendable (String) -> Void
     ) async throws -> [ScenarioResult] {
-        let lane = try await Lane(network, ground)
+        let run = try await NetworkRun(network, ground)
         var results: [ScenarioResult] = []
         do {
             for row in rows {
                 progress("\(network.rawValue): \(row.name)")
-                results.append(try await lane.play(row))
+                results.append(try await run.play(row))
             }
         } catch {
-            await lane.end()
+            await run.end()
             throw error
         }
-        await lane.end()
+        await run.end()
         return results
     }
 }

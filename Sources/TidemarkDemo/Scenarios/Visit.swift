@@ -25,7 +25,7 @@ final class Visit: Sendable {
     /// The server without the network.
     let direct: DirectServer
     private let server: ServerProcess
-    private let clock: LaneClock
+    private let clock: NetworkClock
     private let start = ContinuousClock.now
     private let state = Mutex(State())
 
@@ -40,7 +40,7 @@ final class Visit: Sendable {
 
     init(
         network: DemoNetwork, place: DemoPlace, side: Side, labels: [String],
-        server: ServerProcess, direct: DirectServer, faults: [DemoFault], clock: LaneClock,
+        server: ServerProcess, direct: DirectServer, faults: [DemoFault], clock: NetworkClock,
         waitsForContent: Bool = false
     ) {
         self.side = side
