@@ -70,15 +70,17 @@ struct EntityWriter {
         }
         for entry in fields.entries {
             if case .array(let elements) = entry.value {
-                for element in elements { property(entry.key, element, true, into: &writer) }
+                for element in elements {
+                    property(entry.key, value: element, isMultiple: true, into: &writer)
+                }
             } else {
-                property(entry.key, entry.value, false, into: &writer)
+                property(entry.key, value: entry.value, isMultiple: false, into: &writer)
             }
         }
     }
 
     private static func property(
-        _ key: String, _ value: Value, _ isMultiple: Bool, into writer: inout WireWriter
+        _ key: String, value: Value, isMultiple: Bool, into writer: inout WireWriter
     ) {
         writer.message(EntityFields.Entity.rawProperty) { property in
             if let meaning = meaning(of: value) { Self.meaning(meaning, into: &property) }
