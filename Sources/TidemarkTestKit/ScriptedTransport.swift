@@ -47,7 +47,7 @@ public final class ScriptedTransport: Transport {
         _ request: Request, _ context: CallContext,
         receive: @escaping @Sendable (StreamEvent<Reply>) -> Void
     ) -> any CancellableCall {
-        let call = ScriptedCall(request, context, receive)
+        let call = ScriptedCall(request: request, context: context, receive: receive)
         state.withLock { $0.calls.append(call) }
         return call
     }
@@ -79,8 +79,8 @@ public final class ScriptedCall: CancellableCall {
     private let ended = Mutex(false)
 
     init(
-        _ request: Request, _ context: CallContext,
-        _ receive: @escaping @Sendable (StreamEvent<Reply>) -> Void
+        request: Request, context: CallContext,
+        receive: @escaping @Sendable (StreamEvent<Reply>) -> Void
     ) {
         self.request = request
         self.context = context
