@@ -115,7 +115,8 @@ private struct RulesAdvice {
             resource: .value(
                 .map(RulesMap([("__name__", unknown), ("data", .known(data)), ("id", unknown)]))))
         var evaluator = Evaluator(
-            rules, request, NoDocuments(), reads: RulesReads(), trace: nil)
+            ruleset: rules, request: request, documents: NoDocuments(), reads: RulesReads(),
+            trace: nil)
         let captured = block.pattern.segments.filter { $0.captured != nil }
         evaluator.captures = captured.indices.map { index in
             index == captured.count - 1 ? unknown : .string("capture")

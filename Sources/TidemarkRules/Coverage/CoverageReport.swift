@@ -28,7 +28,7 @@ private struct CoveredNode: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
-        let place = CoveredPlace(of.rules.source, node.start, node.end)
+        let place = CoveredPlace(source: of.rules.source, start: node.start, end: node.end)
         try container.encode(place, forKey: .sourcePosition)
         if let count = of.count(of: node) {
             var values = container.nestedUnkeyedContainer(forKey: .values)
@@ -52,7 +52,7 @@ private struct CoveredPlace: Encodable {
     let currentOffset: Int
     let endOffset: Int
 
-    init(_ source: SourceText, _ start: Int, _ end: Int) {
+    init(source: SourceText, start: Int, end: Int) {
         let position = source.position(at: start)
         line = position.line
         column = position.column

@@ -58,7 +58,8 @@ extension Ruleset {
     ) -> RulesDecision {
         var reads = reads
         reads.beginOperation()
-        var evaluator = Evaluator(self, request, documents, reads: reads, trace: trace)
+        var evaluator = Evaluator(
+            ruleset: self, request: request, documents: documents, reads: reads, trace: trace)
         var verdicts: [RulesDecision.Verdict] = []
         let isAllowed = evaluator.isAllowed(in: self, &verdicts)
         return RulesDecision(

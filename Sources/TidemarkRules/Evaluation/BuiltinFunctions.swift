@@ -38,7 +38,7 @@ struct BuiltinCall {
 /// The functions without a receiver, except those that read documents.
 enum BuiltinFunctions {
     static func answer(
-        _ call: BuiltinCall, _ node: Node, _ ledger: inout EvaluationLedger
+        _ call: BuiltinCall, at node: Node, ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> RulesValue {
         let (builtin, arguments) = (call.builtin, call.arguments)
         if builtin == .debug {

@@ -3,8 +3,8 @@ import TidemarkModel
 /// Methods of lists, sets, maps and paths.
 enum CollectionMethods {
     private static func useBoth(
-        _ call: MethodCall, _ values: [RulesValue], _ others: [RulesValue],
-        _ ledger: inout EvaluationLedger
+        _ call: MethodCall, values: [RulesValue], others: [RulesValue],
+        ledger: inout EvaluationLedger
     ) throws(RulesFailure) {
         try ledger.use(values.count + others.count, at: call.node)
     }
@@ -20,27 +20,28 @@ enum CollectionMethods {
             try call.expectNone()
             try ledger.use(RulesValue.list(values).extent, at: call.node)
             return .set(RulesValue.unique(values))
-        case .join: return .string(try joined(call, values, &ledger))
+        case .join: return .string(try joined(call, values: values, ledger: &ledger))
         case .concat:
             guard case .list(let others)? = call.arguments.first, call.arguments.count == 1 else {
                 throw call.wrong(expected: "list")
             }
-            return try Operators.joined(values, others, call.node, &ledger)
+            return try Operators.joined(values, others, at: call.node, ledger: &ledger)
         case .removeAll:
             let others = try call.elements()
-            try useBoth(call, values, others, &ledger)
+            try useBoth(call, values: values, others: others, ledger: &ledger)
             let removed = Set(others.map(RulesElement.init))
             return .list(values.filter { !removed.contains(RulesElement($0)) })
-        case .hasAll, .hasAny, .hasOnly: return .boolean(try has(call, values, &ledger))
+        case .hasAll, .hasAny, .hasOnly:
+            return .boolean(try has(call, values: values, ledger: &ledger))
         default: throw call.notFound
         }
     }
 
     private static func has(
-        _ call: MethodCall, _ values: [RulesValue], _ ledger: inout EvaluationLedger
+        _ call: MethodCall, values: [RulesValue], ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> Bool {
         let others = try call.elements()
-        try useBoth(call, values, others, &ledger)
+        try useBoth(call, values: values, others: others, ledger: &ledger)
         switch call.method {
         case .hasAll: return RulesValue.containsAll(values, of: others)
         case .hasAny: return RulesValue.containsAny(values, of: others)
@@ -49,7 +50,7 @@ enum CollectionMethods {
     }
 
     private static func joined(
-        _ call: MethodCall, _ values: [RulesValue], _ ledger: inout EvaluationLedger
+        _ call: MethodCall, values: [RulesValue], ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> String {
         let separator = try call.string()
         var texts: [String] = []
@@ -71,14 +72,15 @@ enum CollectionMethods {
         case .size:
             try call.expectNone()
             return .integer(Int64(values.count))
-        case .hasAll, .hasAny, .hasOnly: return .boolean(try has(call, values, &ledger))
+        case .hasAll, .hasAny, .hasOnly:
+            return .boolean(try has(call, values: values, ledger: &ledger))
         case .union:
             let others = try call.elements(orList: false)
-            try useBoth(call, values, others, &ledger)
+            try useBoth(call, values: values, others: others, ledger: &ledger)
             return .set(RulesValue.unique(values + others))
         case .intersection, .difference:
             let others = try call.elements(orList: false)
-            try useBoth(call, values, others, &ledger)
+            try useBoth(call, values: values, others: others, ledger: &ledger)
             let elements = Set(others.map(RulesElement.init))
             let keeps = call.method == .intersection
             return .set(values.filter { elements.contains(RulesElement($0)) == keeps })
@@ -87,7 +89,7 @@ enum CollectionMethods {
     }
 
     static func answer(
-        _ call: MethodCall, _ map: RulesMap, _ ledger: inout EvaluationLedger
+        _ call: MethodCall, map: RulesMap, ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> RulesValue {
         switch call.method {
         case .size:

@@ -23,7 +23,7 @@ struct Evaluator {
     private static let mostLevels = 250
 
     init(
-        _ ruleset: Ruleset, _ request: RulesRequest, _ documents: any RulesDocuments,
+        ruleset: Ruleset, request: RulesRequest, documents: any RulesDocuments,
         reads: RulesReads, trace: RulesTrace?
     ) {
         functions = ruleset.functions
@@ -70,7 +70,8 @@ struct Evaluator {
         case .or(let operands): return try disjunction(operands, node)
         case .binary(let symbol, let left, let right, _):
             let (first, second) = (try evaluate(left), try evaluate(right))
-            return try Operators.apply(symbol, first, second, node, &ledger)
+            return try Operators.apply(
+                symbol, left: first, right: second, at: node, ledger: &ledger)
         case .conditional(let test, let first, let second):
             guard let value = try condition(test) else { return .known(Knowledge()) }
             return try evaluate(value ? first : second)
@@ -78,7 +79,7 @@ struct Evaluator {
             return try evaluate(inner).isOf(type).map { RulesValue.boolean($0) }
                 ?? .known(Knowledge())
         case .member(let inner, let name):
-            return try ValueAccess.member(name, of: try evaluate(inner), node, &ledger)
+            return try ValueAccess.member(name, of: try evaluate(inner), at: node, ledger: &ledger)
         case .index(let value, let index):
             let (whole, place) = (try evaluate(value), try evaluate(index))
             return try ValueAccess.element(of: whole, at: place, node, &ledger)
@@ -86,10 +87,11 @@ struct Evaluator {
             let (whole, start, end) = (
                 try evaluate(value), try evaluate(first), try evaluate(second)
             )
-            return try ValueAccess.slice(whole, start, end, node, &ledger)
-        case .function(let index, let arguments): return try call(index, arguments, node)
+            return try ValueAccess.slice(whole, from: start, to: end, at: node, ledger: &ledger)
+        case .function(let index, let arguments):
+            return try call(index, arguments: arguments, at: node)
         case .builtin(let builtin, let arguments, let nameStart):
-            return try call(builtin, all(arguments), node, nameStart)
+            return try call(builtin, arguments: all(arguments), at: node, nameStart: nameStart)
         case .method(let receiver, let method, let arguments, let pattern, let nameStart):
             let call = MethodCall(
                 node: node, method: method, nameStart: nameStart, pattern: pattern,
@@ -163,7 +165,7 @@ struct Evaluator {
 
     /// Calls a function of the file. The error of a variable arises where the variable is used.
     private mutating func call(
-        _ index: Int, _ arguments: [Node], _ node: Node
+        _ index: Int, arguments: [Node], at node: Node
     ) throws(RulesFailure) -> RulesValue {
         let function = functions[index]
         let values = try all(arguments)

@@ -64,11 +64,11 @@ extension MethodCall {
             return .known(Knowledge())
         }
         switch receiver {
-        case .string(let text): return try TextMethods.answer(self, text, &ledger)
-        case .bytes(let bytes): return try TextMethods.answer(self, bytes, &ledger)
+        case .string(let text): return try TextMethods.answer(self, text: text, ledger: &ledger)
+        case .bytes(let bytes): return try TextMethods.answer(self, bytes: bytes, ledger: &ledger)
         case .list(let values): return try CollectionMethods.answer(self, list: values, &ledger)
         case .set(let values): return try CollectionMethods.answer(self, set: values, &ledger)
-        case .map(let map): return try CollectionMethods.answer(self, map, &ledger)
+        case .map(let map): return try CollectionMethods.answer(self, map: map, ledger: &ledger)
         case .difference(let difference): return try CollectionMethods.answer(self, difference)
         case .path(let path): return try CollectionMethods.answer(self, path)
         case .timestamp(let time): return try TimeMethods.answer(self, time)

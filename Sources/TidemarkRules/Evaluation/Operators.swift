@@ -3,11 +3,11 @@ import TidemarkModel
 /// The operators with two operands, both evaluated.
 enum Operators {
     static func apply(
-        _ symbol: BinaryOperator, _ left: RulesValue, _ right: RulesValue, _ node: Node,
-        _ ledger: inout EvaluationLedger
+        _ symbol: BinaryOperator, left: RulesValue, right: RulesValue, at node: Node,
+        ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> RulesValue {
         if left.isKnowledge || right.isKnowledge {
-            return ProofOperators.judge(symbol, left, right, &ledger)
+            return ProofOperators.judge(symbol, left: left, right: right, ledger: &ledger)
         }
         // Partly known operands leave the result unknown, except that the keys of a map are known.
         if ledger.isProof, symbol != .isIn || !right.isMap,
@@ -16,40 +16,42 @@ enum Operators {
             return .known(Knowledge())
         }
         switch symbol {
-        case .equal: return .boolean(try same(left, right, node, &ledger))
-        case .notEqual: return .boolean(!(try same(left, right, node, &ledger)))
+        case .equal: return .boolean(try same(left, right, at: node, ledger: &ledger))
+        case .notEqual: return .boolean(!(try same(left, right, at: node, ledger: &ledger)))
         case .less, .lessOrEqual, .greater, .greaterOrEqual:
-            return .boolean(try compare(symbol, left, right, node, &ledger))
-        case .isIn: return .boolean(try contains(right, left, node, &ledger))
-        case .add: return try sum(left, right, node, &ledger)
-        case .subtract: return try difference(left, right, node)
-        case .multiply, .divide, .remainder: return try product(symbol, left, right, node)
+            return .boolean(
+                try compare(symbol, left: left, right: right, at: node, ledger: &ledger))
+        case .isIn: return .boolean(try contains(right, element: left, at: node, ledger: &ledger))
+        case .add: return try sum(left, right, at: node, ledger: &ledger)
+        case .subtract: return try difference(left, right, at: node)
+        case .multiply, .divide, .remainder:
+            return try product(symbol, left: left, right: right, at: node)
         }
     }
 
     private static func same(
-        _ left: RulesValue, _ right: RulesValue, _ node: Node, _ ledger: inout EvaluationLedger
+        _ left: RulesValue, _ right: RulesValue, at node: Node, ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> Bool {
         try ledger.use(min(left.extent, right.extent), at: node)
         return left.equals(right)
     }
 
     private static func unsupported(
-        _ symbol: BinaryOperator, _ left: RulesValue, _ right: RulesValue, _ node: Node
+        _ symbol: BinaryOperator, left: RulesValue, right: RulesValue, at node: Node
     ) -> RulesFailure {
         let received = "\(left.typeName) \(symbol.rawValue) \(right.typeName)"
         return RulesFailure(.unsupported(received: received, expected: nil), node)
     }
 
     private static func compare(
-        _ symbol: BinaryOperator, _ left: RulesValue, _ right: RulesValue, _ node: Node,
-        _ ledger: inout EvaluationLedger
+        _ symbol: BinaryOperator, left: RulesValue, right: RulesValue, at node: Node,
+        ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> Bool {
         if left.isNaN || right.isNaN, left.number != nil, right.number != nil { return false }
         guard let order = RulesValue.order(left, right) else {
-            noteMissingLimit(left, right, node, &ledger)
+            noteMissingLimit(left, right, at: node, ledger: &ledger)
             if case .null = left { throw RulesFailure(.nullValue, node) }
-            throw unsupported(symbol, left, right, node)
+            throw unsupported(symbol, left: left, right: right, at: node)
         }
         switch symbol {
         case .less: return order == .ascending
@@ -61,7 +63,7 @@ enum Operators {
 
     /// Notes that a rule bounds the query's limit and the query has no limit.
     private static func noteMissingLimit(
-        _ left: RulesValue, _ right: RulesValue, _ node: Node, _ ledger: inout EvaluationLedger
+        _ left: RulesValue, _ right: RulesValue, at node: Node, ledger: inout EvaluationLedger
     ) {
         guard case .binary(_, let operand, _, _) = node.operation, case .null = left,
             case .member(let query, "limit") = operand.operation,
@@ -71,8 +73,8 @@ enum Operators {
     }
 
     private static func contains(
-        _ container: RulesValue, _ element: RulesValue, _ node: Node,
-        _ ledger: inout EvaluationLedger
+        _ container: RulesValue, element: RulesValue, at node: Node,
+        ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> Bool {
         switch container {
         case .list(let values), .set(let values):
@@ -94,7 +96,7 @@ enum Operators {
     // MARK: Arithmetic
 
     private static func sum(
-        _ left: RulesValue, _ right: RulesValue, _ node: Node, _ ledger: inout EvaluationLedger
+        _ left: RulesValue, _ right: RulesValue, at node: Node, ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> RulesValue {
         switch (left, right) {
         case (.integer(let a), .integer(let b)):
@@ -111,15 +113,15 @@ enum Operators {
         default:
             // Lists have a method for it, `concat`, and no operator.
             guard let a = left.number, let b = right.number else {
-                throw unsupported(.add, left, right, node)
+                throw unsupported(.add, left: left, right: right, at: node)
             }
             return .float(a + b)
         }
     }
 
     static func joined(
-        _ left: [RulesValue], _ right: [RulesValue], _ node: Node,
-        _ ledger: inout EvaluationLedger
+        _ left: [RulesValue], _ right: [RulesValue], at node: Node,
+        ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> RulesValue {
         try ledger.use(left.count + right.count, at: node)
         if left.count + right.count > EvaluationLedger.mostElements {
@@ -129,7 +131,7 @@ enum Operators {
     }
 
     private static func difference(
-        _ left: RulesValue, _ right: RulesValue, _ node: Node
+        _ left: RulesValue, _ right: RulesValue, at node: Node
     ) throws(RulesFailure) -> RulesValue {
         switch (left, right) {
         case (.integer(let a), .integer(let b)):
@@ -141,7 +143,7 @@ enum Operators {
         case (.duration(let a), .duration(let b)): return try length(a.total - b.total, node)
         default:
             guard let a = left.number, let b = right.number else {
-                throw unsupported(.subtract, left, right, node)
+                throw unsupported(.subtract, left: left, right: right, at: node)
             }
             return .float(a - b)
         }
@@ -150,7 +152,7 @@ enum Operators {
     /// Multiplies, divides or takes the remainder. Integer division truncates, and the remainder
     /// has the sign of the first operand.
     private static func product(
-        _ symbol: BinaryOperator, _ left: RulesValue, _ right: RulesValue, _ node: Node
+        _ symbol: BinaryOperator, left: RulesValue, right: RulesValue, at node: Node
     ) throws(RulesFailure) -> RulesValue {
         if case .integer(let a) = left, case .integer(let b) = right {
             if symbol == .multiply { return try whole(a.multipliedReportingOverflow(by: b), node) }
@@ -162,7 +164,7 @@ enum Operators {
                 node)
         }
         guard let a = left.number, let b = right.number else {
-            throw unsupported(symbol, left, right, node)
+            throw unsupported(symbol, left: left, right: right, at: node)
         }
         switch symbol {
         case .multiply: return .float(a * b)

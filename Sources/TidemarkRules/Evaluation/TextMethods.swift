@@ -3,7 +3,7 @@ import TidemarkModel
 /// Methods of strings and bytes.
 enum TextMethods {
     static func answer(
-        _ call: MethodCall, _ text: String, _ ledger: inout EvaluationLedger
+        _ call: MethodCall, text: String, ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> RulesValue {
         try ledger.use(1 + text.utf8.count / 8, at: call.node)
         switch call.method {
@@ -34,7 +34,7 @@ enum TextMethods {
                 throw RulesFailure(.tooComplex, call.node)
             }
             return .list(parts.map { .string($0) })
-        case .replace: return .string(try replaced(call, text, &ledger))
+        case .replace: return .string(try replaced(call, text: text, ledger: &ledger))
         default: throw call.notFound
         }
     }
@@ -50,7 +50,7 @@ enum TextMethods {
     }
 
     private static func replaced(
-        _ call: MethodCall, _ text: String, _ ledger: inout EvaluationLedger
+        _ call: MethodCall, text: String, ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> String {
         guard call.arguments.count == 2, case .string(let pattern) = call.arguments[0],
             case .string(let replacement) = call.arguments[1]
@@ -71,7 +71,7 @@ enum TextMethods {
     }
 
     static func answer(
-        _ call: MethodCall, _ bytes: [UInt8], _ ledger: inout EvaluationLedger
+        _ call: MethodCall, bytes: [UInt8], ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> RulesValue {
         try ledger.use(1 + bytes.count / 8, at: call.node)
         switch call.method {

@@ -4,14 +4,14 @@ import TidemarkModel
 enum ValueAccess {
     /// Evaluates `value.name`.
     static func member(
-        _ name: String, of value: RulesValue, _ node: Node, _ ledger: inout EvaluationLedger
+        _ name: String, of value: RulesValue, at node: Node, ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> RulesValue {
         switch value {
         case .map(let map):
             guard let member = map[name] else {
                 throw RulesFailure(.undefinedProperty(name), node)
             }
-            try useConversion(member, node, &ledger)
+            try useConversion(member, at: node, ledger: &ledger)
             return member
         case .known(let knowledge): return knowledge.memberOrUnknown(name)
         case .null: throw RulesFailure(.nullValue, node)
@@ -21,7 +21,7 @@ enum ValueAccess {
 
     /// Counts the work of converting a document's list when it is read.
     private static func useConversion(
-        _ value: RulesValue, _ node: Node, _ ledger: inout EvaluationLedger
+        _ value: RulesValue, at node: Node, ledger: inout EvaluationLedger
     ) throws(RulesFailure) {
         if case .list(let values) = value { try ledger.use(values.count, at: node) }
     }
@@ -34,7 +34,8 @@ enum ValueAccess {
         switch (value, index) {
         case (.known(let knowledge), .string(let name)): return knowledge.memberOrUnknown(name)
         case (.known, _), (_, .known): return .known(Knowledge())
-        case (.map, .string(let name)): return try member(name, of: value, node, &ledger)
+        case (.map, .string(let name)):
+            return try member(name, of: value, at: node, ledger: &ledger)
         case (.list(let values), .integer(let index)):
             return values[try place(index, in: values.count, node)]
         case (.path(let path), .integer(let index)):
@@ -66,8 +67,8 @@ enum ValueAccess {
     /// Evaluates `value[first:second]`. Production's checks are unusually strict: the first end
     /// must be an index even of an empty slice, and so must the position before the second end.
     static func slice(
-        _ value: RulesValue, _ first: RulesValue, _ second: RulesValue, _ node: Node,
-        _ ledger: inout EvaluationLedger
+        _ value: RulesValue, from first: RulesValue, to second: RulesValue, at node: Node,
+        ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> RulesValue {
         if value.isKnowledge || first.isKnowledge || second.isKnowledge {
             return .known(Knowledge())
@@ -77,15 +78,19 @@ enum ValueAccess {
         }
         switch value {
         case .list(let values):
-            return .list(Array(values[try range(first, second, in: values.count, node)]))
+            return .list(
+                Array(values[try range(from: first, to: second, in: values.count, at: node)]))
         case .string(let text):
             try ledger.use(text.utf8.count, at: node)
             let scalars = Array(text.unicodeScalars)
             var part = String.UnicodeScalarView()
-            part.append(contentsOf: scalars[try range(first, second, in: scalars.count, node)])
+            part.append(
+                contentsOf: scalars[try range(from: first, to: second, in: scalars.count, at: node)]
+            )
             return .string(String(part))
         case .bytes(let bytes):
-            return .bytes(Array(bytes[try range(first, second, in: bytes.count, node)]))
+            return .bytes(
+                Array(bytes[try range(from: first, to: second, in: bytes.count, at: node)]))
         case .null: throw RulesFailure(.nullValue, node)
         default:
             throw RulesFailure(
@@ -95,7 +100,7 @@ enum ValueAccess {
     }
 
     private static func range(
-        _ first: Int64, _ second: Int64, in count: Int, _ node: Node
+        from first: Int64, to second: Int64, in count: Int, at node: Node
     ) throws(RulesFailure) -> Range<Int> {
         guard first >= 0, first < count else {
             throw RulesFailure(.outOfBounds(index: first, size: count), node)

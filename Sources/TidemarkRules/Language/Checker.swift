@@ -52,7 +52,7 @@ struct Checker {
             report("There is no service cloud.firestore, so nothing is allowed.", at: 0, .warning)
         }
         functions = declarations.map { resolved($0.syntax, in: $0.scope) }
-        blocks = found.map { match, pattern, scope in block(match, pattern, scope) }
+        blocks = found.map { match, pattern, scope in block(match, pattern: pattern, scope: scope) }
         checkCalls()
         reportUnused()
     }
@@ -103,7 +103,7 @@ struct Checker {
     }
 
     private mutating func block(
-        _ match: MatchSyntax, _ pattern: [PatternSegment], _ scope: Scope
+        _ match: MatchSyntax, pattern: [PatternSegment], scope: Scope
     ) -> Ruleset.Block {
         let allows = match.allows.map { allow in
             Ruleset.Allow(
@@ -176,7 +176,7 @@ extension Checker {
         case .conditional(let condition, let first, let second):
             return node(.conditional(one(condition), one(first), one(second)))
         case .isType(let value, let type):
-            return node(isType(value, type, one(value), at: expression.start))
+            return node(isType(value, type: type, node: one(value), at: expression.start))
         case .member(let value, let name): return node(.member(one(value), name))
         case .index(let value, let index): return node(.index(one(value), one(index)))
         case .slice(let value, let first, let second):
@@ -187,9 +187,11 @@ extension Checker {
             if case .name(let space) = receiver.kind, Builtin.namespaces.contains(space),
                 !locals.contains(space), !scope.captures.contains(space)
             {
-                return node(builtin("\(space).\(name)", all(arguments), nameStart))
+                return node(
+                    builtin("\(space).\(name)", arguments: all(arguments), nameStart: nameStart))
             }
-            return node(method(one(receiver), name, all(arguments), nameStart))
+            return node(
+                method(one(receiver), name: name, arguments: all(arguments), nameStart: nameStart))
         }
     }
 
@@ -219,7 +221,7 @@ extension Checker {
     }
 
     private mutating func isType(
-        _ value: Expression, _ type: String, _ node: Node, at start: Int
+        _ value: Expression, type: String, node: Node, at start: Int
     ) -> Node.Operation {
         if case .literal(.null) = value.kind {
             report("An unsupported operand was used with the 'is' operator: null.", at: start)
@@ -237,7 +239,7 @@ extension Checker {
         _ name: String, _ arguments: [Node], at start: Int, in scope: Scope
     ) -> Node.Operation {
         guard let index = scope.function(named: name) else {
-            return builtin(name, arguments, start)
+            return builtin(name, arguments: arguments, nameStart: start)
         }
         called.insert(index)
         let wanted = declarations[index].syntax.parameters.count
@@ -253,7 +255,7 @@ extension Checker {
     }
 
     private mutating func builtin(
-        _ name: String, _ arguments: [Node], _ nameStart: Int
+        _ name: String, arguments: [Node], nameStart: Int
     ) -> Node.Operation {
         if let builtin = Builtin(rawValue: name) {
             return .builtin(builtin, arguments, nameStart: nameStart)
@@ -263,7 +265,7 @@ extension Checker {
     }
 
     private mutating func method(
-        _ receiver: Node, _ name: String, _ arguments: [Node], _ nameStart: Int
+        _ receiver: Node, name: String, arguments: [Node], nameStart: Int
     ) -> Node.Operation {
         guard let method = Method(rawValue: name) else {
             report("Invalid function name: \(name).", at: nameStart, .warning)

@@ -22,7 +22,7 @@ struct PathPattern: Sendable {
     ///   must match every path of that form.
     func captures(of path: [Part]) -> [RulesValue]? {
         var captures: [RulesValue] = []
-        return fits(segments[...], path[...], &captures) ? captures : nil
+        return fits(segments[...], path: path[...], captures: &captures) ? captures : nil
     }
 
     /// Returns true if this pattern matches every path that `other` matches.
@@ -50,8 +50,8 @@ struct PathPattern: Sendable {
     }
 
     private func fits(
-        _ pattern: ArraySlice<PatternSegment>, _ path: ArraySlice<Part>,
-        _ captures: inout [RulesValue]
+        _ pattern: ArraySlice<PatternSegment>, path: ArraySlice<Part>,
+        captures: inout [RulesValue]
     ) -> Bool {
         guard let first = pattern.first else { return path.isEmpty }
         switch first {
@@ -59,26 +59,28 @@ struct PathPattern: Sendable {
             guard case .text(let segment)? = path.first, segment.hasSameBytes(as: text) else {
                 return false
             }
-            return fits(pattern.dropFirst(), path.dropFirst(), &captures)
+            return fits(pattern.dropFirst(), path: path.dropFirst(), captures: &captures)
         case .one:
             switch path.first {
             case .text(let segment)?: captures.append(.string(segment))
             case .anyOne?: captures.append(.known(Knowledge()))
             case .anyNumber?, nil: return false
             }
-            if fits(pattern.dropFirst(), path.dropFirst(), &captures) { return true }
+            if fits(pattern.dropFirst(), path: path.dropFirst(), captures: &captures) {
+                return true
+            }
             captures.removeLast()
             return false
         case .many:
-            return fitsMany(pattern.dropFirst(), path, &captures)
+            return fitsMany(pattern.dropFirst(), path: path, captures: &captures)
         }
     }
 
     /// Matches a recursive wildcard. Tries the largest number of segments first, and leaves enough
     /// for the rest of the pattern.
     private func fitsMany(
-        _ rest: ArraySlice<PatternSegment>, _ path: ArraySlice<Part>,
-        _ captures: inout [RulesValue]
+        _ rest: ArraySlice<PatternSegment>, path: ArraySlice<Part>,
+        captures: inout [RulesValue]
     ) -> Bool {
         var end = path.endIndex
         while end >= path.startIndex {
@@ -87,7 +89,7 @@ struct PathPattern: Sendable {
                 // The value is made only for the number of segments that fits.
                 let place = captures.count
                 captures.append(.null)
-                if fits(rest, path[end...], &captures) {
+                if fits(rest, path: path[end...], captures: &captures) {
                     captures[place] = Self.value(of: taken)
                     return true
                 }

@@ -48,9 +48,9 @@ struct PatternProgram: Sendable {
         case .repetition(let inner, let least, let most, let isGreedy):
             for _ in 0..<least { try compile(inner) }
             if let most {
-                try compileOptional(inner, most - least, isGreedy)
+                try compileOptional(inner, count: most - least, isGreedy: isGreedy)
             } else {
-                try compileLoop(inner, isGreedy)
+                try compileLoop(inner, isGreedy: isGreedy)
             }
         }
     }
@@ -70,7 +70,7 @@ struct PatternProgram: Sendable {
     }
 
     private mutating func compileOptional(
-        _ inner: PatternTree, _ count: Int, _ isGreedy: Bool
+        _ inner: PatternTree, count: Int, isGreedy: Bool
     ) throws(InvalidPattern) {
         var splits: [Int] = []
         for _ in 0..<count {
@@ -85,7 +85,7 @@ struct PatternProgram: Sendable {
     }
 
     private mutating func compileLoop(
-        _ inner: PatternTree, _ isGreedy: Bool
+        _ inner: PatternTree, isGreedy: Bool
     ) throws(InvalidPattern) {
         let split = instructions.count
         try add(.match)

@@ -37,7 +37,7 @@ extension EvaluationLedger {
         if !lacking.contains(condition) { lacking.append(condition) }
     }
 
-    mutating func lack(_ knowledge: Knowledge, _ symbol: BinaryOperator, _ value: RulesValue) {
+    mutating func lack(_ knowledge: Knowledge, symbol: BinaryOperator, value: RulesValue) {
         guard let text = SwiftLiteral.text(of: value) else { return }
         switch symbol {
         case .equal: lack(knowledge, .compared("isEqualTo", text))

@@ -2,22 +2,22 @@
 enum ProofOperators {
     /// Evaluates an operation on values that differ between a query's results.
     static func judge(
-        _ symbol: BinaryOperator, _ left: RulesValue, _ right: RulesValue,
-        _ ledger: inout EvaluationLedger
+        _ symbol: BinaryOperator, left: RulesValue, right: RulesValue,
+        ledger: inout EvaluationLedger
     ) -> RulesValue {
-        if let answer = decided(symbol, left, right) { return .boolean(answer) }
+        if let answer = decided(symbol, left: left, right: right) { return .boolean(answer) }
         switch (left, right) {
         case (.string(let name), .known(let document)) where symbol == .isIn && document.isDocument:
             if case .known(let member) = document.memberOrUnknown(name) {
                 ledger.lack(member, .isThere)
             }
         case (.known(let knowledge), _) where !right.isKnowledge:
-            ledger.lack(knowledge, symbol, right)
+            ledger.lack(knowledge, symbol: symbol, value: right)
         case (_, .known(let knowledge)) where !left.isKnowledge:
             if symbol == .isIn, let text = SwiftLiteral.text(of: left) {
                 ledger.lack(knowledge, .contains(text))
             } else if let mirrored = symbol.mirrored {
-                ledger.lack(knowledge, mirrored, left)
+                ledger.lack(knowledge, symbol: mirrored, value: left)
             }
         default: break
         }
@@ -25,7 +25,7 @@ enum ProofOperators {
     }
 
     private static func decided(
-        _ symbol: BinaryOperator, _ left: RulesValue, _ right: RulesValue
+        _ symbol: BinaryOperator, left: RulesValue, right: RulesValue
     ) -> Bool? {
         switch (symbol, left, right) {
         case (_, .known, .known): return nil
@@ -48,7 +48,7 @@ enum ProofOperators {
         case (.greaterOrEqual, .known(let knowledge), _):
             return knowledge.isBelow(right, orEqual: false).map { !$0 }
         case (_, _, .known):
-            return symbol.mirrored.flatMap { decided($0, right, left) }
+            return symbol.mirrored.flatMap { decided($0, left: right, right: left) }
         default: return nil
         }
     }

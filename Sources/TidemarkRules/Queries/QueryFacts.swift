@@ -26,7 +26,8 @@ struct QueryFacts {
     init(_ conjunction: [Filter], of query: Query) {
         for filter in conjunction {
             switch filter {
-            case .field(let field, let operation, let operand): note(field, operation, operand)
+            case .field(let field, let operation, let operand):
+                note(field, operation: operation, operand: operand)
             case .unary(let field, let operation): note(field, operation)
             case .and, .or: break
             }
@@ -84,7 +85,7 @@ struct QueryFacts {
 
 extension QueryFacts {
     private mutating func note(
-        _ field: FieldPath, _ operation: Filter.Operator, _ operand: Value
+        _ field: FieldPath, operation: Filter.Operator, operand: Value
     ) {
         if field.isDocumentID {
             if operation == .equal, case .reference(let reference) = operand { name = reference }

@@ -29,7 +29,8 @@ extension Ruleset {
         for conjunction in conjunctions {
             let facts = QueryFacts(conjunction, of: query)
             let request = RulesRequest(query, facts, in: database, as: caller, at: time)
-            var evaluator = Evaluator(self, request, documents, reads: reads, trace: trace)
+            var evaluator = Evaluator(
+                ruleset: self, request: request, documents: documents, reads: reads, trace: trace)
             verdicts = []
             let isAllowed = evaluator.isAllowed(in: self, &verdicts)
             reads = evaluator.reads
