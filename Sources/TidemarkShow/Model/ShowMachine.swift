@@ -143,7 +143,7 @@ struct ShowMachine: Equatable, Sendable {
         switch order {
         case .launch(let side): return launch(side)
         case .kill(let side): return kill(side)
-        case .tap(let side, let id, let text): return tap(side, id, text)
+        case .tap(let side, let id, let text): return tap(side, id: id, text: text)
         case .network(let network): return play(network, isAirplane: state.isAirplane)
         case .airplane: return play(state.network, isAirplane: !state.isAirplane)
         case .others(let count): return [.others(count)]
@@ -180,7 +180,7 @@ struct ShowMachine: Equatable, Sendable {
         return [.kill(side)]
     }
 
-    private mutating func tap(_ side: PhoneSide, _ id: String, _ text: String) -> [ShowEffect] {
+    private mutating func tap(_ side: PhoneSide, id: String, text: String) -> [ShowEffect] {
         guard state[side].life == .running, let screen = state[side].screen else { return [] }
         let isThere =
             screen.controls.contains { $0.id == id && $0.isEnabled }
@@ -248,7 +248,8 @@ struct ShowMachine: Equatable, Sendable {
         case .kill: return PhoneSide.allCases.flatMap { kill($0) }
         case .others(let count): return [.others(count)]
         case .secondDevice(let id): return [.secondDevice(id)]
-        case .tap(let id, let text): return PhoneSide.allCases.flatMap { tap($0, id, text) }
+        case .tap(let id, let text):
+            return PhoneSide.allCases.flatMap { tap($0, id: id, text: text) }
         case .turnClock(let seconds): return turnClock(seconds)
         }
     }

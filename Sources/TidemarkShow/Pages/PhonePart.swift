@@ -13,8 +13,8 @@ enum PhonePart {
                 bar(state)
                 Tag.div(.class("glass")) {
                     switch phone.life {
-                    case .off: dead("Not running.", side, state)
-                    case .dead(let why): dead(why, side, state)
+                    case .off: dead("Not running.", side: side, state: state)
+                    case .dead(let why): dead(why, side: side, state: state)
                     case .running:
                         if let screen = phone.screen {
                             ScreenPart.html(screen, side)
@@ -24,7 +24,7 @@ enum PhonePart {
                     }
                 }
             }
-            buttons(phone, side, state)
+            buttons(phone, side: side, state: state)
             facts(phone)
         }
     }
@@ -35,7 +35,7 @@ enum PhonePart {
         }
     }
 
-    private static func dead(_ why: String, _ side: PhoneSide, _ state: ShowState) -> HTML {
+    private static func dead(_ why: String, side: PhoneSide, state: ShowState) -> HTML {
         Tag.div(.class("dead")) {
             Tag.p { why }
             Button.order(
@@ -46,7 +46,7 @@ enum PhonePart {
     }
 
     private static func buttons(
-        _ phone: PhoneState, _ side: PhoneSide, _ state: ShowState
+        _ phone: PhoneState, side: PhoneSide, state: ShowState
     ) -> HTML {
         let isRunning = phone.life == .running
         let key = side == .before ? "1" : "2"
@@ -136,14 +136,15 @@ enum ScreenPart {
                 control.title, form, id: id, class: isMain ? "main" : "",
                 isEnabled: control.isEnabled, label: "\(control.title): \(side.title)")
         case .field(let placeholder, let button):
-            return field(control, side, placeholder, button: button)
-        case .search(let placeholder): return field(control, side, placeholder, button: nil)
+            return field(control, side: side, placeholder: placeholder, button: button)
+        case .search(let placeholder):
+            return field(control, side: side, placeholder: placeholder, button: nil)
         }
     }
 
     /// Returns a form that sends its text as an order. A search sends it at each change.
     private static func field(
-        _ control: Control, _ side: PhoneSide, _ placeholder: String, button: String?
+        _ control: Control, side: PhoneSide, placeholder: String, button: String?
     ) -> HTML {
         let id = "\(side.rawValue)-\(control.id)"
         let order = Button.json(OrderForm("tap", side: side, id: control.id))

@@ -67,19 +67,19 @@ enum FiguresPart {
                     }
                 }
                 Tag.tbody {
-                    row("Documents billed", state) { Words.count($0.reads) }
-                    row("Dollars", state) {
+                    row("Documents billed", state: state) { Words.count($0.reads) }
+                    row("Dollars", state: state) {
                         Words.dollars(Double($0.reads) / 100_000 * ShowPage.price)
                     }
-                    row("Per month, all users", state) {
+                    row("Per month, all users", state: state) {
                         Words.dollars(state.monthlyDollars($0.side, price: ShowPage.price))
                     }
-                    row("Bytes", state) { Words.bytes($0.bytes) }
-                    row("Slowest first content", state) {
+                    row("Bytes", state: state) { Words.bytes($0.bytes) }
+                    row("Slowest first content", state: state) {
                         $0.slowest.map(Words.milliseconds) ?? "–"
                     }
-                    row("Opened and saw nothing", state) { "\($0.blank) of \($0.launches)" }
-                    row("Compared with a full read", state) { comparison($0.comparison) }
+                    row("Opened and saw nothing", state: state) { "\($0.blank) of \($0.launches)" }
+                    row("Compared with a full read", state: state) { comparison($0.comparison) }
                 }
             }
             Tag.form(
@@ -103,7 +103,7 @@ enum FiguresPart {
     }
 
     private static func row(
-        _ name: String, _ state: ShowState, _ figure: (PhoneState) -> String
+        _ name: String, state: ShowState, figure: (PhoneState) -> String
     ) -> HTML {
         Tag.tr {
             Tag.th(.scope("row")) { name }

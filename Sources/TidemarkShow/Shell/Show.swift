@@ -196,20 +196,25 @@ actor Show: ShowSource {
         inBackground { show in
             let news: AsyncStream<PhoneNews>
             do { news = try await phone.start(after: former) } catch {
-                await show.ended(side, launch, "The app cannot be started: \(error)", of: number)
+                await show.ended(
+                    side, launch: launch, why: "The app cannot be started: \(error)", of: number)
                 return
             }
-            for await told in news { await show.heard(told, side, launch, of: number) }
+            for await told in news {
+                await show.heard(told, side: side, launch: launch, of: number)
+            }
             // Nil if the show ends before the process.
-            if let ending = phone.ending { await show.ended(side, launch, ending, of: number) }
+            if let ending = phone.ending {
+                await show.ended(side, launch: launch, why: ending, of: number)
+            }
         }
     }
 
-    private func heard(_ news: PhoneNews, _ side: PhoneSide, _ launch: Int, of number: Int) {
+    private func heard(_ news: PhoneNews, side: PhoneSide, launch: Int, of number: Int) {
         if days == number { send(.news(side, launch: launch, news)) }
     }
 
-    private func ended(_ side: PhoneSide, _ launch: Int, _ why: String, of number: Int) {
+    private func ended(_ side: PhoneSide, launch: Int, why: String, of number: Int) {
         if days == number { send(.ended(side, launch: launch, why)) }
     }
 
