@@ -18,7 +18,7 @@ enum Batches {
             if isMade(receiver, inside: loop.node, context) { return nil }
             if loops.contains(where: { $0.node.mentions("commit") }) { return nil }
             if isLeft(loop.node) { return nil }
-            return finding(operation, over, context)
+            return finding(operation, over: over, in: context)
         }
     }
 
@@ -45,7 +45,7 @@ enum Batches {
     }
 
     private static func finding(
-        _ operation: Operation, _ over: ExprSyntax, _ context: CheckContext
+        _ operation: Operation, over: ExprSyntax, in context: CheckContext
     ) -> Finding? {
         switch context.evaluator.value(over) {
         case .list(let values) where values.count <= maxWrites: return nil
@@ -61,7 +61,7 @@ enum Batches {
         if let length = Self.length(of: over, context) {
             guard length > maxWrites else { return nil }
             return context.finding(
-                .batchWithoutBound, operation, "This batch has \(length.grouped) writes.",
+                .batchWithoutBound, at: operation, "This batch has \(length.grouped) writes.",
                 because: "A batch can have at most 500.",
                 mend: "Commit and begin a new batch after every 500 writes.", severity: .error)
         }
@@ -73,7 +73,7 @@ enum Batches {
             return nil
         }
         return context.finding(
-            .batchWithoutBound, operation,
+            .batchWithoutBound, at: operation,
             "This batch has one write for each of `\(over.trimmedDescription.oneLine)`, whatever "
                 + "their number.",
             because: """

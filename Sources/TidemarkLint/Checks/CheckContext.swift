@@ -24,7 +24,7 @@ final class CheckContext {
             project.files.map { ($0.tree.id, $0) }, uniquingKeysWith: { first, _ in first })
         evaluator = Evaluator(project)
         operations = OperationFinder(project: project, evaluator: evaluator).all()
-        graph = CallGraph(project, evaluator, operations)
+        graph = CallGraph(project: project, evaluator: evaluator, operations: operations)
     }
 
     /// Returns the file of a node, which can differ from the file of the call that takes it.
@@ -40,7 +40,7 @@ final class CheckContext {
     func finding(
         _ id: FindingID, in file: SourceFile, at node: some SyntaxProtocol, _ message: String,
         because reason: String, mend mending: String, severity: Severity? = nil,
-        _ estimate: Estimate? = nil, fix: Finding.Fix? = nil
+        estimate: Estimate? = nil, fix: Finding.Fix? = nil
     ) -> Finding {
         let place = file.place(of: node)
         return Finding(
@@ -51,13 +51,13 @@ final class CheckContext {
     }
 
     func finding(
-        _ id: FindingID, _ operation: Operation, _ message: String, because reason: String,
-        mend mending: String, severity: Severity? = nil, _ estimate: Estimate? = nil,
+        _ id: FindingID, at operation: Operation, _ message: String, because reason: String,
+        mend mending: String, severity: Severity? = nil, estimate: Estimate? = nil,
         fix: Finding.Fix? = nil
     ) -> Finding {
         finding(
             id, in: operation.file, at: operation.name, message, because: reason, mend: mending,
-            severity: severity, estimate, fix: fix)
+            severity: severity, estimate: estimate, fix: fix)
     }
 
     /// Returns the initial value of a name, if it is local or a property.

@@ -16,7 +16,7 @@ enum Clocks {
                     !own.contains(where: { key.lowercased().contains($0) })
                 else { continue }
                 if seen.insert(context.file(of: field.value).place(of: field.value)).inserted {
-                    all.append(finding(field, key, operation, context))
+                    all.append(finding(field, key: key, operation: operation, in: context))
                 }
             }
         }
@@ -24,7 +24,7 @@ enum Clocks {
     }
 
     private static func finding(
-        _ field: WrittenField, _ key: String, _ operation: Operation, _ context: CheckContext
+        _ field: WrittenField, key: String, operation: Operation, in context: CheckContext
     ) -> Finding {
         let text = field.value.trimmedDescription
         let isTime = [

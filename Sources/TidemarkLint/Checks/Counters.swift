@@ -12,7 +12,8 @@ enum Counters {
             return WrittenField.fields(of: operation, context).compactMap { field in
                 let file = context.file(of: field.value)
                 guard let key = field.key,
-                    isReadAndChanged(field.value, key, operation, context, 0),
+                    isReadAndChanged(
+                        field.value, key: key, operation: operation, in: context, depth: 0),
                     seen.insert(file.place(of: field.value)).inserted
                 else { return nil }
                 return context.finding(
@@ -21,7 +22,8 @@ enum Counters {
                     because: "Of two devices that do so at the same time, one loses its change; "
                         + "offline, all but the last are lost.",
                     mend: "Write `FieldValue.increment(Int64(1))`, or read and write in a "
-                        + "transaction.", fix: fix(field, key, operation, context))
+                        + "transaction.",
+                    fix: fix(field, key: key, operation: operation, in: context))
             }
         }
     }
@@ -33,27 +35,28 @@ enum Counters {
     }
 
     private static func isReadAndChanged(
-        _ value: ExprSyntax, _ key: String, _ operation: Operation, _ context: CheckContext,
-        _ depth: Int
+        _ value: ExprSyntax, key: String, operation: Operation, in context: CheckContext,
+        depth: Int
     ) -> Bool {
         guard depth < 3 else { return false }
         let bare = value.bare
         if let sequence = bare.as(SequenceExprSyntax.self) {
-            return isChange(sequence, key, context)
+            return isChange(sequence, key: key, in: context)
         }
         if let name = bare.as(DeclReferenceExprSyntax.self),
             let definition = context.definition(of: bare),
             definition.is(SequenceExprSyntax.self),
             name.enclosingFunction?.encloses(definition) == true
         {
-            return isReadAndChanged(definition, key, operation, context, depth + 1)
+            return isReadAndChanged(
+                definition, key: key, operation: operation, in: context, depth: depth + 1)
         }
-        return isChangedBefore(bare, key, operation)
+        return isChangedBefore(bare, key: key, operation: operation)
     }
 
     /// Returns true for `likes + 1`, `(data["likes"] as? Int ?? 0) + 1`.
     private static func isChange(
-        _ sequence: SequenceExprSyntax, _ key: String, _ context: CheckContext
+        _ sequence: SequenceExprSyntax, key: String, in context: CheckContext
     ) -> Bool {
         let elements = Array(sequence.elements)
         guard elements.count == 3, let symbol = elements[1].as(BinaryOperatorExprSyntax.self),
@@ -78,7 +81,7 @@ enum Counters {
 
     /// Returns true for `post.likes += 1` before `["likes": post.likes]`.
     private static func isChangedBefore(
-        _ value: ExprSyntax, _ key: String, _ operation: Operation
+        _ value: ExprSyntax, key: String, operation: Operation
     ) -> Bool {
         guard value.is(MemberAccessExprSyntax.self) || value.is(DeclReferenceExprSyntax.self),
             let name = value.lastName, same(name, key),
@@ -98,7 +101,7 @@ enum Counters {
     /// Returns the fix for `["likes": post.likes + 1]` in an update of the document of `post`. If
     /// the write replaces a document or a map in it, an increment would start from nothing.
     private static func fix(
-        _ field: WrittenField, _ key: String, _ operation: Operation, _ context: CheckContext
+        _ field: WrittenField, key: String, operation: Operation, in context: CheckContext
     ) -> Finding.Fix? {
         guard field.isInCall, !field.isInList, !key.contains("."), let call = operation.call,
             operation.kind == .updateData && !isInMap(field.value) || call.merges,
@@ -111,7 +114,7 @@ enum Counters {
             let member = elements[0].as(MemberAccessExprSyntax.self),
             same(member.declName.baseName.bare, key),
             let owner = member.base?.as(DeclReferenceExprSyntax.self)?.baseName.bare,
-            names(operation, owner, context)
+            names(operation, owner: owner, in: context)
         else { return nil }
         let text = "FieldValue.increment(Int64(\(symbol == "-" ? -amount : amount)))"
         return Finding.Fix(edits: [.replacing(field.value, text)])
@@ -123,7 +126,7 @@ enum Counters {
 
     /// Returns true if a member of `owner` names the written document, as in `document(post.id)`.
     private static func names(
-        _ operation: Operation, _ owner: String, _ context: CheckContext
+        _ operation: Operation, owner: String, in context: CheckContext
     ) -> Bool {
         guard let call = operation.call else { return false }
         let target = call.argument("forDocument") ?? call.receiver

@@ -17,12 +17,15 @@ enum Counting {
                 guard query?.limit == QueryFacts.Limit.none, !isOfUnique(operation),
                     !(query.map(ListenerCosts.isBounded) ?? false)
                 else { return nil }
-                return finding(operation, onlyToSee, CountFixes.limit(call), context)
+                return finding(
+                    operation, words: onlyToSee, fix: CountFixes.limit(call), in: context)
             }
             if case .count? = query?.limit { return nil }
-            if uses.contains(.sum) { return finding(operation, toSum, nil, context) }
+            if uses.contains(.sum) {
+                return finding(operation, words: toSum, fix: nil, in: context)
+            }
             let fix = uses == [.count] ? CountFixes.aggregation(call, query) : nil
-            return finding(operation, toCount, fix, context)
+            return finding(operation, words: toCount, fix: fix, in: context)
         }
     }
 
@@ -58,19 +61,20 @@ enum Counting {
     )
 
     private static func finding(
-        _ operation: Operation, _ words: Words, _ fix: Finding.Fix?, _ context: CheckContext
+        _ operation: Operation, words: Words, fix: Finding.Fix?, in context: CheckContext
     ) -> Finding {
         let documents = context.scale.documents(of: operation.query)
         let mended = words.mending.contains("limit") ? 1 : max(1, (documents + 999) / 1_000)
         return context.finding(
-            .countedByDownload, operation,
+            .countedByDownload, at: operation,
             "Documents of `\(operation.query?.name ?? "a query")` are downloaded only "
                 + "\(words.what).",
             because: "Each document is billed and sent; an aggregation costs one read for up to "
                 + "1,000 index entries.", mend: words.mending,
-            Estimate(
-                documents, mended: mended, "\(documents.grouped) documents, downloaded",
-                context.scale), fix: fix)
+            estimate: Estimate(
+                reads: documents, mended: mended,
+                reckoning: "\(documents.grouped) documents, downloaded",
+                scale: context.scale), fix: fix)
     }
 
     // MARK: - What is done with the result

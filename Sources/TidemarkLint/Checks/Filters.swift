@@ -13,13 +13,14 @@ enum Filters {
             guard arguments.count == 2, let test = arguments[1].label?.bare,
                 let bound = bounds[test]
             else { return nil }
-            return finding(arguments[1].expression, test, bound, site, context)
+            return finding(
+                arguments[1].expression, test: test, bound: bound, site: site, in: context)
         }
     }
 
     private static func finding(
-        _ values: ExprSyntax, _ test: String, _ bound: Int, _ site: Project.CallSite,
-        _ context: CheckContext
+        _ values: ExprSyntax, test: String, bound: Int, site: Project.CallSite,
+        in context: CheckContext
     ) -> Finding? {
         if case .list(let known) = context.evaluator.value(values) {
             guard known.count > bound else { return nil }
@@ -38,7 +39,7 @@ enum Filters {
         // The values are those of an enum, which has few cases.
         let definition = context.definition(of: values)?.trimmedDescription ?? text
         if definition.contains("rawValue") || definition.contains("allCases") { return nil }
-        guard !isBounded(values, bound, context) else { return nil }
+        guard !isBounded(values, bound: bound, in: context) else { return nil }
         return context.finding(
             .tooManyValues, in: site.file, at: values,
             "`\(test):` takes at most \(bound) values, and nothing here keeps `\(text.oneLine)` "
@@ -54,7 +55,7 @@ enum Filters {
     }
 
     private static func isBounded(
-        _ values: ExprSyntax, _ bound: Int, _ context: CheckContext
+        _ values: ExprSyntax, bound: Int, in context: CheckContext
     ) -> Bool {
         if values.mentions(wordsOf: bounding) { return true }
         guard let function = values.enclosingFunction else { return false }

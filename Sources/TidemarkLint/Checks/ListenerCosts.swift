@@ -24,28 +24,30 @@ enum ListenerCosts {
         guard query.limit == .none, !isBounded(query) else { return nil }
         let documents = context.scale.documents(of: query)
         let estimate = Estimate(
-            documents, mended: min(50, documents),
-            "\(documents.grouped) documents of `\(query.name)`, each time it is listened to",
-            context.scale)
+            reads: documents, mended: min(50, documents),
+            reckoning:
+                "\(documents.grouped) documents of `\(query.name)`, each time it is listened to",
+            scale: context.scale)
         if let page = pages.first(where: { isBeside($0, operation) }) {
             return context.finding(
-                .listenerBesidePages, operation,
+                .listenerBesidePages, at: operation,
                 "This listener has no limit, and line \(page.place.line) reads `\(query.name)` in "
                     + "pages.",
                 because:
                     "The listener reads all documents at once, so that the pages save nothing.",
                 mend: "Give the listener a limit of one page, newest first, and let the pages read "
-                    + "older documents.", estimate)
+                    + "older documents.", estimate: estimate)
         }
         let what =
             query.conditions.isEmpty && !query.hasCompositeFilter
             ? "the whole of `\(query.name)`" : "all of `\(query.name)` that its filters match"
         return context.finding(
-            .unboundedListener, operation, "This listener reads \(what), without a limit.",
+            .unboundedListener, at: operation, "This listener reads \(what), without a limit.",
             because: "Each time it is attached after more than 30 minutes, every document of the "
                 + "result is read and billed again, and the result grows with the app.",
             mend: "Order by the newest and set a limit, as in `.limit(to: 50)`; read older ones in "
-                + "pages, or query only documents newer than those on the device.", estimate)
+                + "pages, or query only documents newer than those on the device.",
+            estimate: estimate)
     }
 
     /// Returns true if the filters keep the result small: documents newer than a time, or a single
@@ -96,13 +98,14 @@ enum ListenerCosts {
         if operation.isFromCache(context.evaluator) { return nil }
         let documents = context.scale.documents(of: query)
         return context.finding(
-            .wholeCollectionRead, operation,
+            .wholeCollectionRead, at: operation,
             "This reads every document of `\(query.name)`.",
             because: "What it reads and costs grows with the collection, for each user.",
             mend: "Filter, or set a limit and read in pages; for a figure over all of them use "
                 + "`count` or an aggregation.",
-            Estimate(
-                documents, mended: min(50, documents),
-                "\(documents.grouped) documents of `\(query.name)`", context.scale))
+            estimate: Estimate(
+                reads: documents, mended: min(50, documents),
+                reckoning: "\(documents.grouped) documents of `\(query.name)`", scale: context.scale
+            ))
     }
 }

@@ -11,8 +11,10 @@ enum ListenerErrors {
                 return []
             }
             var found: [Finding] = []
-            if let ignored = ignored(operation, closure, context) { found.append(ignored) }
-            if !hasOwnQueue, let decoding = decoding(operation, closure, context) {
+            if let ignored = ignored(operation, closure: closure, in: context) {
+                found.append(ignored)
+            }
+            if !hasOwnQueue, let decoding = decoding(operation, closure: closure, in: context) {
                 found.append(decoding)
             }
             return found
@@ -20,7 +22,7 @@ enum ListenerErrors {
     }
 
     private static func ignored(
-        _ operation: Operation, _ closure: ClosureExprSyntax, _ context: CheckContext
+        _ operation: Operation, closure: ClosureExprSyntax, in context: CheckContext
     ) -> Finding? {
         let name: String
         switch closure.parameterNames {
@@ -37,7 +39,7 @@ enum ListenerErrors {
             return nil
         }
         return context.finding(
-            .listenerErrorIgnored, operation,
+            .listenerErrorIgnored, at: operation,
             name == "_"
                 ? "This listener has no error handler."
                 : "This listener ignores `\(name)`.",
@@ -55,7 +57,7 @@ enum ListenerErrors {
     }
 
     private static func decoding(
-        _ operation: Operation, _ closure: ClosureExprSyntax, _ context: CheckContext
+        _ operation: Operation, closure: ClosureExprSyntax, in context: CheckContext
     ) -> Finding? {
         guard let query = operation.query, query.limit == .none,
             !ListenerCosts.isBounded(query)

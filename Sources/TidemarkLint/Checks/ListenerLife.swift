@@ -18,7 +18,7 @@ enum ListenerLife {
             switch fate(of: ExprSyntax(call)) {
             case .discarded: found.append(discarded(operation, context))
             case .kept(let name) where !removals.has(name):
-                found.append(neverRemoved(operation, name, context))
+                found.append(neverRemoved(operation, name: name, in: context))
             case .returned: found += dropped(operation, context)
             default: break
             }
@@ -104,7 +104,7 @@ enum ListenerLife {
 
     private static func discarded(_ operation: Operation, _ context: CheckContext) -> Finding {
         context.finding(
-            .listenerNeverRemoved, operation,
+            .listenerNeverRemoved, at: operation,
             "The returned registration is dropped, so the listener cannot be removed.",
             because: consequence,
             mend: "Keep the `ListenerRegistration` and call `remove()` when the screen goes or the "
@@ -113,10 +113,10 @@ enum ListenerLife {
     }
 
     private static func neverRemoved(
-        _ operation: Operation, _ name: String, _ context: CheckContext
+        _ operation: Operation, name: String, in context: CheckContext
     ) -> Finding {
         context.finding(
-            .listenerNeverRemoved, operation,
+            .listenerNeverRemoved, at: operation,
             "The listener is stored in `\(name)`, but nothing calls `remove()` on it.",
             because: consequence,
             mend: "Call `\(name).remove()` when the screen goes or the user signs out.")
@@ -163,11 +163,11 @@ enum ListenerLife {
         var found: [Place: Finding] = [:]
         for (body, name, place) in bodies.sorted(by: { $0.place > $1.place }) {
             for operation in context.graph.performed(in: body) where operation.kind == .listen {
-                guard !isGuarded(body, operation, context),
+                guard !isGuarded(body, operation: operation, in: context),
                     let call = operation.call, !removals.follow(fate(of: ExprSyntax(call)))
                 else { continue }
                 found[operation.place] = context.finding(
-                    .listenerOnAppear, operation,
+                    .listenerOnAppear, at: operation,
                     "`\(name)` (\(place.short)) adds this listener again each time, and nothing "
                         + "removes the one before.",
                     because: "After ten appearances ten listeners read, and bill, each change, and "
@@ -181,7 +181,7 @@ enum ListenerLife {
 
     /// Returns true if a condition or an earlier return can prevent a second listener.
     private static func isGuarded(
-        _ body: Syntax, _ operation: Operation, _ context: CheckContext
+        _ body: Syntax, operation: Operation, in context: CheckContext
     ) -> Bool {
         let function = operation.node.enclosingFunction
         let around = [body] + (function.map { [$0] } ?? [])

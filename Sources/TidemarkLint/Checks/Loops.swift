@@ -8,9 +8,9 @@ enum Loops {
             guard let loop = loop(around: operation.node, context) else { continue }
             if operation.isFromCache(context.evaluator) { continue }
             if operation.kind.isRead || operation.kind == .listen {
-                found += [read(operation, loop, context)].compactMap { $0 }
+                found += [read(operation, loop: loop, in: context)].compactMap { $0 }
             } else if operation.kind.isWrite, isAlone(operation) {
-                found.append(write(operation, loop, context))
+                found.append(write(operation, loop: loop, in: context))
             }
         }
         return found + throughFunctions(context)
@@ -131,7 +131,7 @@ enum Loops {
     // MARK: - Reads
 
     private static func read(
-        _ operation: Operation, _ loop: Loop, _ context: CheckContext
+        _ operation: Operation, loop: Loop, in context: CheckContext
     ) -> Finding? {
         if let query = operation.query,
             query.conditions.contains(where: {
@@ -141,11 +141,11 @@ enum Loops {
             return nil
         }
         return context.finding(
-            .readInLoop, operation,
+            .readInLoop, at: operation,
             operation.kind == .listen
                 ? "A listener is added for each of `\(loop.over.trimmedDescription.oneLine)`."
                 : "This is read once for each of `\(loop.over.trimmedDescription.oneLine)`.",
-            because: reason, mend: mending, estimate(loop, context))
+            because: reason, mend: mending, estimate: estimate(loop, context))
     }
 
     private static let reason =
@@ -158,7 +158,8 @@ enum Loops {
     private static func estimate(_ loop: Loop, _ context: CheckContext) -> Estimate {
         let count = context.scale.documents(of: loop.query)
         return Estimate(
-            count, "one read for each of \(count.grouped) elements", context.scale)
+            reads: count, reckoning: "one read for each of \(count.grouped) elements",
+            scale: context.scale)
     }
 
     /// Returns findings for calls in a loop to functions that read or write.
@@ -185,7 +186,7 @@ enum Loops {
                             .readInLoop, in: site.file, at: site.node.calledExpression.lastToken,
                             "`\(name)` reads (\(first.place.short)), and is called for each of "
                                 + "`\(loop.over.trimmedDescription.oneLine)`.",
-                            because: reason, mend: mending, estimate(loop, context)))
+                            because: reason, mend: mending, estimate: estimate(loop, context)))
                 } else if let first = writes.first {
                     found.append(
                         context.finding(
@@ -213,10 +214,10 @@ enum Loops {
         "Collect them in batches, `let batch = db.batch()`, of at most 500, and commit each once."
 
     private static func write(
-        _ operation: Operation, _ loop: Loop, _ context: CheckContext
+        _ operation: Operation, loop: Loop, in context: CheckContext
     ) -> Finding {
         context.finding(
-            .writesInLoop, operation,
+            .writesInLoop, at: operation,
             "This is written once for each of `\(loop.over.trimmedDescription.oneLine)`.",
             because: writeReason, mend: writeMending)
     }

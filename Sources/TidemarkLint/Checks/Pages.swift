@@ -40,9 +40,9 @@ enum Pages {
             return context.finding(
                 .offsetPage, in: site.file, at: argument,
                 "Each page reads all the ones before it again.", because: reason, mend: mending,
-                Estimate(
-                    size * pages * (pages + 1) / 2, mended: size * pages,
-                    "ten pages of 50, each with those before it", context.scale))
+                estimate: Estimate(
+                    reads: size * pages * (pages + 1) / 2, mended: size * pages,
+                    reckoning: "ten pages of 50, each with those before it", scale: context.scale))
         }
     }
 
@@ -77,7 +77,7 @@ enum Pages {
                 })
             else { return nil }
             return context.finding(
-                .timestampInDefaults, operation,
+                .timestampInDefaults, at: operation,
                 """
                 This query reads items newer than `\(condition.text)`, which is stored in \
                 UserDefaults.

@@ -19,8 +19,11 @@ enum QueryProofs {
                 context.cannotTell(operation.place, "which query this is")
                 return []
             }
-            return [index(facts, operation, context), proof(facts, operation, context)]
-                .compactMap { $0 }
+            return [
+                index(facts, operation: operation, in: context),
+                proof(facts, operation: operation, in: context),
+            ]
+            .compactMap { $0 }
         }
     }
 
@@ -32,7 +35,7 @@ enum QueryProofs {
     // MARK: - Indexes
 
     private static func index(
-        _ facts: QueryFacts, _ operation: Operation, _ context: CheckContext
+        _ facts: QueryFacts, operation: Operation, in context: CheckContext
     ) -> Finding? {
         guard let indexes = context.indexes, let query = ModelQuery(facts, uid: "a").query else {
             return nil
@@ -41,7 +44,7 @@ enum QueryProofs {
         let missing = IndexRequirement(query, in: indexes).missing
         guard let first = missing.first else { return nil }
         return context.finding(
-            .missingIndex, operation,
+            .missingIndex, at: operation,
             "This query needs an index that `firestore.indexes.json` does not have: "
                 + "\(first.sentence).",
             because: "In production it fails with `FAILED_PRECONDITION`, each time.",
@@ -52,7 +55,7 @@ enum QueryProofs {
     // MARK: - Rules
 
     private static func proof(
-        _ facts: QueryFacts, _ operation: Operation, _ context: CheckContext
+        _ facts: QueryFacts, operation: Operation, in context: CheckContext
     ) -> Finding? {
         guard let rules = context.rules else { return nil }
         var lacking: [MissingCondition] = []
@@ -80,7 +83,7 @@ enum QueryProofs {
                 + missing.prefix(3).map { "`\($0.replacing("\"user\"", with: "uid"))`" }
                 .joined(separator: " or ") + "."
         return context.finding(
-            .unprovableQuery, operation,
+            .unprovableQuery, at: operation,
             "The rules refuse this query of `\(facts.name)`, also for a user who is signed in.",
             because: """
                 Rules are not filters: the query itself must exclude every document that they \

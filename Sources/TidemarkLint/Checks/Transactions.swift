@@ -10,13 +10,13 @@ enum Transactions {
                 let closure = operation.call?.transactionBody
             else { return nil }
             let name = closure.parameterNames?.first ?? "$0"
-            return finding(in: closure, name, operation, context)
+            return finding(in: closure, name: name, operation: operation, context: context)
         }
     }
 
     private static func finding(
-        in closure: ClosureExprSyntax, _ name: String, _ operation: Operation,
-        _ context: CheckContext
+        in closure: ClosureExprSyntax, name: String, operation: Operation,
+        context: CheckContext
     ) -> Finding? {
         let calls = closure.statements.all(FunctionCallExprSyntax.self).filter {
             $0.receiver?.lastName == name

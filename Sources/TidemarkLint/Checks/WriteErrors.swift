@@ -11,14 +11,14 @@ enum WriteErrors {
             else { return nil }
             if let attempt = attempt(around: operation.node) {
                 return isOptional(attempt) && isDropped(attempt)
-                    ? dropped(operation, attempt, context) : nil
+                    ? dropped(operation, attempt: attempt, in: context) : nil
             }
             // Tidemark keeps what the server refuses.
             guard hasFirebase, let call = operation.call, isLeftAlone(call, operation) else {
                 return nil
             }
             return context.finding(
-                .writeErrorIgnored, operation, "The result of this write is ignored.",
+                .writeErrorIgnored, at: operation, "The result of this write is ignored.",
                 because: "When the rules or the server refuse it, FirebaseFirestore reverts it "
                     + "on the device, and neither the app nor the user learns of it.",
                 mend: "Give it a completion that shows or reports the error, or write "
@@ -27,7 +27,7 @@ enum WriteErrors {
     }
 
     private static func dropped(
-        _ operation: Operation, _ attempt: TryExprSyntax, _ context: CheckContext
+        _ operation: Operation, attempt: TryExprSyntax, in context: CheckContext
     ) -> Finding {
         context.finding(
             .writeErrorIgnored, in: operation.file, at: attempt.tryKeyword,

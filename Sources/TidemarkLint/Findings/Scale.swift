@@ -44,7 +44,7 @@ package struct Estimate: Codable, Sendable, Hashable {
     /// The calculation of the reads per open.
     package var reckoning: String
 
-    init(_ reads: Int, mended: Int? = nil, _ reckoning: String, _ scale: Scale) {
+    init(reads: Int, mended: Int? = nil, reckoning: String, scale: Scale) {
         self.reads = reads
         self.mended = mended
         opens = scale.opens

@@ -14,7 +14,7 @@ final class CallGraph {
     /// The functions that each function calls.
     private var called: [SyntaxIdentifier: [FunctionFacts]] = [:]
 
-    init(_ project: Project, _ evaluator: Evaluator, _ operations: [Operation]) {
+    init(project: Project, evaluator: Evaluator, operations: [Operation]) {
         self.project = project
         self.evaluator = evaluator
         self.operations = operations

@@ -10,7 +10,9 @@ struct OperationFinder {
         var found: [Operation] = []
         for (name, kind) in Self.kinds {
             for site in project.calls[name] ?? [] {
-                if let operation = operation(name, kind, site) { found.append(operation) }
+                if let operation = operation(name, kind: kind, site: site) {
+                    found.append(operation)
+                }
             }
         }
         for (node, file) in project.sequences {
@@ -36,11 +38,11 @@ struct OperationFinder {
     ]
 
     private func operation(
-        _ name: String, _ kind: Operation.Kind, _ site: Project.CallSite
+        _ name: String, kind: Operation.Kind, site: Project.CallSite
     ) -> Operation? {
         guard let base = site.node.receiver else { return nil }
         let receiver = evaluator.value(base)
-        guard isOfFirestore(name, receiver, site.node) else { return nil }
+        guard isOfFirestore(name, receiver: receiver, node: site.node) else { return nil }
         return Operation(
             kind: kind, receiver: receiver, node: ExprSyntax(site.node), call: site.node,
             file: site.file)
@@ -49,7 +51,7 @@ struct OperationFinder {
     /// Returns true for an operation of Firestore, and false for a method of the project with the
     /// same name.
     private func isOfFirestore(
-        _ name: String, _ receiver: Known, _ node: FunctionCallExprSyntax
+        _ name: String, receiver: Known, node: FunctionCallExprSyntax
     ) -> Bool {
         switch receiver {
         case .query, .document, .aggregate, .batch, .transaction, .database: return true

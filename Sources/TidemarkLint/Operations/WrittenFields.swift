@@ -16,7 +16,7 @@ struct WrittenField {
     static func fields(of operation: Operation, _ context: CheckContext) -> [WrittenField] {
         guard let data = data(of: operation) else { return [] }
         var found: [WrittenField] = []
-        collect(data, isInCall: true, isInList: false, context, 0, &found)
+        collect(data, isInCall: true, isInList: false, in: context, depth: 0, into: &found)
         if let name = data.bare.as(DeclReferenceExprSyntax.self)?.baseName.bare {
             found += assigned(to: name, before: operation.node, context)
         }
@@ -34,8 +34,8 @@ struct WrittenField {
     }
 
     private static func collect(
-        _ node: ExprSyntax, isInCall: Bool, isInList: Bool, _ context: CheckContext, _ depth: Int,
-        _ found: inout [WrittenField]
+        _ node: ExprSyntax, isInCall: Bool, isInList: Bool, in context: CheckContext, depth: Int,
+        into found: inout [WrittenField]
     ) {
         guard depth < 5 else { return }
         var bare = node.bare
@@ -55,26 +55,29 @@ struct WrittenField {
                     WrittenField(
                         key: key, value: element.value, isInCall: isInCall, isInList: isInList))
                 collect(
-                    element.value, isInCall: isInCall, isInList: isInList, context, depth + 1,
-                    &found)
+                    element.value, isInCall: isInCall, isInList: isInList, in: context,
+                    depth: depth + 1,
+                    into: &found)
             }
         } else if let list = bare.as(ArrayExprSyntax.self) {
             for element in list.elements {
                 collect(
-                    element.expression, isInCall: isInCall, isInList: true, context, depth + 1,
-                    &found)
+                    element.expression, isInCall: isInCall, isInList: true, in: context,
+                    depth: depth + 1,
+                    into: &found)
             }
         } else if bare.is(DeclReferenceExprSyntax.self), depth < 3,
             let definition = context.definition(of: bare)
         {
             collect(
-                definition, isInCall: false, isInList: isInList, context, depth + 1, &found)
+                definition, isInCall: false, isInList: isInList, in: context, depth: depth + 1,
+                into: &found)
         } else if let call = bare.as(FunctionCallExprSyntax.self) {
             if call.calledName == "arrayUnion" {
                 for argument in call.arguments {
                     collect(
-                        argument.expression, isInCall: isInCall, isInList: true, context,
-                        depth + 1, &found)
+                        argument.expression, isInCall: isInCall, isInList: true, in: context,
+                        depth: depth + 1, into: &found)
                 }
             } else if let name = call.calledExpression.as(DeclReferenceExprSyntax.self)?.baseName
                 .bare,

@@ -65,7 +65,7 @@ private final class Indexer: SyntaxVisitor {
     }
 
     private func begin(
-        _ name: String, _ inheritance: InheritanceClauseSyntax?, _ node: some SyntaxProtocol
+        _ name: String, inheritance: InheritanceClauseSyntax?, node: some SyntaxProtocol
     ) -> SyntaxVisitorContinueKind {
         owners.append(name)
         let facts = project.type(named: name)
@@ -75,22 +75,22 @@ private final class Indexer: SyntaxVisitor {
     }
 
     override func visit(_ node: ClassDeclSyntax) -> SyntaxVisitorContinueKind {
-        begin(node.name.bare, node.inheritanceClause, node)
+        begin(node.name.bare, inheritance: node.inheritanceClause, node: node)
     }
     override func visitPost(_ node: ClassDeclSyntax) { owners.removeLast() }
 
     override func visit(_ node: StructDeclSyntax) -> SyntaxVisitorContinueKind {
-        begin(node.name.bare, node.inheritanceClause, node)
+        begin(node.name.bare, inheritance: node.inheritanceClause, node: node)
     }
     override func visitPost(_ node: StructDeclSyntax) { owners.removeLast() }
 
     override func visit(_ node: ActorDeclSyntax) -> SyntaxVisitorContinueKind {
-        begin(node.name.bare, node.inheritanceClause, node)
+        begin(node.name.bare, inheritance: node.inheritanceClause, node: node)
     }
     override func visitPost(_ node: ActorDeclSyntax) { owners.removeLast() }
 
     override func visit(_ node: EnumDeclSyntax) -> SyntaxVisitorContinueKind {
-        let result = begin(node.name.bare, node.inheritanceClause, node)
+        let result = begin(node.name.bare, inheritance: node.inheritanceClause, node: node)
         for member in node.memberBlock.members {
             for element in member.decl.as(EnumCaseDeclSyntax.self)?.elements ?? [] {
                 let raw = element.rawValue?.value.as(StringLiteralExprSyntax.self)?.literal
@@ -103,13 +103,13 @@ private final class Indexer: SyntaxVisitor {
     override func visitPost(_ node: EnumDeclSyntax) { owners.removeLast() }
 
     override func visit(_ node: ProtocolDeclSyntax) -> SyntaxVisitorContinueKind {
-        begin(node.name.bare, node.inheritanceClause, node)
+        begin(node.name.bare, inheritance: node.inheritanceClause, node: node)
     }
     override func visitPost(_ node: ProtocolDeclSyntax) { owners.removeLast() }
 
     override func visit(_ node: ExtensionDeclSyntax) -> SyntaxVisitorContinueKind {
         let name = node.extendedType.lastName ?? node.extendedType.trimmedDescription
-        return begin(name, node.inheritanceClause, node)
+        return begin(name, inheritance: node.inheritanceClause, node: node)
     }
     override func visitPost(_ node: ExtensionDeclSyntax) { owners.removeLast() }
 

@@ -11,7 +11,7 @@ extension Evaluator {
         switch value {
         case .instance("UserDefaults"), .kept: return .kept
         case .instance(let owner): return member(name, of: owner, with: value, scope)
-        case .metatype(let owner): return staticMember(name, of: owner, base, scope)
+        case .metatype(let owner): return staticMember(name, of: owner, base: base, in: scope)
         case .deviceTime: return .deviceTime
         case .symbol(let text) where name == "rawValue": return .text(text)
         case .text where name == "rawValue": return value
@@ -47,7 +47,7 @@ extension Evaluator {
     }
 
     private func staticMember(
-        _ name: String, of owner: String, _ base: ExprSyntax, _ scope: Scope
+        _ name: String, of owner: String, base: ExprSyntax, in scope: Scope
     ) -> Known {
         if owner == "UserDefaults" { return .instance(owner) }
         if owner == "Date", name == "now" { return .deviceTime }
@@ -84,8 +84,8 @@ extension Evaluator {
         }
         guard let name = node.calledName else { return .unknown }
         let base = node.receiver.map { value($0, scope) }
-        if let found = firestore(name, node, base, scope) { return found }
-        if let found = ordinary(name, node, base, scope) { return found }
+        if let found = firestore(name, node: node, base: base, in: scope) { return found }
+        if let found = ordinary(name, node: node, base: base, in: scope) { return found }
         guard let function = function(called: node, base, scope) else {
             if base == nil, name.first?.isUppercase == true { return .instance(name) }
             if case .metatype? = base, name.first?.isUppercase == true { return .instance(name) }
@@ -97,7 +97,7 @@ extension Evaluator {
 
     /// Evaluates calls of Firestore's own API whose results are followed further.
     private func firestore(
-        _ name: String, _ node: FunctionCallExprSyntax, _ base: Known?, _ scope: Scope
+        _ name: String, node: FunctionCallExprSyntax, base: Known?, in scope: Scope
     ) -> Known? {
         if name == "firestore" || name == "Firestore" {
             if base == .metatype("Firestore") || base == nil && name == "Firestore" {
@@ -106,13 +106,13 @@ extension Evaluator {
             return nil
         }
         switch (name, base) {
-        case ("collection", .some(let base)): return collection(node, base, scope)
+        case ("collection", .some(let base)): return collection(node, base: base, in: scope)
         case ("collectionGroup", .some):
             var facts = QueryFacts()
             facts.isGroup = true
             facts.path = segments(node, scope)
             return .query(facts)
-        case ("document", .some(let base)): return document(node, base, scope)
+        case ("document", .some(let base)): return document(node, base: base, in: scope)
         case ("batch", .some) where node.arguments.isEmpty: return .batch
         case ("getDocuments", .some(let base)): return .querySnapshot(base.query ?? .unknown)
         case ("getDocument", .some):
@@ -120,12 +120,12 @@ extension Evaluator {
         case ("addSnapshotListener", .some): return .registration
         case ("aggregate", .query(let facts)?): return .aggregate(facts)
         case ("data", .documentSnapshot?), ("get", .documentSnapshot?): return .fieldOfDocument
-        default: return chain(name, node, base, scope).map(Known.query)
+        default: return chain(name, node: node, base: base, in: scope).map(Known.query)
         }
     }
 
     private func collection(
-        _ node: FunctionCallExprSyntax, _ base: Known, _ scope: Scope
+        _ node: FunctionCallExprSyntax, base: Known, in scope: Scope
     ) -> Known? {
         guard node.arguments.count == 1, node.arguments.first?.label == nil else { return nil }
         var facts: QueryFacts
@@ -145,7 +145,7 @@ extension Evaluator {
     }
 
     private func document(
-        _ node: FunctionCallExprSyntax, _ base: Known, _ scope: Scope
+        _ node: FunctionCallExprSyntax, base: Known, in scope: Scope
     ) -> Known? {
         guard node.arguments.count <= 1, node.arguments.first.map({ $0.label == nil }) ?? true
         else { return nil }
@@ -197,7 +197,7 @@ extension Evaluator {
 
     /// Evaluates common names for clocks and for values that are stored elsewhere.
     private func ordinary(
-        _ name: String, _ node: FunctionCallExprSyntax, _ base: Known?, _ scope: Scope
+        _ name: String, node: FunctionCallExprSyntax, base: Known?, in scope: Scope
     ) -> Known? {
         switch (name, base) {
         case ("Date", nil), ("Timestamp", nil):

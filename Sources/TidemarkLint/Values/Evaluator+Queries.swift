@@ -8,7 +8,7 @@ extension Evaluator {
 
     /// Returns the query that a call derives from another; nil for other calls.
     func chain(
-        _ name: String, _ node: FunctionCallExprSyntax, _ base: Known?, _ scope: Scope
+        _ name: String, node: FunctionCallExprSyntax, base: Known?, in scope: Scope
     ) -> QueryFacts? {
         guard let base else { return nil }
         let first = node.arguments.first
@@ -28,12 +28,12 @@ extension Evaluator {
         case .unknown, .instance: facts = .unknown
         default: return nil
         }
-        apply(name, node, to: &facts, scope)
+        apply(name, node: node, to: &facts, in: scope)
         return facts
     }
 
     private func apply(
-        _ name: String, _ node: FunctionCallExprSyntax, to facts: inout QueryFacts, _ scope: Scope
+        _ name: String, node: FunctionCallExprSyntax, to facts: inout QueryFacts, in scope: Scope
     ) {
         let arguments = Array(node.arguments)
         switch name {
