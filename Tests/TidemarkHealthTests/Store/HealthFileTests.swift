@@ -14,11 +14,11 @@ import TidemarkStore
 
     private func file(_ name: String) -> String { scratch.path + "/" + name }
 
-    private func days(_ db: HealthConnection) throws -> [Int64] {
+    private static func days(_ db: HealthConnection) throws -> [Int64] {
         try db.rows("SELECT day FROM changed ORDER BY day") { $0.integer(0) }
     }
 
-    private func insert(_ day: Int64, _ db: HealthConnection) throws {
+    private static func insert(_ day: Int64, _ db: HealthConnection) throws {
         try db.execute("INSERT INTO changed (day, number) VALUES (?, 1)", [day])
     }
 
@@ -26,7 +26,7 @@ import TidemarkStore
     private func makeOld(_ path: String, with step: String? = nil) throws {
         let database = try HealthDatabase(path: path)
         try database.write { db in
-            try insert(7, db)
+            try Self.insert(7, db)
             if let step {
                 try db.execute("INSERT INTO migration (name) VALUES (?)", values: [.text(step)])
             }
@@ -44,7 +44,7 @@ import TidemarkStore
         for _ in 1...2 {
             let database = try HealthDatabase(path: path)
             try database.read { db in
-                #expect(try days(db) == [7])
+                #expect(try Self.days(db) == [7])
                 let steps = try db.rows("SELECT name FROM migration ORDER BY rowid") { $0.text(0) }
                 #expect(steps == HealthSchema.steps.map(\.name))
             }
@@ -74,38 +74,38 @@ import TidemarkStore
         let database = try HealthDatabase(path: file("a.sqlite"))
         #expect(throws: Refused.self) {
             try database.write { db in
-                try insert(1, db)
+                try Self.insert(1, db)
                 throw Refused()
             }
         }
         let added = try database.write(keeping: { _ in false }) { db in
-            try insert(2, db)
-            return try days(db)
+            try Self.insert(2, db)
+            return try Self.days(db)
         }
         #expect(added == [2])
-        #expect(try database.read(days) == [])
-        try database.write { try insert(3, $0) }
-        #expect(try database.read(days) == [3])
+        #expect(try database.read(Self.days) == [])
+        try database.write { try Self.insert(3, $0) }
+        #expect(try database.read(Self.days) == [3])
         #expect(throws: StoreError.self) {
-            try database.read { db in try insert(4, db) }
+            try database.read { db in try Self.insert(4, db) }
         }
-        #expect(try database.read(days) == [3])
+        #expect(try database.read(Self.days) == [3])
     }
 
     @Test func `readers see the state before an unfinished write, and wait for no writer`() throws {
         let database = try HealthDatabase(path: file("a.sqlite"))
-        try database.write { try insert(1, $0) }
+        try database.write { try Self.insert(1, $0) }
         try database.write { db in
-            try insert(2, db)
-            #expect(try database.read(days) == [1])
+            try Self.insert(2, db)
+            #expect(try database.read(Self.days) == [1])
             // A reader keeps its state while others begin.
             try database.read { first in
-                #expect(try days(first) == [1])
-                let both = try database.read { try database.read(days) + days($0) }
+                #expect(try Self.days(first) == [1])
+                let both = try database.read { try database.read(Self.days) + Self.days($0) }
                 #expect(both == [1, 1])
             }
         }
-        #expect(try database.read(days) == [1, 2])
+        #expect(try database.read(Self.days) == [1, 2])
     }
 
     @Test func `more readers than connections take turns, and writers too`() throws {
@@ -117,18 +117,18 @@ import TidemarkStore
             Thread.detachNewThread {
                 defer { group.leave() }
                 do {
-                    try database.write { try insert(number, $0) }
+                    try database.write { try Self.insert(number, $0) }
                     try database.read { db in
                         reading.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
                         defer { reading.withLock { $0.now -= 1 } }
-                        let held = try days(db)
+                        let held = try Self.days(db)
                         #expect(held.contains(number))
                     }
                 } catch { Issue.record("\(error)") }
             }
         }
         group.wait()
-        #expect(try database.read(days).count == 40)
+        #expect(try database.read(Self.days).count == 40)
         #expect(reading.withLock { $0.most } <= 3)
     }
 
@@ -137,7 +137,7 @@ import TidemarkStore
         let database = try HealthDatabase(path: path)
         for round in Int64(0)..<12 {
             try database.write { db in
-                for day in 0..<20_000 { try insert(round * 20_000 + Int64(day), db) }
+                for day in 0..<20_000 { try Self.insert(round * 20_000 + Int64(day), db) }
             }
         }
         let size = try #require(
