@@ -132,7 +132,7 @@ let embedded = [
         stage.js tools.js values.js icon.svg
         """
     ),
-    "TidemarkShow": ("Assets", "show.css show.js"),
+    "TidemarkShow": ("Assets", "show.css show.js player.js"),
     "ExampleKit": (
         "Rules",
         "chats.rules health.rules homes.rules messages.rules stamps.rules messages.indexes.json"

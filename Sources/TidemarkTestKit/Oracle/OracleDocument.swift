@@ -1,24 +1,24 @@
-import TidemarkModel
+package import TidemarkModel
 
 /// A document with pending writes on top, as a client must show it. The effects of mutations and
 /// transforms are written from Firestore's documentation ("Add data", "Update a document"), for
 /// tests to compare with.
-struct OracleDocument {
+package struct OracleDocument {
     /// The fields; nil if the document does not exist.
-    private(set) var fields: MapValue?
+    package private(set) var fields: MapValue?
     /// True if a pending write affects the document.
-    private(set) var isWritten = false
+    package private(set) var isWritten = false
     /// The version on the server; nil if the document does not exist there, or if the version is
     /// not known.
     private let version: Timestamp?
 
-    init(fields: MapValue?, version: Timestamp?) {
+    package init(fields: MapValue?, version: Timestamp?) {
         self.fields = fields
         self.version = fields == nil ? nil : version
     }
 
     /// - Parameter time: The time of the write on the device's clock.
-    mutating func apply(_ mutation: Mutation, at time: Timestamp) {
+    package mutating func apply(_ mutation: Mutation, at time: Timestamp) {
         switch mutation.precondition {
         case .none: break
         case .exists(let isThere): if (fields != nil) != isThere { return }
