@@ -47,6 +47,7 @@ public final class Feed: Sendable {
     public init() {}
 
     public var stubIsListening: Bool { state.withLock(\.isListening) }
+    var isLive: Bool { get async { stubIsListening } }
     func setListening(_ isListening: Bool) { state.withLock { $0.isListening = isListening } }
     var stateNumber: Int { get async { state.withLock(\.number) } }
     func open() async throws(FirestoreError) {}
