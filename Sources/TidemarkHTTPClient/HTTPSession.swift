@@ -27,10 +27,6 @@ package final class HTTPSession: Sendable {
         configuration.httpCookieAcceptPolicy = .never
         configuration.urlCredentialStorage = nil
         configuration.timeoutIntervalForRequest = Double(silence.components.seconds)
-        #if !canImport(FoundationNetworking)
-            // Callers retry, so a missing network is an error immediately.
-            configuration.waitsForConnectivity = false
-        #endif
         exchanges = HTTPExchanges(maxRedirects: maxRedirects)
         session = URLSession(
             configuration: configuration, delegate: exchanges, delegateQueue: nil)

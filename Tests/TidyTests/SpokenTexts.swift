@@ -242,7 +242,7 @@ enum UnspokenTexts {
                 "TidemarkHealth/Import/HealthImport.swift": 1,
                 "TidemarkHealth/Import/SpillFile.swift": 1,
                 "TidemarkHealth/Store/MeasurementMerge.swift": 1,
-                "TidemarkHealth/Store/RawStatement.swift": 1,
+                "TidemarkHealth/Store/HealthConnection.swift": 2,
             ]
         ),
         (
@@ -270,7 +270,7 @@ enum UnspokenTexts {
             "a word of a format, of a protocol or of another's text, or a name inside the code",
             [
                 "Tidemark/Client/FirestoreError+Retry.swift": 1,
-                "Tidemark/Codable/CodingKeys.swift": 1, "TidemarkModel/JSON/ValueJSON.swift": 2,
+                "Tidemark/Codable/CodingKeys.swift": 1,
                 "TidemarkApp/Accounts/Shell/AccountJobs+Acts.swift": 1,
                 "TidemarkApp/Accounts/Shell/AccountJobs.swift": 1,
                 "TidemarkApp/Ready/Rank.swift": 1,
@@ -280,6 +280,7 @@ enum UnspokenTexts {
                 "TidemarkHealth/Generator/GeneratedLife.swift": 1,
                 "TidemarkHealth/Samples/HealthKind.swift": 2,
                 "TidemarkHealth/Samples/HealthSource.swift": 2,
+                "TidemarkHealth/Store/HealthSchema.swift": 2,
                 "TidemarkHealth/Store/HealthSnapshot.swift": 2,
                 "TidemarkSync/Calls/RPCStatus+Retry.swift": 1,
                 "TidemarkSync/Calls/RetryTable.swift": 1,

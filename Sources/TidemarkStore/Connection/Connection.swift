@@ -31,7 +31,8 @@ package final class Connection: @unchecked Sendable {
 
     /// - Parameters:
     ///   - handle: The open database. The caller closes it, after ``close()``.
-    ///   - longestLog: The length of the log in pages from which ``commit()`` moves it into the file.
+    ///   - longestLog: The length of the log in pages from which ``commit()`` moves it into the
+    ///     file.
     package init(handle: OpaquePointer, longestLog: Int) {
         self.handle = handle
         self.longestLog = longestLog

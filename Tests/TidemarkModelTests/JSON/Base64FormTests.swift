@@ -18,17 +18,19 @@ import TidemarkModel
         "A", "AA", "AAA", "A===", "====", "AA=A", "=AAA", "AAAA=", "AA==AAAA", "AA-_", "AA A",
         "AAA\n", "ÄÄ==", "AAAAA===",
     ])
-    func `what Foundation refuses is refused`(text: String) {
-        #expect(Data(base64Encoded: text) == nil)
+    func `another letter and a wrong padding are refused`(text: String) {
         #expect(Base64Form.bytes(in: text) == nil)
     }
 
-    @Test func `of random letters, what Foundation takes is taken`() {
+    /// Foundation on Linux also takes padding in the middle of a group, and ignores letters after it.
+    @Test func `of random letters, the groups that RFC 4648 defines give Foundation's bytes`() {
         let letters = Array("AZaz09+/==-\n ")
+        let form = #/([AZaz09+\/]{4})*([AZaz09+\/]{2}==|[AZaz09+\/]{3}=)?/#
         var taken = 0
         for _ in 0..<20_000 {
             let text = String((0..<Int.random(in: 0...8)).map { _ in letters.randomElement()! })
-            let bytes = Data(base64Encoded: text).map { [UInt8]($0) }
+            let isForm = text.wholeMatch(of: form) != nil
+            let bytes = isForm ? Data(base64Encoded: text).map { [UInt8]($0) } : nil
             #expect(Base64Form.bytes(in: text) == bytes, "\(text)")
             if bytes != nil { taken += 1 }
         }
