@@ -79,7 +79,7 @@ public class DocumentSnapshot: @unchecked Sendable {
     /// Two names that differ only in the composition of an accent are two fields of Firestore, but
     /// one key of a Swift dictionary. The dictionary holds the first name in the order of bytes,
     /// with its own value. The log names the other field, which `get(_:)` of a `FieldPath` returns;
-    /// ``fieldNames(in:)`` lists both. To write such a document, use `updateData` with a `FieldPath`
+    /// `fieldNames(in:)` lists both. To write such a document, use `updateData` with a `FieldPath`
     /// for each field: `setData` of this dictionary would remove the other field, and is refused.
     public func data() -> [String: Any]? { data(with: .none) }
 

@@ -67,7 +67,7 @@ public struct AccountsEndpoint: Hashable, Sendable {
     /// - Parameters:
     ///   - key: The API key in `GoogleService-Info.plist`.
     ///   - bundleID: The bundle identifier to which the key is restricted; the running app's by
-    ///     default. An extension passes its app's: ``GoogleServiceInfo/bundleID``.
+    ///     default. An extension passes its app's: `GoogleServiceInfo.bundleID`.
     public static func cloud(
         key: String, bundleID: String? = Bundle.main.bundleIdentifier
     ) -> AccountsEndpoint {
@@ -78,7 +78,10 @@ public struct AccountsEndpoint: Hashable, Sendable {
 
     /// `tidemark serve`, or another emulator, for example `localhost:9099`, without TLS.
     ///
-    /// - Parameter bundleID: The identifier that `--accounts-ios-bundle` demands.
+    /// - Parameters:
+    ///   - host: The host and the port.
+    ///   - key: The API key; a local server accepts any text.
+    ///   - bundleID: The identifier that `--accounts-ios-bundle` demands.
     public static func local(
         _ host: String, key: String = "tidemark", bundleID: String? = nil
     ) -> AccountsEndpoint {
