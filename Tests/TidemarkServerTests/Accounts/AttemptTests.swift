@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkServer
 
-/// How often one may try, and codes that are sent.
+/// The server limits attempts to sign in, and the codes that it sends.
 struct AttemptTests {
     private let stopped = "TOO_MANY_ATTEMPTS_TRY_LATER"
 

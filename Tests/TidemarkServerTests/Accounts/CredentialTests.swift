@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkServer
 
-/// Which changes of an account end its sessions, and which do not.
+/// Some changes of an account end its sessions; other changes keep them.
 struct CredentialTests {
     typealias Change = @Sendable (inout [String: JSONTree]) -> Void
 
@@ -24,7 +24,7 @@ struct CredentialTests {
         ("the same number", { $0["phoneNumber"] = .text("+1 555-0100") }),
     ]
 
-    /// An account with an address, a number and a password, a second after it was signed in to.
+    /// Returns an account with an address, a number and a password, one second after a sign-in.
     private func begin(
         _ mode: AccountsSettings.Mode
     ) throws -> (accounts: TestAccounts, session: TestSession) {

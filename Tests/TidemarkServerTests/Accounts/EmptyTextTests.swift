@@ -2,7 +2,8 @@ import Testing
 
 @testable import TidemarkServer
 
-/// An empty text is a wrong one, and no missing one. Each call says which it was.
+/// The server refuses an empty text as invalid, and an absent field as missing. Only an empty
+/// password in `signInWithPassword` or `signUp` is refused as missing.
 struct EmptyTextTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let method: AccountMethod

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkServer
 
-/// Signing in by a code that a phone was sent.
+/// A user signs in with a code that was sent to a phone.
 struct PhoneTests {
     private static let number = "+15550100"
 
@@ -122,7 +122,8 @@ struct PhoneTests {
         #expect(linked.fields["localId"] == .text(ann.localID))
         #expect(linked.fields["isNewUser"] == .bool(false))
         #expect(accounts.refusal(.lookup, token: ann.token) == nil, "adding ends nothing")
-        // Another account is told that it is taken, and gets a proof in place of the code.
+        // The number belongs to another account, so the call returns a temporary proof instead of a
+        // session.
         let bea = try accounts.signUp("bea@example.com")
         let taken = try accounts.call(
             .signInWithPhoneNumber, fields(send(accounts), ["idToken": .text("shown")]),

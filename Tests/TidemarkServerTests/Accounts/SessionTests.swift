@@ -5,7 +5,7 @@ import TidemarkStore
 
 @testable import TidemarkServer
 
-/// How long tokens are good, and what ends them.
+/// Tokens are valid for a limited time, and some events end them earlier.
 struct SessionTests {
     @Test func `a token runs out after an hour, where tokens are signed`() throws {
         let accounts = try TestAccounts()
@@ -32,7 +32,7 @@ struct SessionTests {
     {
         let accounts = try TestAccounts()
         let first = try accounts.signUp().refreshToken
-        // The answer was lost, twice.
+        // The client did not receive the first two answers.
         _ = try accounts.refresh(first)
         _ = try accounts.refresh(first)
         let second = try accounts.refresh(first).refreshToken
@@ -45,7 +45,8 @@ struct SessionTests {
         let accounts = try TestAccounts()
         let stolen = try accounts.signUp().refreshToken
         let thiefs = try accounts.refresh(stolen).refreshToken
-        // The holder, who never saw that one, refreshes too: the thief's is not the newest any more.
+        // The holder did not receive that answer and refreshes too, so the thief's token is no
+        // longer the newest.
         _ = try accounts.refresh(stolen)
         #expect(accounts.refreshRefusal(thiefs) == .invalidRefreshToken)
         #expect(accounts.refreshRefusal(stolen) == .invalidRefreshToken)
@@ -96,7 +97,7 @@ struct SessionTests {
         let accounts = try TestAccounts()
         let session = try accounts.signUp()
         let other = try accounts.signIn()
-        // Another sign-in in this second voids nothing.
+        // Another sign-in in the same second ends no session.
         #expect(accounts.refusal(.lookup, token: session.token) == nil)
         let changed = TestSession(
             try accounts.call(.update, ["password": .text("secret-2")], token: session.token))

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkServer
 
-/// Accounts in one thread, with a clock that a test moves and chance that is a count.
+/// The accounts in one thread. A test moves the clock, and a counter replaces random numbers.
 final class TestAccounts {
     let core: AccountsCore
     private let time: TestTime
@@ -30,7 +30,7 @@ final class TestAccounts {
         set { time.seconds = newValue }
     }
 
-    /// No cryptography: what tests need is that it is the same again.
+    /// Returns the same digest for the same bytes. Tests need no cryptography.
     static func digest(_ bytes: [UInt8]) -> [UInt8] {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
@@ -56,7 +56,7 @@ final class TestAccounts {
         return reply
     }
 
-    /// Nil where it is not refused.
+    /// Returns nil if the call succeeds.
     func refusal(
         _ method: AccountMethod, _ fields: [String: JSONTree] = [:], admin: Bool = false,
         token: TokenFacts? = nil, _ change: (inout AccountCall) -> Void = { _ in }
@@ -101,14 +101,14 @@ final class TestAccounts {
         } catch { return error }
     }
 
-    /// The code that waits for an address.
+    /// Returns the newest code that was sent to an address.
     func code(_ email: String = "ann@example.com") throws -> String {
         let codes = try call(.listOobCodes, admin: true).fields["oobCodes"].elements
         return codes.last { $0.fields?["email"].text == email }?.fields?["oobCode"].text ?? ""
     }
 }
 
-/// What a sign-in brought.
+/// The result of a sign-in.
 struct TestSession {
     let localID: String
     let refreshToken: String
@@ -116,7 +116,7 @@ struct TestSession {
 
     init(_ reply: AccountReply) {
         var token = TokenFacts(reply.claims ?? [:])!
-        // No cryptography: what tests need is that it is another for each token.
+        // Tests need no cryptography, only a different signature for each token.
         token.signature = "\(reply.mark)"
         self.token = token
         localID = token.localID
@@ -135,7 +135,7 @@ final class TestTime: Sendable {
 final class TestCount: Sendable {
     private let count = Mutex<UInt64>(0)
 
-    /// Different each time.
+    /// Returns different bytes on each call.
     func bytes(_ length: Int) -> [UInt8] {
         let start = count.withLock { count in
             count += 1

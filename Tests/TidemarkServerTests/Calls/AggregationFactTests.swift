@@ -1,7 +1,7 @@
 import Testing
 import TidemarkModel
 
-/// What production was recorded to answer to aggregations: server-production-facts 5.
+/// The recorded answers of production to aggregations. Source: server-production-facts 5.
 struct AggregationFactTests {
     let server: TestServer
     private static let d = FieldPath(unchecked: ["d"])

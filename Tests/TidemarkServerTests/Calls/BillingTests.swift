@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkServer
 
-/// Billing rules beyond one read a document. The examples are Google's.
+/// The bill contains more than one read per document in some cases. The examples are Google's.
 struct BillingTests {
     private func field(_ name: String) -> FieldPath { FieldPath(unchecked: [name]) }
 
@@ -25,7 +25,7 @@ struct BillingTests {
         let equal = Filter.field(field("b"), .equal, .integer(1))
         #expect(!query(equal, by: Order(field("a")), Order(field("d"))).hasSeveralRangeFields)
         #expect(!query(range("a"), equal).hasSeveralRangeFields)
-        // Every client ends its orders with the name.
+        // Every client adds the name as the last order.
         #expect(
             !query(range("a"), by: Order(field("a")), Order(.documentID)).hasSeveralRangeFields)
         #expect(query(range("a"), name).hasSeveralRangeFields)
@@ -62,7 +62,7 @@ struct BillingTests {
             _ = try server.replies(.commit(CommitRequest(mutations: writes)))
         }
         _ = try server.query(query(range("a"), range("b")), label: "two")
-        // One document, and 1,200 entries of the first range.
+        // The bill contains one document and 1,200 entries of the first range.
         #expect(server.reads("two") == 3)
         _ = try server.query(query(range("b")), label: "one")
         #expect(server.reads("one") == 1)
@@ -90,7 +90,7 @@ struct BillingTests {
         try server.commit(set("c/b", [:]))
         let listen = server.listen(label: "first")
         let mark = token(listen.add(target(1, collection("c"))))
-        // Two quiet hours, listening.
+        // The client listens for two hours without a change.
         server.machine.advance(.seconds(7_200))
         listen.cancel()
         server.machine.advance(.seconds(29 * 60))

@@ -30,7 +30,7 @@ struct ClearTests {
         #expect(try server.ids(collection("c")).isEmpty)
         #expect(try server.ids(Query(collectionID: "deep", allDescendants: true)).isEmpty)
         #expect(server.server.meter().allSatisfy { $0.deletes == 0 })
-        // And the listens go on.
+        // The listens continue.
         try server.commit(set("c/new", ["n": .integer(1)]))
         #expect(brief(listen.take()) == ["new+1+3", "|"])
     }
@@ -92,7 +92,7 @@ struct ClearTests {
                 for _ in 0..<2 { _ = try server.replies(.commit(CommitRequest(mutations: writes))) }
                 try clear(server)
             }
-            // Closing writes SQLite's own log, which grows to a bound of its own, into the file.
+            // The close writes SQLite's own log into the file. That log grows up to its own limit.
             server.server.close()
             let file = folder.path + "/tidemark-server.sqlite"
             let size = try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int

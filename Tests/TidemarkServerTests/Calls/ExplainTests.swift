@@ -145,7 +145,8 @@ struct ExplainTests {
         #expect(status == RPCStatus(.failedPrecondition, "no matching index found."))
         let run = refusal { _ = try explain(query, analyze: true, server: strict) }
         #expect(run?.message.hasPrefix("The query requires an index.") == true)
-        // Where nothing is enforced the plan says what production would use.
+        // If the server enforces no indexes, the plan contains the indexes that production would
+        // use.
         let replies = try explain(query, analyze: false)
         #expect(
             replies[0].explain?.indexesUsed.map(\.properties) == ["(m ASC, n ASC, __name__ ASC)"])

@@ -4,9 +4,9 @@ import TidemarkModel
 @testable import TidemarkServer
 import TidemarkStore
 
-/// Documents that come, change and go, read as of every moment there was.
+/// Documents are created, changed and deleted, and are then read as of every commit.
 @Suite(.ownThread) struct HistoryTests {
-    /// What was there after each commit.
+    /// The documents after a commit.
     private struct Moment {
         let time: Timestamp
         let numbers: [String: Int64]
@@ -14,7 +14,8 @@ import TidemarkStore
 
     private static let names = ["a", "b", "c", "d"]
 
-    /// Most writes go to one document, so that it has more versions than are followed one by one.
+    /// Commits random changes. Most writes concern one document, which then has more versions than
+    /// the server follows one by one.
     private func live(_ server: TestServer, seed: UInt64) throws -> [Moment] {
         var random = SeededRandom(seed: seed)
         var numbers: [String: Int64] = [:]
@@ -28,7 +29,7 @@ import TidemarkStore
                     mutations.append(delete("c/\(name)"))
                     numbers[name] = nil
                 }
-                // Sometimes both: it is removed and made again in one commit.
+                // A commit can delete a document and create it again.
                 if kind > 0 {
                     mutations.append(set("c/\(name)", ["n": .integer(Int64(step))]))
                     numbers[name] = Int64(step)
@@ -44,7 +45,7 @@ import TidemarkStore
 
     private func check(_ moments: [Moment], _ server: TestServer) throws {
         for (index, moment) in moments.enumerated() {
-            // Until the next commit it stays so.
+            // The state does not change until the next commit.
             let next = index + 1 < moments.count ? moments[index + 1].time : moment.time
             let last = max(moment.time, next.advanced(by: .microseconds(-1)))
             for time in [moment.time, last] {
@@ -76,7 +77,7 @@ import TidemarkStore
         let old = try TestServer(directory: folder.path, machine: machine)
         let moments = try live(old, seed: 5)
         old.server.close()
-        // The file as it was then.
+        // The file gets the schema of the earlier version.
         let store = try DocumentStore(
             .file(folder.path + "/tidemark-server.sqlite"), migrations: ServerSchema.migrations)
         try store.write { transaction throws in

@@ -1,7 +1,7 @@
 import Testing
 import TidemarkModel
 
-/// What production was recorded to answer to lists: server-production-facts 3.
+/// The recorded answers of production to lists. Source: server-production-facts 3.
 struct ListFactTests {
     let server: TestServer
 
@@ -71,7 +71,7 @@ struct ListFactTests {
         var request = ListDocumentsRequest(collectionID: "c", pageSize: 1, orders: [Order(n)])
         let first = try list(request)
         #expect(first.rows.map(\.path.id) == ["1000"])
-        // The document that the page ended on has moved to the end.
+        // The last document of the first page moves to the end.
         try server.commit(set("c/1000", ["n": .integer(100)]))
         request.pageToken = first.next
         #expect(try list(request).rows.map(\.path.id) == ["1007"])
@@ -94,11 +94,11 @@ struct ListFactTests {
 
     @Test func `collection ids come in pages whose tokens are plain cursors`() throws {
         #expect(try ids(ListCollectionIDsRequest(parent: path("c/none"))) == ([], ""))
-        // A page that holds the last one has no token.
+        // The page that contains the last id has no token.
         #expect(try ids(ListCollectionIDsRequest(pageSize: 2)) == (["c", "lost"], ""))
         let first = try ids(ListCollectionIDsRequest(pageSize: 1))
         #expect(first.ids == ["c"])
-        // Of another parent the token is as good, and of another time.
+        // The token is also valid for another parent and for another time.
         let elsewhere = ListCollectionIDsRequest(
             parent: path("lost/one"), pageSize: 1, pageToken: first.next)
         #expect(try ids(elsewhere) == (["sub"], ""))

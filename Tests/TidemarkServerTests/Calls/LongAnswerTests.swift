@@ -3,7 +3,7 @@ import Testing
 import TidemarkModel
 import TidemarkServer
 
-/// Answers that go out in parts, the next one when the reader has room.
+/// The server sends long answers in parts. The next part follows when the reader has room.
 struct LongAnswerTests {
     let server: TestServer
 
@@ -13,7 +13,7 @@ struct LongAnswerTests {
 
     private func id(_ number: Int) -> String { String(number + 10_000) }
 
-    /// `n` falls while the name rises, so that an order by it has to sort.
+    /// Writes documents whose `n` falls while the name rises, so an order by `n` has to sort.
     private func fill() throws {
         for start in stride(from: 0, to: Self.count, by: 500) {
             let writes = (start..<(start + 500)).map {
@@ -121,7 +121,7 @@ struct LongAnswerTests {
         call.pauseAtFirst()
         server.machine.run()
         server.machine.advance(.seconds(3_600))
-        // The log is trimmed in slices, a commit each.
+        // The server trims the log in slices, one slice per commit.
         for number in 0..<5 { try server.commit(set("other/\(number)", [:])) }
         server.machine.advance(.seconds(3_600))
         for number in 0..<5 { try server.commit(set("other/\(number)", ["n": .integer(1)])) }
@@ -162,19 +162,19 @@ struct LongAnswerTests {
         server.machine.run()
         let codes = heard.compactMap(\.status?.code)
         #expect(codes.count == 12)
-        // 24 MB each, and 256 MiB may wait.
+        // A request has 24 MB, and 256 MiB of requests can wait.
         #expect(codes.filter { $0 == .resourceExhausted }.count == 1)
     }
 }
 
-/// A call whose reader may stop reading.
+/// A call whose reader can stop reading.
 private final class SlowCall: Sendable {
     let heard = Heard<Reply>()
     private let server: TestServer
     private let call: any CancellableCall
     private let pausing: Pausing
 
-    /// What the sink is to do when it is first called.
+    /// Holds the call that the sink pauses at its next event; nil for none.
     private final class Pausing: Sendable {
         let call = Mutex<(any CancellableCall)?>(nil)
     }

@@ -2,7 +2,8 @@ import Testing
 import TidemarkModel
 import TidemarkServer
 
-/// The meter's dimensions, their bounds, and what a call says of its own bill.
+/// The meter separates its counts by several dimensions, within limits, and a call can report its
+/// own bill.
 struct MeterReportTests {
     let server: TestServer
 

@@ -7,7 +7,7 @@ struct MeterTests {
 
     init() throws { server = try TestServer.withThree() }
 
-    /// What one caller was billed for while `body` ran.
+    /// Returns the number of reads that were billed to one caller while `body` ran.
     private func billed(_ body: (String) throws -> Void) rethrows -> Int {
         let label = "caller"
         let before = server.reads(label)
@@ -82,7 +82,7 @@ struct MeterTests {
         _ = listen.remove(1)
         _ = listen.add(target(3, small))
         #expect(server.reads(caller) == 7)
-        // It leaves because it changed: a read.
+        // The document leaves the target because of a change, which is billed as a read.
         try server.commit(set("c/b", ["n": .integer(30)]))
         #expect(server.reads(caller) == 8)
     }

@@ -1,8 +1,8 @@
 import Testing
 import TidemarkModel
 
-/// Whatever is asked, the answer is one or a refusal that says why: clients take INTERNAL and UNKNOWN
-/// for faults of the server and ask again for minutes.
+/// The server answers every request, or refuses it with a reason. Clients take `INTERNAL` and
+/// `UNKNOWN` for faults of the server and repeat the request for minutes.
 struct OddRequestTests {
     private static let refusals: Set<RPCStatus.Code> = [
         .invalidArgument, .failedPrecondition, .notFound, .unimplemented, .aborted,
@@ -60,7 +60,7 @@ struct OddRequestTests {
     }
 }
 
-/// Requests of parts that go together by chance.
+/// Combines random parts into requests.
 private struct OddRequests {
     private var random: SeededRandom
     private let server: TestServer

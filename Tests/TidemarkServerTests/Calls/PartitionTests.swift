@@ -4,7 +4,8 @@ import TidemarkModel
 struct PartitionTests {
     private static let group = Query(collectionID: "c", allDescendants: true)
 
-    /// A server whose group `c` has this many documents, at the root and below others.
+    /// Returns a server whose group `c` has this many documents, at the root and below other
+    /// documents.
     private func server(documents count: Int) throws -> TestServer {
         let server = try TestServer()
         let mutations = (0..<count).map { row in

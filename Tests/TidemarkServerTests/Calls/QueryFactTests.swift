@@ -1,7 +1,7 @@
 import Testing
 import TidemarkModel
 
-/// What production was recorded to answer to queries that look wrong: server-production-facts 2.
+/// The recorded answers of production to odd queries. Source: server-production-facts 2.
 struct QueryFactTests {
     let server: TestServer
 
@@ -125,7 +125,7 @@ struct QueryFactTests {
                 UpdateDocumentRequest(path: path("c/new"), fields: [:], mask: mask)),
         ]
         for read in reads { #expect(refusal { _ = try server.replies(read) } == refused) }
-        // Nothing was written either.
+        // The refused calls wrote no document.
         #expect(refusal { _ = try server.get("c/new") }?.code == .notFound)
         let name = GetDocumentRequest(path: path("c/one"), mask: [.documentID])
         guard case .document(let document)? = try server.replies(.getDocument(name)).first else {

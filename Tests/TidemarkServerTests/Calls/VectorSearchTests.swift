@@ -38,7 +38,7 @@ struct VectorSearchTests {
         #expect(rows.map(\.path.id) == ["a", "b"])
         #expect(rows.map { $0.fields["distance"] } == [.double(0), .double(0.017292370176009153)])
         #expect(rows[0].fields["color"] == .string("red"))
-        // Equal distances stand in the order of names.
+        // Documents with equal distances are sorted by name.
         #expect(try server.ids(search()) == ["a", "d", "b"])
         #expect(try server.ids(search { $0.limit = 2 }) == ["a", "d"])
     }

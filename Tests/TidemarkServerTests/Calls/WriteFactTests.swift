@@ -1,7 +1,7 @@
 import Testing
 import TidemarkModel
 
-/// What production was recorded to do with writes that look odd: server-production-facts 1.
+/// The recorded results of unusual writes in production. Source: server-production-facts 1.
 struct WriteFactTests {
     let server: TestServer
 

@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 import TidemarkServer
 
-/// One connection of a write stream, opened.
+/// An open connection of a write stream.
 private final class Connection {
     let heard = Heard<WriteResponse>()
     private let stream: any RequestStream<WriteRequest>
@@ -24,7 +24,7 @@ private final class Connection {
         machine.run()
     }
 
-    /// Adds one to the counter, once for each batch, and says what the server answered.
+    /// Adds one to the counter in each batch, and returns the server's answers.
     func count(_ batches: Int = 1) -> [WriteResponse] {
         _ = heard.take()
         for _ in 0..<batches { stream.send(WriteRequest(mutations: [increment])) }
@@ -68,7 +68,7 @@ struct WriteResumeTests {
         #expect(last.commitTime == nil && last.results.isEmpty)
         #expect(last.streamToken == answers[2].streamToken)
         #expect(first.heard.status?.code == .cancelled)
-        // What the old connection had on its way comes to nothing.
+        // The server ignores later requests of the old connection.
         first.send(WriteRequest(mutations: [increment]))
         #expect(try server.counter() == .integer(3))
         #expect(second.count().map(\.streamID) == [opening.streamID])
@@ -98,7 +98,7 @@ struct WriteResumeTests {
         let server = try TestServer()
         let first = Connection(server)
         let opening = try #require(first.heard.take().first)
-        // All in one turn: one transaction.
+        // The mutations of a batch share one transaction, so the refused batch changes nothing.
         let stream = first
         let bad = set("c/b", [:], .exists(true))
         let answers = stream.count(1)
@@ -134,7 +134,7 @@ struct WriteResumeTests {
         let server = try TestServer()
         let connection = Connection(server)
         let opening = try #require(connection.heard.take().first)
-        // Before its first batch nothing is stored, and nothing is lost.
+        // The server stores nothing before the first batch, so the client loses nothing.
         #expect(isNew(Connection(server, after: opening), opening))
         let answers = Connection(server).count(11)
         let last = answers[10]
@@ -150,7 +150,7 @@ struct WriteResumeTests {
         #expect(isNew(Connection(server, after: other), last))
         let elsewhere = try DatabaseID(project: "other")
         #expect(isNew(Connection(server, after: last, database: elsewhere), last))
-        // Eleven answers ago is too long, ten are not.
+        // The server keeps the last ten answers, and the request needs eleven.
         other.streamToken = [0, 0, 0, 0, 0, 0, 0, 0]
         #expect(isNew(Connection(server, after: other), last))
         #expect(Connection(server, after: answers[0]).heard.take().count == 11)

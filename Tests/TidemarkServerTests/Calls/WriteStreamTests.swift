@@ -21,7 +21,7 @@ struct WriteStreamTests {
         #expect(!opening.streamToken.isEmpty)
         #expect(opening.results.isEmpty)
         #expect(opening.commitTime == nil)
-        // Ten under way, all with the token of the opening.
+        // The client sends ten batches with the token of the opening, before any answer.
         for index in 0..<10 {
             stream.send(
                 WriteRequest(

@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 import TidemarkServer
 
-/// On the server's own queue, from many tasks at once.
+/// Many tasks commit concurrently on the server's own queue.
 struct ConcurrencyTests {
     @Test(.timeLimit(.minutes(2)))
     func `commits that wait together are all done, once each, at times of their own`() async throws

@@ -5,7 +5,7 @@ import TidemarkStore
 
 @testable import TidemarkServer
 
-/// A store that may grow no more: a disk that is full, as SQLite reports it.
+/// The store has reached its maximum size, which SQLite reports as a full disk.
 struct FullDiskTests {
     let server: TestServer
 
@@ -31,7 +31,7 @@ struct FullDiskTests {
         server.machine.run()
         try allow(morePages: 2)
 
-        // A small and a large one wait together: they share a transaction, so neither is done.
+        // A small and a large commit wait together and share a transaction, so both fail.
         let heard = (0..<2).map { _ in Heard<Reply>() }
         let large = String(repeating: "x", count: 500_000)
         let mutations = [set("c/b", [:]), set("c/large", ["text": .string(large)])]
@@ -53,7 +53,7 @@ struct FullDiskTests {
         #expect(brief(listen.take()) == ["b+1", "|"])
     }
 
-    /// A transaction that has read `c/a`, and writes that wait for it.
+    /// Returns a transaction that has read `c/a`, so writes to `c/a` wait for its end.
     private func reader() throws -> TransactionID {
         try server.commit(set("c/a", ["n": .integer(1)]))
         let id = try server.begin()
@@ -71,7 +71,8 @@ struct FullDiskTests {
         stream.open()
         _ = stream.send(set("c/a", ["n": .integer(3)]))
         try allow(morePages: 2)
-        // In one batch: one that has to wait, one that fails, and one for the stream that waits.
+        // The batch contains a commit that has to wait, a commit that fails, and a write of the
+        // waiting stream.
         let heard = (0..<2).map { _ in Heard<Reply>() }
         for (mutation, heard) in zip([set("c/a", [:]), set("c/b", Self.large)], heard) {
             let request = CommitRequest(mutations: [mutation])

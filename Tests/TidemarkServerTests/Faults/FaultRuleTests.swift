@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 import TidemarkServer
 
-/// Rules as they are written, and the plan that counts and rolls.
+/// Parses rules from text. A plan counts the calls and draws random numbers.
 struct FaultRuleTests {
     @Test func `a rule says which calls and what happens`() throws {
         let rule = try FaultRule(

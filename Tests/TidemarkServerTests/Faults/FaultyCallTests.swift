@@ -92,7 +92,7 @@ struct FaultyCallTests {
         #expect(call.heard.messages.isEmpty)
         #expect(call.heard.status?.code == .unavailable)
         #expect(try world.server.ids(collection("c")) == ["a"])
-        // A retry that may only create finds out.
+        // The refusal of a retry that only creates shows that the first commit was applied.
         #expect(world.commit(set("c/a", [:], .exists(false))).heard.status?.code == .alreadyExists)
     }
 

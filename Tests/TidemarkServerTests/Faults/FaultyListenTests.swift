@@ -74,7 +74,8 @@ struct FaultyListenTests {
         #expect(told(.add) == ["ADD 1"])
         #expect(told(.current) == ["CURRENT 1"])
         #expect(told(.noChange, []) == ["|"])
-        // Now the server is asked to tell all again; the client gives up at the same time.
+        // The fault now asks the server to send everything again, and the client removes the target
+        // at the same time.
         _ = faults.sent(.remove(targetID: 1))
         #expect(told(.remove) == [])
         #expect(told(.add) == [])
@@ -91,7 +92,7 @@ struct FaultyListenTests {
         for case .existenceFilter(let filter) in responses {
             #expect(filter.unchangedNames?.bitmap.allSatisfy { $0 == 0xFF } == true)
         }
-        // The client asks again, and is answered.
+        // The client requests the target again and receives it.
         listen.stream.send(.remove(targetID: 1))
         _ = listen.take()
         #expect(brief(listen.add(all)) == ["ADD 1", "a+1", "CURRENT 1", "|"])
@@ -115,7 +116,7 @@ struct FaultyListenTests {
         world.server.server.resetMeter()
         try world.server.commit(set("c/b", [:]))
         world.run()
-        // Nobody listens any more: no read is billed.
+        // The server bills no read, because no listen is open.
         #expect(world.server.server.meter().reduce(0) { $0 + $1.reads } == 0)
     }
 

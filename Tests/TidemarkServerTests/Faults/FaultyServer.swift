@@ -14,7 +14,7 @@ final class FaultyServer {
         try transport.order(rules.map { try FaultRule($0) })
     }
 
-    /// Lets time pass, and the server work, until nothing is left to do.
+    /// Advances the time and runs the server until no work is left.
     func run(for duration: Duration = .zero) {
         for step in [Duration.zero, .zero, duration, .zero, .zero] {
             scheduler.advance(by: step)

@@ -5,7 +5,7 @@ import TidemarkModel
 @testable import TidemarkServer
 
 struct IndexConfigurationTests {
-    /// As Firebase's tools write it, with keys that mean nothing to this server.
+    /// A file as Firebase's tools write it, with keys that this server ignores.
     static let file = """
         {
           // a comment, as the template of Firebase's tools has
@@ -239,7 +239,7 @@ struct IndexConfigurationTests {
                 FieldOverride.Index(.collection, .contains),
                 FieldOverride.Index(.collectionGroup, .ordered(.descending)),
             ])
-        // A setting that is there already is added to where it stands, with its other keys.
+        // A setting that already exists receives the new index and keeps its other keys.
         let notes = SingleFieldIndex(
             group: "cities", scope: .collection,
             field: IndexedField(field("notes"), .ordered(.ascending)))

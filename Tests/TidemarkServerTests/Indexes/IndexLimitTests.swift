@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkServer
 
-/// The bounds of server-production-facts 9, each from both sides.
+/// Tests each limit of server-production-facts 9 with a value at the limit and a value over it.
 struct IndexLimitTests {
     private func numbers(_ count: Int) -> Value {
         .array((0..<count).map { .integer(Int64($0)) })
@@ -11,7 +11,7 @@ struct IndexLimitTests {
 
     private func text(_ bytes: Int) -> Value { .string(String(repeating: "x", count: bytes - 1)) }
 
-    /// A name of so many bytes, a hundred collections deep at most.
+    /// Returns a name of this many bytes, in fewer than a hundred nested collections.
     private func name(bytes: Int) -> String {
         var text = "c/" + String(repeating: "x", count: 998)
         while text.utf8.count + 1_200 < bytes {
@@ -102,7 +102,8 @@ struct IndexLimitTests {
     }
 
     @Test func `one entry of a field`() throws {
-        // The name, its parent's, the field's, the value's indexed part, and 32.
+        // The entry contains the name, the parent's name, the field's name, the indexed part of the
+        // value, and 32 bytes.
         let id = name(bytes: 2_600)
         let parent = id.split(separator: "/").dropLast(2).joined(separator: "/")
         let fixed = (id.utf8.count + 17) + (parent.utf8.count + 17) + 2 + 32
@@ -112,9 +113,10 @@ struct IndexLimitTests {
         try server.commit(set(id, ["f": text(room)]))
         let status = refusal { try server.commit(set(id, ["f": text(room + 1)])) }
         #expect(status == .invalidArgument("Index entry is too large."))
-        // A long value is indexed by its beginning, so it never makes an entry too large by itself.
+        // The index contains only the beginning of a long value, so a long value alone never makes
+        // an entry too large.
         try server.commit(set("c/d", ["f": text(100_000)]))
-        // What is not indexed has no entry.
+        // A field without an index has no entry.
         let json = PlanCase.json([], [("f", [])])
         let exempt = try TestServer(indexes: IndexSettings(try IndexConfiguration(json: json)))
         try exempt.commit(set(id, ["f": text(room + 1)]))
@@ -125,12 +127,12 @@ struct IndexLimitTests {
         try server.commit(set(name(bytes: 4_622), [:]))
         let status = refusal { try server.commit(set(name(bytes: 5_000), [:])) }
         #expect(status == .invalidArgument("Index entry is too large."))
-        // To delete or to look up such a name harms nobody.
+        // The server accepts a delete of such a name.
         try server.commit(delete(name(bytes: 5_000)))
     }
 
     @Test func `all that one commit stores`() throws {
-        /// What a document of 9,000 elements takes with its entries, by the documentation.
+        /// Returns the documented size of a document of 9,000 elements and its index entries.
         func total(_ idBytes: Int) -> Int {
             let name = 2 + idBytes + 1 + 16
             let base = name + 16 + 32 + 2
@@ -149,12 +151,12 @@ struct IndexLimitTests {
         try server.commit(write(largest))
         let status = refusal { try server.commit(write(largest + 1)) }
         #expect(status == .invalidArgument("Transaction too big. Decrease transaction size."))
-        // Two that pass alone are too much together, and neither is stored.
+        // Three writes fit alone but not together.
         let both = refusal {
             try server.commit(write(largest / 2), write(largest / 2 + 1), write(largest / 2 + 2))
         }
         #expect(both == .invalidArgument("Transaction too big. Decrease transaction size."))
-        // Elements that come twice make no entries.
+        // Repeated elements add no entries.
         let repeated = Array(repeating: elements[0], count: 9_000)
         try server.commit(
             set("c/" + String(repeating: "e", count: 1_500), ["f": .array(repeated)]))

@@ -92,7 +92,7 @@ struct IndexPolicyTests {
         let folder = try TemporaryFolder()
         let path = folder.path + "/firestore.indexes.json"
         let server = try server(.auto, path: path)
-        // Somebody has changed the file since it was read.
+        // The file changes after the server has read it.
         try [UInt8](
             #"{"indexes": [], "mine": 7, "fieldOverrides": []}"#.utf8
         ).write(to: path)
@@ -139,7 +139,8 @@ struct IndexPolicyTests {
         #expect(try server.ids(ranged).isEmpty, "a key beside an equality is served")
     }
 
-    /// Of what is searched by its elements, the sum needs the field itself in the same index.
+    /// The query searches the field by its elements. The sum needs the field itself in the same
+    /// index.
     @Test func `an index that names a field twice is written, read and served`() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/firestore.indexes.json"
@@ -220,7 +221,7 @@ struct IndexPolicyTests {
         let database = try DatabaseID(project: "test")
         let long = String(repeating: "f", count: 1_400)
         for number in 0..<2_000 {
-            // 10 fields with long names: 28 MB of names in all.
+            // The queries have 10 fields with long names: 28 MB of names in total.
             let orders = (0..<10).map { order("\(long)\($0)x\(number)") }
             let query = Query(collectionID: "c", orders: orders)
             try register.admit(query, register.requirement(query, []), in: database)

@@ -3,8 +3,8 @@ import TidemarkModel
 
 @testable import TidemarkServer
 
-/// What server-protocol 2.2, server-production-facts 4 and Firestore's documentation of indexes say,
-/// case by case.
+/// The requirements in server-protocol 2.2, server-production-facts 4 and Firestore's documentation
+/// of indexes, case by case.
 struct IndexRequirementTests {
     static let automatic: [PlanCase] = [
         PlanCase("the whole collection", uses: ["(__name__ ASC)"]),
@@ -84,7 +84,8 @@ struct IndexRequirementTests {
         #expect(plan.requirement.missing.isEmpty)
     }
 
-    /// Each needs one index that nobody has: the one that it then says it uses.
+    /// The queries need indexes that do not exist yet. After the indexes were added, the queries
+    /// use them.
     static let composite: [PlanCase] = [
         PlanCase(
             "equality and range", equal("a"), above("b"),
@@ -176,7 +177,7 @@ struct IndexRequirementTests {
         let again = IndexRequirement(plan.query, plan.aggregations, in: configuration.catalog)
         #expect(again.missing.isEmpty)
         for index in plan.missing { #expect(again.uses.map(spoken).contains(index)) }
-        // What was written is what is read back.
+        // The written configuration can be read back.
         let read = try IndexConfiguration(json: configuration.json)
         #expect(IndexRequirement(plan.query, plan.aggregations, in: read.catalog).missing.isEmpty)
     }

@@ -13,7 +13,7 @@ struct MissingIndexTests {
             in: database, hasManyRanges: plan.query.inequalityFields.count > 1)
     }
 
-    /// Made by Google's own `google.firestore.admin.v1.Index`.
+    /// Google's own `google.firestore.admin.v1.Index` made these texts.
     static let composite =
         "Cj5wcm9qZWN0cy90ZXN0L2RhdGFiYXNlcy8oZGVmYXVsdCkvY29sbGVjdGlvbkdyb3Vwcy9jL2luZGV4ZXMv"
         + "XxABGgUKAWEQARoFCgF0GAEaBQoBYhACGgwKCF9fbmFtZV9fEAI"

@@ -4,20 +4,22 @@ import TidemarkModel
 
 @testable import TidemarkServer
 
-/// A query, the indexes there are, and what production would say.
+/// A query, the existing indexes, and the answer of production.
 struct PlanCase: Sendable, CustomTestStringConvertible {
     let name: String
     var query: Query
     var aggregations: [Aggregation] = []
     var configuration: IndexConfiguration
-    /// Indexes used, as explain says them, with `group ` before those of collection groups.
+    /// The used indexes in the form of explain. The indexes of collection groups have the prefix
+    /// `group `.
     var uses: [String] = []
-    /// Indexes asked for: composite ones as above, single fields as in `COLLECTION_ASC a`.
+    /// The missing indexes: composite indexes in the form of ``uses``, single fields as in
+    /// `COLLECTION_ASC a`.
     var missing: [String] = []
 
     var testDescription: String { name }
 
-    /// Collection `c` with these filters and orders.
+    /// Makes a query of collection `c` with these filters and orders.
     init(
         _ name: String, _ filters: Filter..., orders: String..., isGroup: Bool = false,
         sum: [String] = [], nearest: FindNearest? = nil, indexes: [String] = [],
@@ -36,7 +38,8 @@ struct PlanCase: Sendable, CustomTestStringConvertible {
         self.missing = missing
     }
 
-    /// A file of indexes written shortly: `a ASC, b DESC`, with `group ` before those of groups.
+    /// Returns an index file from a short form: `a ASC, b DESC`, with the prefix `group ` for the
+    /// indexes of groups.
     static func json(
         _ indexes: [String], _ fields: [(path: String, indexes: [String])] = []
     ) -> Data {
@@ -91,7 +94,7 @@ struct PlanCase: Sendable, CustomTestStringConvertible {
 
 func field(_ text: String) -> FieldPath { try! FieldPath(encoded: text) }
 
-/// `a` or `a DESC`.
+/// Parses `a` or `a DESC`.
 func order(_ text: String) -> Order {
     let parts = text.split(separator: " ")
     return Order(field(String(parts[0])), parts.last == "DESC" ? .descending : .ascending)
@@ -122,7 +125,7 @@ func nearest(_ name: String, dimension: Int = 3) -> FindNearest {
         limit: 5)
 }
 
-/// As ``PlanCase/uses``.
+/// Returns the text of an index in the form of ``PlanCase/uses``.
 func spoken(_ use: IndexUse) -> String {
     (use.queryScope == "Collection" ? "" : "group ") + use.properties
 }

@@ -1,23 +1,23 @@
 import TidemarkModel
 import TidemarkServer
 
-/// One listen stream and a client that takes the server at its word, to the letter of the protocol:
-/// one answer to each request, each document once a snapshot, one boundary a commit, time that never
-/// goes back, and at every boundary the state of that time in all targets at once.
+/// A listen stream and a client that checks every rule of the protocol: each request has one
+/// answer, each document arrives once per snapshot, each commit has one boundary, time never moves
+/// back, and at every boundary all targets have the state of the same time.
 ///
 /// Source: server-protocol 1.9 and server-production-facts 7.
 final class CheckedStream {
     let targets: [CheckedTarget]
-    /// What was asked and heard, for the report of a failure.
+    /// The requests and responses, for the report of a failure.
     private(set) var log: [String] = []
     private var listen: CheckedListen?
     private var readTime: Timestamp?
-    /// The last boundary's time, of all streams this client had.
+    /// The time of the last boundary on any stream of this client.
     private(set) var lastBoundary: Timestamp?
-    /// What the server said of documents since the last boundary; nil for deleted.
+    /// The documents that the server has sent since the last boundary; nil for deleted documents.
     private var told: [DocumentPath: Document?] = [:]
     private var hasNews = false
-    /// A boundary that must come next.
+    /// The boundary that must come next.
     private enum Due { case nothing, acknowledgement, first }
     private var due = Due.nothing
 
@@ -35,7 +35,7 @@ final class CheckedStream {
         for target in targets { target.drop() }
     }
 
-    /// What was not told up to a boundary is lost.
+    /// Closes the stream. Changes after the last boundary are lost.
     func cut() {
         log.append("cut")
         listen?.cancel()
@@ -70,14 +70,15 @@ final class CheckedStream {
 
     // MARK: - Hearing
 
-    /// Takes what has come; `limit` messages of it, after which the stream is cut.
+    /// Checks the received messages. If `limit` is set, checks at most that many and then cuts the
+    /// stream.
     func hear(_ truth: Truth, limit: Int? = nil) throws {
         guard let listen else { return }
         for response in listen.take().prefix(limit ?? .max) { try receive(response, truth) }
         if limit != nil { cut() }
     }
 
-    /// The server has nothing more to say: nothing may be missing.
+    /// Checks that nothing is missing after the server has sent everything.
     func checkQuiet(_ truth: Truth) throws {
         guard isOpen else { return }
         if due != .nothing || hasNews { throw Violation("a boundary is missing") }
@@ -129,9 +130,9 @@ final class CheckedStream {
             guard target.isActive, try !target.agrees(with: filter, in: truth.database) else {
                 return
             }
-            // As clients do: what the filter does not explain is fetched anew.
+            // Clients fetch a target again if the filter does not explain the difference.
             target.reset()
-            // The server removes by itself what was to be listened to once.
+            // The server itself removes a target that listens only once.
             if target.isOnce { return target.pendingAcks += 1 }
             remove(target)
             add(target, .fromScratch, expecting: nil)
@@ -159,7 +160,7 @@ final class CheckedStream {
             if target.isOnce, target.isCurrent { return target.drop() }
             if target.pendingAcks == 0 { throw Violation("REMOVE \(target.id) unasked") }
             target.pendingAcks -= 1
-            // The last request was the removal, unless the target is fetched anew.
+            // The last request was a removal, unless the client is fetching the target again.
             if target.pendingAcks == 0 { target.drop() }
         case .current:
             if change.resumeToken.isEmpty || change.readTime == nil {
@@ -180,7 +181,7 @@ final class CheckedStream {
         }
         if let last = readTime, time < last { throw Violation("read times went back") }
         if due == .nothing {
-            // A stream that was quiet for long gets a token of now.
+            // The server sends a token of the present time on a stream that was quiet for long.
             let quiet = lastBoundary.map { time.duration(since: $0) } ?? .zero
             if !hasNews, quiet < .seconds(30) { throw Violation("a boundary of nothing") }
             if time == readTime { throw Violation("two boundaries for one commit") }
@@ -207,7 +208,8 @@ final class CheckedStream {
         lastBoundary = time
     }
 
-    /// Commits between two boundaries did not concern the targets, or they had a boundary of their own.
+    /// Checks that no commit between two boundaries changed a target, because such a commit needs
+    /// its own boundary.
     private func checkTimeBetween(_ truth: Truth, _ time: Timestamp) throws {
         guard let last = readTime else { return }
         for commit in truth.commits(after: last, before: time) {

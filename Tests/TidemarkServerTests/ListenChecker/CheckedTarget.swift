@@ -1,34 +1,34 @@
 import TidemarkModel
 
-/// One target as a client keeps it: what it holds, and from where it could go on.
+/// A target as a client stores it: the held documents, and the points from which it can resume.
 final class CheckedTarget {
-    /// A state that was once complete, and the word of the server for it.
+    /// A state that was complete once, with the server's token for it.
     struct Point {
         var token: [UInt8]
-        /// Nil where the state is not that of any one time.
+        /// The time of the state; nil if the state does not match a single time.
         var readTime: Timestamp?
         var held: [DocumentPath: Document]
     }
 
     let id: Int32
     let kind: ListenTarget.Kind
-    /// As of the last boundary.
+    /// The documents as of the last boundary.
     var held: [DocumentPath: Document] = [:]
-    /// The newest last, a few.
+    /// The last few points, oldest first.
     var points: [Point] = []
 
-    // What follows is of the current listen, and begins anew with every stream.
+    // The properties below belong to the current listen and are reset with every stream.
 
-    /// Requests that the server has not answered.
+    /// The number of requests that the server has not answered.
     var pendingAcks = 0
     var isListening = false
     var isCurrent = false
     var isOnce = false
-    /// A resume that is accepted begins with a boundary.
+    /// True if the listen resumes. If the server accepts, a boundary follows the `ADD`.
     var resumes = false
-    /// The answer to a token that nobody made.
+    /// True if the target has an invented token, which the server must refuse.
     var expectsRefusal = false
-    /// Since the last boundary; nil for what left.
+    /// The changes since the last boundary; nil for removed documents.
     var changes: [DocumentPath: Document?] = [:]
 
     init(id: Int32, kind: ListenTarget.Kind) {
@@ -48,7 +48,7 @@ final class CheckedTarget {
         changes = [:]
     }
 
-    /// Forgets all it knew.
+    /// Forgets the documents and the points.
     func reset() {
         held = [:]
         points = []
@@ -79,17 +79,18 @@ final class CheckedTarget {
         changes.updateValue(nil, forKey: path)
     }
 
-    /// A boundary: what was told is now so.
+    /// Applies the changes at a boundary.
     func settle(token: [UInt8], _ readTime: Timestamp) {
         held = heldWithChanges
         changes = [:]
-        // As clients do: a boundary's token is every active target's.
+        // Clients use a boundary's token for every active target.
         guard !token.isEmpty else { return }
         points.append(Point(token: token, readTime: isCurrent ? readTime : nil, held: held))
         if points.count > 8 { points.removeFirst() }
     }
 
-    /// - Returns: Whether all is well; if not, what is held is not what the server counts.
+    /// - Returns: True if the held documents agree with the server's count, perhaps after the
+    ///   removal of documents that the filter does not contain.
     func agrees(with filter: ExistenceFilter, in database: DatabaseID) throws -> Bool {
         if isCurrent { throw Violation("a filter for target \(id), which is current") }
         let now = heldWithChanges

@@ -1,11 +1,11 @@
 import TidemarkModel
 import TidemarkServer
 
-/// A server, commits to it, and streams that listen, all from one seed.
+/// A server, its commits and its listening streams, all from one seed.
 struct CheckedWorld {
     private let machine = TestMachine()
-    /// Where the server's data is; without one a restart loses everything, and tokens are of data
-    /// that is no more.
+    /// The folder of the server's data; nil for a server in memory. A restart of a server in memory
+    /// loses the data, and tokens refer to the lost data.
     private let folder: TemporaryFolder?
     private let history: Duration
     private var server: TestServer
@@ -65,7 +65,7 @@ struct CheckedWorld {
 
     private mutating func loseData() {
         truth = Truth(database: server.database)
-        // A time says nothing of which data it is of; a token does.
+        // A token shows to which data it belongs; a time does not.
         for target in streams.flatMap(\.targets) {
             for index in target.points.indices { target.points[index].readTime = nil }
         }
@@ -79,7 +79,7 @@ struct CheckedWorld {
         waiting.append((mutations, heard))
     }
 
-    /// Lets the server do what it was asked for, and writes down what its commits made.
+    /// Lets the server perform the requests, and records the results of the commits.
     private mutating func turn() throws {
         machine.run()
         for (mutations, heard) in waiting {
@@ -105,7 +105,7 @@ struct CheckedWorld {
         waiting = []
     }
 
-    /// What every stream asked and heard last.
+    /// The last requests and responses of every stream.
     var log: String {
         streams.enumerated().map { index, stream in
             "stream \(index): " + stream.log.suffix(60).joined(separator: ", ")
@@ -124,7 +124,7 @@ struct CheckedWorld {
             if target.isListening {
                 guard dice.chance(4), target.isActive, !target.isOnce else { continue }
                 stream.remove(target)
-                // As clients do that change their mind: both requests before any answer.
+                // Clients can send both requests before any answer.
                 if dice.chance(50) { listen(to: target, stream) }
             } else if dice.chance(30) {
                 listen(to: target, stream)
@@ -164,7 +164,7 @@ struct CheckedWorld {
         try stream.hear(truth, limit: dice.chance(6) ? dice.below(12) : nil)
     }
 
-    /// Everyone hears all there is, until nobody asks for more; then states must be queries.
+    /// Delivers all messages until no request is left, and then compares the targets with queries.
     private mutating func becomeQuiet() throws {
         for _ in 0..<4 {
             try turn()

@@ -3,11 +3,11 @@ import Testing
 import TestSupport
 import TidemarkModel
 
-/// Random commits and random targets on streams that are cut and resumed at random, by token, by time
-/// and with old tokens, across restarts: what a client holds must be what the query returns, at every
-/// boundary.
+/// Streams with random targets are cut and resumed at random, by token, by time and with old
+/// tokens, across restarts, while random commits run. At every boundary, a client must hold the
+/// documents that the query returns.
 ///
-/// `TIDEMARK_LISTEN_SEEDS=17` runs one seed again, `0..<10000` more of them.
+/// `TIDEMARK_LISTEN_SEEDS=17` repeats one seed; `0..<10000` runs a range of seeds.
 @Suite(.ownThread) struct ListenCheckerTests {
     static let cases: [Range<UInt64>] = {
         let text = ProcessInfo.processInfo.environment["TIDEMARK_LISTEN_SEEDS"] ?? "0..<1000"

@@ -1,6 +1,7 @@
 import TidemarkModel
 
-/// What a checked world is made of: few documents in few places, so that everything meets.
+/// Random commits and targets for a checked world. There are few documents in few places, so they
+/// often concern each other.
 struct RandomListens {
     var random: SeededRandom
 
@@ -27,12 +28,14 @@ struct RandomListens {
 
     // MARK: - Commits
 
-    /// - Parameter current: The document as the caller knows it, to write it once more unchanged.
+    /// - Parameter current: Returns the present document, which a mutation can write again without
+    ///   a change.
     mutating func mutations(_ current: (DocumentPath) -> Document?) -> [Mutation] {
         let count = chance(8) ? 10 + below(10) : 1 + below(3)
         var isDeleted: [DocumentPath: Bool] = [:]
         return (0..<count).map { _ in mutation(current) }.filter { mutation in
-            // A commit updates nothing that it has deleted, and creates nothing that it has written.
+            // A commit updates no document that it has deleted, and creates no document that it has
+            // written.
             let canFollow: Bool
             switch (isDeleted[mutation.path], mutation.precondition, mutation.operation) {
             case (_, _, .delete), (nil, _, _), (_, .none, _): canFollow = true
@@ -53,7 +56,7 @@ struct RandomListens {
     private mutating func mutation(_ current: (DocumentPath) -> Document?) -> Mutation {
         let path = path()
         var precondition = Precondition.none
-        // Rarely: one that does not hold undoes the whole commit.
+        // The precondition is rare, because a failed precondition undoes the whole commit.
         if chance(4) { precondition = .exists(chance(70)) }
         switch below(12) {
         case 0..<3: return Mutation(path: path, .delete, precondition: precondition)
@@ -108,7 +111,7 @@ struct RandomListens {
                     allDescendants: true)
             default: Query(collectionID: nil, allDescendants: true)
             }
-        // Recursive scans know no filters on fields.
+        // Recursive scans do not support filters on fields.
         if query.collectionID == nil { return query }
         if chance(55) { query.filter = filter() }
         switch below(5) {

@@ -1,15 +1,16 @@
 import TidemarkModel
 import TidemarkTestKit
 
-/// What a server's clients must not find to be so.
+/// A behavior of the server that clients must never observe.
 struct Violation: Error {
     let text: String
     init(_ text: String) { self.text = text }
 }
 
-/// Every document's states, as commits and plain reads told them: what listens must agree with.
+/// The states of every document, as reported by commits and plain reads. Listens must agree with
+/// them.
 ///
-/// A target's rows come of the tests' own filter-and-sort, and of nothing that the server uses.
+/// The rows of a target are computed by the tests' own filter and sort, without code of the server.
 struct Truth {
     private struct Version {
         let time: Timestamp
@@ -18,14 +19,14 @@ struct Truth {
     }
 
     let database: DatabaseID
-    /// Oldest first, a document's states.
+    /// The states of each document, oldest first.
     private var versions: [DocumentPath: [Version]] = [:]
-    /// When something was committed, oldest first.
+    /// The times of the commits, oldest first.
     private(set) var commits: [Timestamp] = []
 
     init(database: DatabaseID) { self.database = database }
 
-    /// - Parameter documents: Those the commit named, nil where there is none after it.
+    /// - Parameter documents: The documents that the commit named; nil for a missing document.
     mutating func commit(
         at time: Timestamp, _ documents: [(path: DocumentPath, document: Document?)]
     ) throws {
@@ -54,7 +55,7 @@ struct Truth {
         version(of: path, at: time)?.document
     }
 
-    /// What a client that watches the target must hold as of `time`.
+    /// Returns the documents that a client of the target must hold as of `time`.
     func rows(of kind: ListenTarget.Kind, at time: Timestamp) -> [DocumentPath: Document] {
         switch kind {
         case .documents(let paths):
@@ -76,7 +77,7 @@ struct Truth {
             all.append((path, fields))
         }
         let oracle = QueryOracle(query, in: database)
-        // Without a limit the order decides nothing.
+        // The order has no effect without a limit.
         let rows =
             query.isCutOff
             ? oracle.rows(of: all) : all.filter { oracle.matches($0.path, $0.fields) }

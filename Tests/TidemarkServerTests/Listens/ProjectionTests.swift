@@ -1,7 +1,7 @@
 import Testing
 import TidemarkModel
 
-/// Listens that ask for some fields only.
+/// Clients listen to some of the fields only.
 struct ProjectionTests {
     let server: TestServer
 
@@ -18,7 +18,7 @@ struct ProjectionTests {
         return query
     }
 
-    /// As in ``brief(_:)``, with the names of each document's fields.
+    /// Returns the text of ``brief(_:)`` with the names of each document's fields.
     private func told(_ responses: [ListenResponse]) -> [String] {
         responses.map { response in
             let text = brief([response])[0]

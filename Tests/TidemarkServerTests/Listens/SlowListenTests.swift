@@ -44,7 +44,7 @@ struct SlowListenTests {
         try server.commit(
             set("c/\(id(2))", ["n": .integer(-1)]), delete("c/\(id(1_500))"),
             set("c/\(id(9_000))", [:]), set("other/a", [:]))
-        // Nothing is told of the first target before the second is there.
+        // The server sends no changes of the first target until the second target is complete.
         #expect(brief(listen.take()).isEmpty)
         let rest = brief(listen.resume())
         let wanted = first.dropFirst() + rest
@@ -72,7 +72,7 @@ struct SlowListenTests {
         #expect(brief(listen.take()).isEmpty)
         let told = listen.resume()
         #expect(brief(told) == ["a+1", "b deleted-1", "b deleted-2", "a+2", "|"])
-        // The token is of all that was told.
+        // The token covers all sent changes.
         let other = server.listen()
         #expect(
             brief(other.add(target(1, collection("c"), from: .token(token(told))))) == [
@@ -110,13 +110,13 @@ struct SlowListenTests {
 }
 
 extension Value {
-    /// A value that differs from commit to commit.
+    /// Returns a value that differs from commit to commit.
     fileprivate static func serverNow(_ server: TestServer) -> Value {
         .timestamp(server.machine.now)
     }
 }
 
-/// A listen stream whose reader may stop reading.
+/// A listen stream whose reader can stop reading.
 private final class SlowListen: Sendable {
     let heard = Heard<ListenResponse>()
     private let server: TestServer

@@ -30,7 +30,8 @@ import TidemarkServer
         return server
     }
 
-    /// Writes as an administrator, whom the rules are not asked about. Nothing is done yet.
+    /// Starts a write as an administrator, to whom the rules do not apply. The machine has not run
+    /// yet.
     private func begin(_ mutations: [Mutation], on server: TestServer) -> Heard<Reply> {
         let heard = Heard<Reply>()
         let context = CallContext(database: server.database, token: "owner")
@@ -45,7 +46,7 @@ import TidemarkServer
         #expect(heard.status?.code == .ok)
     }
 
-    /// A stream of somebody.
+    /// A user's listen stream.
     private final class Listen {
         let heard = Heard<ListenResponse>()
         let stream: any RequestStream<ListenRequest>
@@ -80,7 +81,7 @@ import TidemarkServer
         }
     }
 
-    /// The targets that were ended with `permissionDenied`.
+    /// Returns the targets that ended with `permissionDenied`.
     private func refused(_ responses: [ListenResponse]) -> [Int32] {
         responses.flatMap { response -> [Int32] in
             guard case .targetChange(let change) = response, change.kind == .remove,

@@ -35,7 +35,7 @@ import TidemarkServer
             path: try DocumentPath("notes/" + id), .set(["owner": .string(owner)]))
     }
 
-    /// A token as test libraries make it: not signed.
+    /// Returns an unsigned token, as test libraries make it.
     static func token(_ uid: String) -> String {
         func part(_ text: String) -> String {
             Data(text.utf8).base64EncodedString().replacing("=", with: "")
@@ -120,7 +120,7 @@ import TidemarkServer
             try code(get("notes/new"), as: "ann", server) == .permissionDenied, "all or nothing")
         #expect(code(commit(mine, profile), as: "ann", server) == .ok)
         #expect(try code(get("notes/new"), as: "ann", server) == .ok)
-        // The second write of one document is an update.
+        // The second write of the same document is an update.
         let twice = try note("twice", owner: "ann")
         #expect(code(commit(twice, twice), as: "ann", server) == .permissionDenied)
     }

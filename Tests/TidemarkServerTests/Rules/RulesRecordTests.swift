@@ -93,7 +93,7 @@ import TidemarkRules
         let commit = CommitRequest(mutations: [set("notes/b", [:])], transaction: nil)
         send(.commit(commit), "bob", server)
         send(.commit(commit), "ann", server)
-        // Gone since: what the rules read then still counts.
+        // The document that the rules read is deleted now. Its recorded content still counts.
         let gone = Mutation(path: path("users/bob"), .delete)
         let admin = CallContext(database: server.database, token: "owner")
         let request = Request.commit(CommitRequest(mutations: [gone], transaction: nil))

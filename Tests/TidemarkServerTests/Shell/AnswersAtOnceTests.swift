@@ -6,7 +6,7 @@ import TidemarkModel
 
 @testable import TidemarkServer
 
-/// A short read is answered on the thread that asks, where its caller says that this may be.
+/// The server answers a short read on the caller's thread if the caller allows it.
 @Suite(.timeLimit(.minutes(2))) struct AnswersAtOnceTests {
     private let server: FirestoreServer
     private let database: DatabaseID
@@ -21,7 +21,7 @@ import TidemarkModel
     private struct Answer {
         let replies: [Reply]
         let status: RPCStatus
-        /// Whether the call had been answered when it returned.
+        /// True if the answer came before the call returned.
         let wasInside: Bool
     }
 
@@ -50,7 +50,7 @@ import TidemarkModel
     private static let get = Request.getDocument(GetDocumentRequest(path: path("c/a")))
 
     @Test func `a document is read on the caller's thread, if it may`() throws {
-        // The executor may still be at the end of the commit's turn.
+        // The executor can still be at the end of the commit's turn.
         var answer = try ask(Self.get, atOnce: true)
         while !answer.wasInside { answer = try ask(Self.get, atOnce: true) }
         guard case .document(let document)? = answer.replies.first else {
@@ -70,7 +70,7 @@ import TidemarkModel
         }
     }
 
-    /// The answer may come before the fault's link knows the call.
+    /// The answer can come before the fault's link knows the call.
     @Test func `what a fault does to an answer, it does to one at once`() throws {
         let faulty = FaultyTransport(server, .live())
         try faulty.order([FaultRule("rpc=GetDocument,latency=1ms")])

@@ -6,8 +6,8 @@ import Testing
 @testable import TidemarkServer
 
 @Suite(.timeLimit(.minutes(2))) struct `A server's executor` {
-    /// What jobs do that nothing but the executor keeps apart.
-    // @unchecked: that is what is tested.
+    /// State without a lock. Only the executor keeps the jobs apart.
+    // @unchecked: the tests check whether the executor keeps the jobs apart.
     private final class Unguarded: @unchecked Sendable {
         var isBusy = false
         var overlaps = 0
@@ -16,7 +16,7 @@ import Testing
         func run() {
             if isBusy { overlaps += 1 }
             isBusy = true
-            // Long enough for another to come.
+            // The loop takes long enough for another job to arrive.
             for _ in 0..<1_000 { count += 1 }
             isBusy = false
         }
@@ -48,10 +48,11 @@ import Testing
         goOn.signal()
         executor.sync {}
         #expect(order.withLock(\.self) == ["first", "second"])
-        // The job that was waited for may not have quite ended.
+        // The previous job can still be at its end.
         while !executor.runIfIdle({
             #expect(!executor.runIfIdle { order.withLock { $0.append("inside") } })
-            // A job of its own: what it waits for would never come.
+            // The job runs immediately within this job, because a wait for the executor would never
+            // end.
             executor.sync { order.withLock { $0.append("at once") } }
             executor.async { order.withLock { $0.append("after") } }
             order.withLock { $0.append("here") }

@@ -1,7 +1,7 @@
 import TidemarkModel
 
-/// Messages in a short form, so that a test reads as the sequence it asserts: `ADD 1`, `a+1`, `a-1`,
-/// `a deleted-1`, `a removed-1`, `CURRENT 1`, `FILTER 1=3`, and `|` for a boundary.
+/// Returns the messages in a short form, so a test shows the expected sequence: `ADD 1`, `a+1`,
+/// `a-1`, `a deleted-1`, `a removed-1`, `CURRENT 1`, `FILTER 1=3`, and `|` for a boundary.
 func brief(_ responses: [ListenResponse]) -> [String] { responses.map(brief) }
 
 private func brief(_ response: ListenResponse) -> String {
@@ -29,7 +29,7 @@ private func brief(_ response: ListenResponse) -> String {
     }
 }
 
-/// The last boundary's token.
+/// Returns the token of the last boundary.
 func token(_ responses: [ListenResponse]) -> [UInt8] {
     for case .targetChange(let change) in responses.reversed() where change.targetIDs.isEmpty {
         return change.resumeToken

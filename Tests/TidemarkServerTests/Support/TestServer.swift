@@ -4,7 +4,8 @@ import Testing
 import TidemarkModel
 import TidemarkServer
 
-/// A server in one thread with a clock of its own: what was asked has been answered when `run` returns.
+/// A server in one thread with a virtual clock. When `run` returns, the server has performed all
+/// requests.
 final class TestServer: Sendable {
     let server: FirestoreServer
     let machine: TestMachine
@@ -25,7 +26,7 @@ final class TestServer: Sendable {
         server = try FirestoreServer(configuration, environment: machine.environment)
     }
 
-    /// A server with `c/a`, `c/b` and `c/d`, whose `n` are 1, 2 and 3.
+    /// Returns a server with `c/a`, `c/b` and `c/d`, whose `n` are 1, 2 and 3.
     static func withThree() throws -> TestServer {
         let server = try TestServer()
         try server.commit(
@@ -38,7 +39,7 @@ final class TestServer: Sendable {
         CallContext(database: database, label: label, token: token)
     }
 
-    /// All replies to a request.
+    /// Returns the replies to a request after it has ended.
     func replies(
         _ request: Request, label: String? = nil, token: String? = nil
     ) throws -> [Reply] {
@@ -50,7 +51,7 @@ final class TestServer: Sendable {
         return heard.messages
     }
 
-    /// A call that may have to wait.
+    /// Starts a call that perhaps has to wait.
     func start(_ request: Request, label: String? = nil) -> TestCall {
         let heard = Heard<Reply>()
         let call = server.call(request, context(label)) { heard.receive($0) }
@@ -83,7 +84,7 @@ final class TestServer: Sendable {
         return reply
     }
 
-    /// The one reply to an aggregation.
+    /// Returns the single reply to an aggregation.
     func aggregate(
         _ request: RunAggregationQueryRequest, label: String? = nil
     ) throws -> AggregationReply {
@@ -112,7 +113,7 @@ final class TestServer: Sendable {
         }
     }
 
-    /// The ids of the rows, in order.
+    /// Returns the ids of the rows, in order.
     func ids(_ query: Query, at consistency: ReadConsistency = .latest) throws -> [String] {
         try self.query(query, at: consistency).compactMap(\.document?.path.id)
     }
@@ -122,13 +123,13 @@ final class TestServer: Sendable {
     func listen(label: String? = nil) -> TestListen { TestListen(self, label: label) }
 }
 
-/// A call under way.
+/// A running call.
 struct TestCall {
     let machine: TestMachine
     let heard: Heard<Reply>
     let call: any CancellableCall
 
-    /// Nil while it waits.
+    /// The end of the call; nil while the call waits.
     var status: RPCStatus? { heard.status }
     var replies: [Reply] { heard.messages }
 
@@ -138,7 +139,7 @@ struct TestCall {
     }
 }
 
-/// The clock, the chance and the one thread of a test.
+/// The clock, the random numbers and the single thread of a test.
 final class TestMachine: Sendable {
     private struct Timer {
         let due: Duration
@@ -165,16 +166,16 @@ final class TestMachine: Sendable {
         set { state.withLock { $0.now = newValue } }
     }
 
-    /// By how much each look at the stopwatch moves it on.
+    /// The time that passes with each read of the stopwatch.
     var tick: Duration {
         get { state.withLock { $0.tick } }
         set { state.withLock { $0.tick = newValue } }
     }
 
-    /// What the server has said to whoever runs it.
+    /// The server's messages to its operator.
     var log: [String] { state.withLock { $0.log } }
 
-    /// Moves the clock. When it moves forward, what is due on the way is done, each at its time.
+    /// Moves the clock. A move forward runs each due timer at its time.
     func advance(_ duration: Duration) {
         let end = uptime + max(.zero, duration)
         while let timer = takeTimer(dueBy: end) {
@@ -206,7 +207,7 @@ final class TestMachine: Sendable {
         }
     }
 
-    /// Runs all jobs, and those that they give.
+    /// Runs the jobs, including the jobs that they add.
     func run() {
         while let job = state.withLock({ $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }) { job() }
     }
@@ -248,7 +249,7 @@ final class TestMachine: Sendable {
     }
 }
 
-/// What a sink has heard. Fails the test when anything comes after the end.
+/// Records the events of a sink. Fails the test if an event follows the end.
 final class Heard<Message: Sendable>: Sendable {
     private struct State {
         var messages: [Message] = []
@@ -270,7 +271,7 @@ final class Heard<Message: Sendable>: Sendable {
         }
     }
 
-    /// What came since the last time.
+    /// Returns and removes the messages since the last call.
     func take() -> [Message] {
         state.withLock { state in
             defer { state.messages = [] }
@@ -279,7 +280,7 @@ final class Heard<Message: Sendable>: Sendable {
     }
 }
 
-/// One listen stream.
+/// A listen stream.
 final class TestListen: Sendable {
     let server: TestServer
     let heard = Heard<ListenResponse>()
@@ -292,7 +293,7 @@ final class TestListen: Sendable {
         server.machine.run()
     }
 
-    /// What the server says to it.
+    /// Adds a target, and returns the server's messages.
     func add(_ target: ListenTarget) -> [ListenResponse] {
         stream.send(.add(target, labels: [:]))
         server.machine.run()
@@ -311,7 +312,7 @@ final class TestListen: Sendable {
         return heard.take()
     }
 
-    /// What has come since.
+    /// Returns the messages since the last call.
     func take() -> [ListenResponse] {
         server.machine.run()
         return heard.take()
@@ -342,7 +343,7 @@ func delete(_ text: String, _ precondition: Precondition = .none) -> Mutation {
 
 func collection(_ id: String) -> Query { Query(collectionID: id) }
 
-/// The status that `body` throws.
+/// Returns the status that `body` throws.
 func refusal(_ body: () throws -> Void) -> RPCStatus? {
     do {
         try body()
@@ -352,7 +353,7 @@ func refusal(_ body: () throws -> Void) -> RPCStatus? {
     }
 }
 
-/// A folder that goes when it is let go.
+/// A folder that is deleted with its object.
 final class TemporaryFolder {
     let path: String
 

@@ -4,7 +4,7 @@ import Testing
 import TidemarkModel
 import TidemarkServer
 
-/// On the server's own queue, with a file and from many tasks at once.
+/// Many tasks use a server with its own queue and a file concurrently.
 struct BankTests {
     @Test(.timeLimit(.minutes(2)))
     func `a bank of accounts under 32 clients keeps its sum`() async throws {
@@ -35,7 +35,7 @@ struct BankTests {
                 _ = try await server.commit([create], context)
             }
             #expect(Set(creates) == [.ok, .alreadyExists])
-            // Both have read when both commit.
+            // Both transactions read before either commits.
             let begin = Request.beginTransaction(.readWrite(retrying: nil))
             var ids: [TransactionID] = []
             for _ in 0..<2 {
@@ -118,12 +118,12 @@ private final class Bank: Sendable {
                 guard status.code == .aborted else { throw status }
                 retrying = retrying ?? id
             }
-            // Whatever others are doing, nobody ever sees another sum.
+            // The sum is the same at every time, whatever other clients do.
             try await checkSum()
         }
     }
 
-    /// - Returns: The transaction, and why it was not committed.
+    /// - Returns: The transaction, and the reason if it was not committed.
     private func transfer(
         _ amount: Int64, _ pair: [Int], _ retrying: TransactionID?
     ) async throws -> (TransactionID, RPCStatus?) {
@@ -132,7 +132,7 @@ private final class Bank: Sendable {
         else { throw RPCStatus(.internal, "no transaction") }
         do throws(RPCStatus) {
             var balances: [Int64] = []
-            // One after the other, so that circles over two accounts come about.
+            // The reads run one after the other, so circles of waits over two accounts can form.
             for account in pair {
                 let get = GetDocumentRequest(
                     path: path("bank/\(account)"), consistency: .transaction(id))

@@ -1,7 +1,7 @@
 import Testing
 import TidemarkModel
 
-/// Transactions that wait for each other. Source: server-production-facts 6.
+/// Transactions wait for each other. Source: server-production-facts 6.
 struct DeadlockTests {
     let server: TestServer
 
@@ -20,7 +20,7 @@ struct DeadlockTests {
         server.startCommit(set(text, ["by": .bytes(id)]), transaction: id)
     }
 
-    /// Two that have read the same, the older first.
+    /// Returns two transactions that have read the same document, the older first.
     private func readers(
         _ text: String = "c/a", olderReadsFirst: Bool
     ) throws -> (older: TransactionID, younger: TransactionID) {
@@ -98,7 +98,7 @@ struct DeadlockTests {
         let first = try server.begin()
         let other = try server.begin()
         _ = try server.replies(.rollback(first))
-        // Younger by its own begin, older by its first attempt's.
+        // The retry began later than `other`, but its first attempt began earlier.
         let retry = try server.begin(.readWrite(retrying: first))
         let again = try server.begin(.readWrite(retrying: retry))
         for id in [other, again] { _ = try server.get("c/a", at: .transaction(id)) }
@@ -111,7 +111,7 @@ struct DeadlockTests {
     @Test func `retrying one that is still open leaves it open`() throws {
         let first = try server.begin()
         _ = try server.get("c/a", at: .transaction(first))
-        // As old as the first, so the two are told apart by which began before.
+        // The retry has the age of the first, so the earlier begin decides which transaction wins.
         let retry = try server.begin(.readWrite(retrying: first))
         _ = try server.get("c/a", at: .transaction(retry))
         let commit = startCommit(retry)

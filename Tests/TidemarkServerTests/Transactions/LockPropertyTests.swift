@@ -4,7 +4,8 @@ import TidemarkModel
 
 @testable import TidemarkServer
 
-/// Random transactions against the lock table, and a plain account of who holds what beside it.
+/// Random transactions use the lock table. The test keeps its own list of the locks and compares
+/// both.
 @Suite(.ownThread) struct LockPropertyTests {
     @Test(arguments: UInt64(0)..<200)
     func `no conflicting grants, no lost waiter, and every wait ends`(seed: UInt64) {
@@ -22,11 +23,12 @@ import TidemarkModel
     }
 }
 
-/// Eight transactions at a time and plain writes, over five documents and three queries.
+/// A world with up to eight transactions, and with plain writes, over five documents and three
+/// queries.
 private struct LockWorld {
     struct Waiting {
         let access: LockAccess
-        /// Nil for a plain write.
+        /// The waiting transaction; nil for a plain write.
         let id: TransactionID?
     }
 
@@ -34,7 +36,8 @@ private struct LockWorld {
     var waiting: [LockTicket: Waiting] = [:]
     var complaint: String?
     private var random: SeededRandom
-    /// What is open, by age, and what each has been granted.
+    /// The age of each open transaction. The next two properties hold its locked documents and
+    /// queries.
     private var open: [TransactionID: LockAge] = [:]
     private var documents: [TransactionID: Set<DocumentPath>] = [:]
     private var queries: [TransactionID: [LockedQuery]] = [:]
@@ -163,14 +166,14 @@ private struct LockWorld {
         queries[id] = nil
     }
 
-    /// Asks again for all that is ready.
+    /// Requests the locks of all ready waiters again.
     private mutating func settle() {
         for _ in 0..<1_000 {
             var tickets = table.takeReady(writes: true)
             if tickets.isEmpty { tickets = table.takeReady(writes: false) }
             if tickets.isEmpty { return }
             for ticket in tickets {
-                // An earlier one in the list may have ended it.
+                // The request of an earlier ticket can end this ticket.
                 if table.waiters[ticket] == nil { continue }
                 guard let entry = waiting.removeValue(forKey: ticket) else {
                     complaint = "ready, but not waiting"
@@ -205,7 +208,7 @@ private struct LockWorld {
         for ticket in table.waiters.keys where !reachesEnd(ticket) { complaint = "a circle" }
     }
 
-    /// Whether some transaction that waits for nobody, or nobody at all, is at the end of all ways.
+    /// Returns false if a chain of waits from the ticket forms a circle.
     private func reachesEnd(_ ticket: LockTicket) -> Bool {
         var seen: Set<LockTicket> = []
         var path: Set<LockTicket> = []

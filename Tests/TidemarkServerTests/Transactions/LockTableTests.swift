@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkServer
 
-/// The machine by itself: no server, no store.
+/// The lock table alone, without a server and a store.
 struct LockTableTests {
     private var table = LockTable()
     private static let database = DatabaseID.test
@@ -16,7 +16,7 @@ struct LockTableTests {
             by: .transaction([id], age: LockAge(first: UInt64(id), own: UInt64(id))), again: again)
     }
 
-    /// By a transaction, or by nobody.
+    /// Requests a write for the transaction `id`. If `id` is nil, the write is a plain write.
     private mutating func write(
         _ id: UInt8?, _ paths: String..., again: LockTicket? = nil
     ) -> LockTable.Decision {
@@ -89,7 +89,7 @@ struct LockTableTests {
         #expect(write(nil, "c/a") == .waits(2))
         table.end([1])
         #expect(table.takeReady(writes: true) == [1])
-        // It has changed its mind about what it writes, and now meets another lock.
+        // The waiter now writes another document as well, which is locked too.
         #expect(read(3, "c/x") == .granted)
         #expect(write(nil, "c/a", "c/x", again: 1) == .waits(1))
         #expect(table.takeReady(writes: true).isEmpty, "the second stays behind the first")

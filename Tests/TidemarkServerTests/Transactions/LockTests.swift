@@ -2,7 +2,8 @@ import Testing
 import TidemarkModel
 import TidemarkServer
 
-/// What waits for the locks of transactions, and what does not. One thread, virtual time.
+/// Some calls wait for the locks of transactions, and others do not. The tests use one thread and
+/// virtual time.
 struct LockTests {
     let server: TestServer
 
@@ -11,7 +12,7 @@ struct LockTests {
         try server.commit(set("c/a", ["n": .integer(1)]))
     }
 
-    /// A transaction that has read the document.
+    /// Returns a transaction that has read the document.
     private func reader(_ path: String = "c/a") throws -> TransactionID {
         let id = try server.begin()
         _ = try? server.get(path, at: .transaction(id))
@@ -105,7 +106,7 @@ struct LockTests {
             return
         }
         #expect(document.fields["n"] == .integer(2))
-        // And it has its lock.
+        // The read has locked the document.
         let later = server.startCommit(set("c/a", ["n": .integer(3)]))
         #expect(later.status == nil)
         try server.commit(transaction: second)
@@ -125,7 +126,8 @@ struct LockTests {
     @Test func `a writer that waits for the reader is passed`() throws {
         let id = try reader()
         let write = server.startCommit(set("c/a", [:]), set("c/b", [:]))
-        // To wait behind the write, which waits for this transaction, would be for ever.
+        // The read passes the write. The write waits for this transaction, so otherwise both would
+        // wait forever.
         #expect(startGet("c/b", id).status?.code == .notFound)
         #expect(write.status == nil)
         try server.commit(transaction: id)
@@ -138,7 +140,8 @@ struct LockTests {
         let write = server.startCommit(set("c/a", [:]), set("c/b", [:]))
         let read = startGet("c/b", second)
         #expect(read.status == nil)
-        // The first now waits for the second, which waits behind the write for the first.
+        // The first transaction now waits for the second. The second waits behind the write, which
+        // waits for the first.
         let commit = server.startCommit(set("c/d", [:]), transaction: first)
         #expect(read.status?.code == .notFound, "passed the write")
         #expect(commit.status == nil)

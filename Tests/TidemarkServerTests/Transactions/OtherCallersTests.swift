@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkServer
 
-/// A transaction or a write stream is its caller's, however another caller has learnt its id.
+/// A transaction or a write stream belongs to its caller, even if another caller knows its id.
 struct OtherCallersTests {
     private let server: TestServer
     private let ann = `A server with rules`.token("ann")
@@ -48,7 +48,7 @@ struct OtherCallersTests {
                 #expect(ask(write(id), other).status == TransactionTable.expired)
                 #expect(ask(.rollback(id), other).status == TransactionTable.expired)
             }
-            // A new token of the same account goes on with it.
+            // A new token of the same account can continue the transaction.
             #expect(ask(get(id), ann + "another-signature").status == .ok)
             #expect(ask(.rollback(id), ann).status == .ok)
             #expect(ask(.rollback(id), bob).status == TransactionTable.expired)
@@ -61,7 +61,8 @@ struct OtherCallersTests {
         let young = try begin(bob)
         let taken = try begin(bob, .readWrite(retrying: old))
         for id in [young, taken] { #expect(ask(get(id), bob).status == .ok) }
-        // Both wait for each other; the younger ends. With the place of `old` that were `young`.
+        // Both transactions wait for each other, and the younger ends. If `taken` had the age of
+        // `old`, the younger would be `young`.
         let heard = Heard<Reply>()
         let context = CallContext(database: server.database, token: bob)
         _ = server.server.call(write(young), context) { heard.receive($0) }
@@ -98,7 +99,7 @@ struct OtherCallersTests {
         first.stream.send(WriteRequest(mutations: [set("c/d", ["n": .integer(2)])]))
         server.machine.run()
         #expect(first.heard.messages.count == 3)
-        // Its own caller resumes it.
+        // The stream's own caller can resume it.
         let again = connect(ann, opening)
         #expect(again.heard.messages.count == 3)
         #expect(again.heard.messages.last?.streamID == opening.streamID)

@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 import TidemarkServer
 
-/// Batch writes and write streams that wait, and a store that fails meanwhile.
+/// Batch writes and write streams wait for the locks of a transaction.
 struct ParkedWriteTests {
     let server: TestServer
     let reader: TransactionID
@@ -121,7 +121,7 @@ struct ParkedWriteTests {
         let next = TestWrites(server)
         next.open(opened?.streamID ?? "", opened?.streamToken ?? [])
         #expect(stream.heard.status?.code == .cancelled)
-        // As its client would.
+        // A client sends its lost batch again, here with another value.
         _ = next.send(set("c/a", ["n": .integer(3)]))
         try server.commit(transaction: reader)
         #expect(next.take().count == 1)
@@ -129,7 +129,7 @@ struct ParkedWriteTests {
     }
 }
 
-/// One write stream.
+/// A write stream.
 final class TestWrites {
     let server: TestServer
     let heard = Heard<WriteResponse>()

@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 import TidemarkServer
 
-/// Queries inside transactions lock all that they may ever return.
+/// A query inside a transaction locks every document that it can ever return.
 struct QueryLockTests {
     let server: TestServer
 
@@ -20,7 +20,7 @@ struct QueryLockTests {
         return query
     }
 
-    /// Runs `read` inside a transaction, and tells which of the writes then wait for its end.
+    /// Runs `read` inside a transaction, and returns which of the writes then wait for its end.
     private func waiting(
         _ read: (ReadConsistency) -> Request, _ mutations: [Mutation]
     ) throws -> [Bool] {
@@ -125,7 +125,7 @@ struct QueryLockTests {
         #expect(start(other).status == .ok)
         let query = start(Self.query())
         #expect(query.status == nil)
-        // A write that the query would see stays behind the query.
+        // A write that changes the query's result waits behind the query.
         let later = server.startCommit(set("c/later", ["n": .integer(6)]))
         #expect(later.status == nil)
         try server.commit(transaction: first)

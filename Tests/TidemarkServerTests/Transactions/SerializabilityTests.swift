@@ -3,9 +3,9 @@ import TestSupport
 import TidemarkModel
 import TidemarkTestKit
 
-/// Clients that run transactions, plain writes and rollbacks against each other, in an order that a
-/// seed chooses. What was committed must be what the same commits make one after the other, each
-/// having read what it has read.
+/// Clients run transactions, plain writes and rollbacks concurrently, in an order that a seed
+/// chooses. The stored documents, and the reads of committed transactions, must be the same as if
+/// the commits had run one after the other.
 @Suite(.ownThread) struct SerializabilityTests {
     @Test(arguments: UInt64(0)..<60)
     func `whatever the order, it is as if they ran one after the other`(seed: UInt64) throws {
@@ -19,7 +19,7 @@ import TidemarkTestKit
 private final class SerialWorld {
     struct Reads {
         var documents: [(path: DocumentPath, fields: MapValue?)] = []
-        /// What a query for `n` below a bound returned.
+        /// The bound of each query for `n`, and its rows.
         var queries: [(bound: Int64, rows: [DocumentPath: MapValue])] = []
     }
 
@@ -187,7 +187,7 @@ private final class SerialWorld {
         client.reads = Reads()
     }
 
-    /// Every wait ends, if not by others then by time.
+    /// Checks that every wait ends, at the latest after the lock timeout.
     func finish() throws {
         server.machine.advance(.seconds(15))
         try hear()
@@ -216,7 +216,7 @@ private final class SerialWorld {
             let stored = try? server.get(path.text)
             #expect(stored?.fields == model[path], comment)
         }
-        // And nobody has left a lock behind.
+        // No lock is left.
         for path in Self.paths { try server.commit(set(path.text, [:])) }
         #expect(committed.count > 5, "\(comment): hardly anything was committed")
     }
