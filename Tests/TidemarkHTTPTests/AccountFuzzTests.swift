@@ -5,9 +5,10 @@ import TidemarkServer
 
 @testable import TidemarkHTTP
 
-/// Damaged bodies and tokens: each gets an answer that is not the server's fault, and nobody gets in.
+/// Damaged bodies and tokens: no answer reports a fault of the server, and no caller gets in.
 ///
-/// `TIDEMARK_FUZZ_MESSAGES=100000`, `TIDEMARK_FUZZ_SEED=17`. The limits of time are for a million.
+/// Environment variables: `TIDEMARK_FUZZ_MESSAGES=100000`, `TIDEMARK_FUZZ_SEED=17`. The time limits
+/// allow a million messages.
 struct AccountFuzzTests {
     private let environment = ProcessInfo.processInfo.environment
     private var count: Int { environment["TIDEMARK_FUZZ_MESSAGES"].flatMap { Int($0) } ?? 1_500 }
@@ -18,7 +19,7 @@ struct AccountFuzzTests {
     private func server() async throws -> AccountsServer {
         var settings = AccountsSettings(.secure, project: "p")
         settings.passwords = .scrypt(logN: 1, blockSize: 1, parallelism: 1, keyBytes: 16)
-        // What is looked for is what parsers do, not what limits do.
+        // The test checks the parsers, not the limits on attempts.
         settings.limits.address = .init(1_000_000_000, oneMoreEvery: .seconds(1))
         settings.limits.signUp = settings.limits.address
         return try await AccountsServer(settings)
@@ -34,7 +35,7 @@ struct AccountFuzzTests {
         return await server.answer(request) { body.count > $0 ? nil : body }
     }
 
-    /// The token of a new account.
+    /// Returns the token of a new account.
     private func signUp(_ server: AccountsServer) async throws -> String {
         let session = await ask(server, "/v1/accounts:signUp", Data())
         guard case .text(let token)? = session.body["idToken"] else {
@@ -57,7 +58,7 @@ struct AccountFuzzTests {
         return bytes
     }
 
-    // `make long` gives it a million.
+    // The time limit allows for `make long`, which sends a million bodies.
     @Test(.timeLimit(.minutes(60)))
     func `damaged bodies are answered`() async throws {
         let server = try await server()
@@ -87,7 +88,7 @@ struct AccountFuzzTests {
         server.close()
     }
 
-    // `make long` gives it a million.
+    // The time limit allows for `make long`, which sends a million tokens.
     @Test(.timeLimit(.minutes(60)))
     func `damaged tokens let nobody in`() async throws {
         let server = try await server()
@@ -99,7 +100,7 @@ struct AccountFuzzTests {
             let text = String(decoding: damaged(original, &random), as: UTF8.self)
             let data = AccountsJSON.data(["idToken": .text(text)])
             let answer = await ask(server, "/v1/accounts:lookup", data)
-            // The last letter of a signature has bits that say nothing.
+            // The last letter of a signature contains bits that have no meaning.
             let isSame = text.utf8.dropLast().elementsEqual(original.dropLast())
             #expect(answer.status == 400 || isSame, "seed \(seed), \(number): \(text)")
         }

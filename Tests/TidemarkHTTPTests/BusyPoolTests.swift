@@ -6,8 +6,8 @@ import TidemarkServer
 import TidemarkTesting
 import TidemarkWire
 
-/// Servers in the process of tests answer while other tests hold every thread of Swift's tasks: each has a
-/// thread of its own.
+/// A server in the test's process answers while other tests use every thread of Swift's tasks,
+/// because the server has its own thread.
 @Suite(.ownThread, .serialized, .timeLimit(.minutes(2))) struct BusyPoolTests {
     private static let document = "projects/local/databases/(default)/documents/rooms/none"
 
@@ -18,7 +18,7 @@ import TidemarkWire
         await local.stop()
     }
 
-    /// That the threads really are busy: the same server on the default executor says nothing.
+    /// Shows that the threads are busy: the same server on the default executor does not answer.
     @Test func `without a thread of its own, a server says nothing`() async throws {
         let ports = AsyncStream.makeStream(of: Int.self)
         let server = GRPCServer(
@@ -63,8 +63,8 @@ import TidemarkWire
         try await port.close()
     }
 
-    /// True if a request is answered while all threads of Swift's tasks are busy. The client is event loops
-    /// alone.
+    /// True if a request is answered while all threads of Swift's tasks are busy. The client uses
+    /// only event loops.
     private func isAnswered(
         _ request: [UInt8], at port: Int, within limit: TimeAmount = .seconds(20),
         isWhole: @escaping @Sendable ([UInt8]) -> Bool
@@ -93,7 +93,7 @@ import TidemarkWire
 // MARK: - gRPC, as bytes
 
 extension BusyPoolTests {
-    /// A connection's first bytes, and one call of `GetDocument` on it.
+    /// The first bytes of a connection, with a call of `GetDocument`.
     private static var getDocument: [UInt8] {
         let name = Array(document.utf8)
         let message = [UInt8(1 << 3 | 2), UInt8(name.count)] + name
@@ -102,7 +102,7 @@ extension BusyPoolTests {
             (":path", "/google.firestore.v1.Firestore/GetDocument"),
             ("content-type", "application/grpc"), ("te", "trailers"),
         ]
-        // Each a literal that is not indexed, of fewer than 127 bytes.
+        // The fields are literals without an index, shorter than 127 bytes.
         var headers: [UInt8] = []
         for (name, value) in fields {
             headers += [0, UInt8(name.utf8.count)] + Array(name.utf8)
@@ -120,7 +120,8 @@ extension BusyPoolTests {
             + payload
     }
 
-    /// True if the last frame of the stream is among the bytes: headers with the flag that ends it.
+    /// True if the bytes contain the last frame of the stream: headers with the flag that ends the
+    /// stream.
     private static func hasTrailers(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         while rest.count >= 9 {
@@ -133,7 +134,7 @@ extension BusyPoolTests {
     }
 }
 
-/// Collects what comes, until it is whole.
+/// Collects the received bytes until the answer is complete.
 private final class AnswerReader: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

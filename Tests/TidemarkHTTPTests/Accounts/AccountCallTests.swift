@@ -4,7 +4,7 @@ import TidemarkServer
 
 @testable import TidemarkHTTP
 
-/// Calls about accounts by their paths and bodies, as clients send them.
+/// Clients call the accounts' endpoints with these paths and bodies.
 struct AccountCallTests {
     private func server(_ mode: AccountsSettings.Mode = .emulator) async throws -> AccountsServer {
         try await AccountsServer(AccountsSettings(mode, project: "demo"))

@@ -7,9 +7,9 @@ import TidemarkServer
 
 @testable import TidemarkHTTP
 
-/// What may take long is not done where connections are served.
+/// The event loops of connections do no work that can take long.
 @Suite(.timeLimit(.minutes(2))) struct EventLoopTests {
-    /// Notes which calls have come to it on an event loop. They have been read by then.
+    /// Records which calls arrived on an event loop. A call arrives after its request was parsed.
     private final class Noted: Transport {
         private let server: FirestoreServer
         private let seen = Mutex<[RPCMethod: Bool]>([:])

@@ -8,7 +8,7 @@ import TidemarkServer
 
 @testable import TidemarkHTTP
 
-/// A port with nothing but ``FirestoreHTTP`` behind it, which answers on threads of its own.
+/// A port that serves only ``FirestoreHTTP``, which answers on its own threads.
 final class Port: Sendable {
     private let listener: any Channel
     private let http: FirestoreHTTP
@@ -16,9 +16,9 @@ final class Port: Sendable {
     private let waiting = Mutex<(() -> Void)?>(nil)
 
     /// - Parameters:
-    ///   - access: Who may call; nil for anybody.
+    ///   - access: Decides who can call; nil accepts every caller.
     ///   - tls: Encrypts all connections; nil for none.
-    ///   - transport: What performs the calls; nil for a server of its own.
+    ///   - transport: Performs the calls; nil for a new server.
     init(
         _ patience: RequestPatience = RequestPatience(), access: (any CallerGate)? = nil,
         tls: ServerTLS? = nil, transport: (any Transport)? = nil
@@ -55,7 +55,7 @@ final class Port: Sendable {
         waiting.withLock { $0.take() }?()
     }
 
-    /// Waits until all answers together have a text that often.
+    /// Waits until the received text contains `wanted` this many times.
     func received(_ wanted: String, times: Int) async throws {
         while true {
             let isThere: @Sendable () -> Bool = { [self] in
@@ -69,7 +69,8 @@ final class Port: Sendable {
         }
     }
 
-    /// Whether another client gets its answer. It waits for as long as a machine with much to do takes.
+    /// Returns true if another client receives an answer. The wait has no time limit, because a
+    /// busy machine can be slow.
     func answers() async throws -> Bool {
         let before = count("Ok\n")
         let client = try await connect()

@@ -4,11 +4,10 @@ import Testing
 
 @testable import TidemarkHTTP
 
-/// Clients that drip, and clients that say nothing: each is closed after its bound, and nobody else
-/// notices.
+/// The port closes each slow or silent client after a limit, and other clients are not affected.
 @Suite struct SlowRequestTests {
-    /// Bounds that a test can wait for, and a loaded machine can answer within. The ones that are not
-    /// asked about are long.
+    /// Returns limits that are short enough for a test and long enough for a busy machine. Limits
+    /// that a test does not name are long.
     private static func patience(
         head: Int64 = 600_000, body: Int64 = 600_000, idle: Int64 = 600_000
     ) -> RequestPatience {
@@ -19,15 +18,16 @@ import Testing
         return patience
     }
 
-    /// Sends `start`, then one byte each 20 ms until the server closes.
+    /// Sends `start`, then one byte every 20 ms until the server closes the connection.
     ///
-    /// - Returns: How long that took.
+    /// - Returns: The duration.
     private func closing(
         _ port: Port, _ start: String, drips: Bool
     ) async throws -> Duration {
         let begin = ContinuousClock.now
         let client = try await port.connect()
-        // Where this task waits for its turn too long, the connection is closed by now: that is a bound.
+        // If this task waited too long for its turn, the server has closed the connection, as the
+        // limit requires.
         try? await client.writeAndFlush(ByteBuffer(string: start))
         let drip = client.eventLoop.scheduleRepeatedTask(
             initialDelay: .milliseconds(20), delay: .milliseconds(20)
@@ -79,7 +79,7 @@ import Testing
             slow.append(client)
         }
         #expect(try await port.answers())
-        // Each is closed by the server, none by the test.
+        // The server closes every connection; the test closes none.
         for client in slow { try await client.closeFuture.get() }
         #expect(try await port.answers())
         try await port.close()
@@ -88,7 +88,7 @@ import Testing
     @Test func `a connection lives through many requests`() async throws {
         let port = try await Port(Self.patience(head: 2_000))
         let began = ContinuousClock.now
-        // More of them than fit into one head's bound, on one connection.
+        // The requests on this connection take longer in total than the limit for one head.
         let client = try await port.connect()
         var answers = 0
         while ContinuousClock.now - began < .milliseconds(3_000) || answers < 2 {

@@ -8,7 +8,7 @@ import TidemarkWire
 
 @testable import TidemarkHTTP
 
-/// What a port does when the system has nothing left, and when too many come.
+/// A port handles exhausted system resources, and too many connections.
 @Suite struct PortBoundsTests {
     private static func listener(_ limit: ConnectionLimit) async throws -> any Channel {
         try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkHTTP
 
-/// Each request as a browser, a tool or Google's clients would send it.
+/// The requests have the form that a browser, a tool or Google's clients send.
 struct WebPolicyTests {
     private let policy = WebPolicy(listeningOn: "127.0.0.1")
 
