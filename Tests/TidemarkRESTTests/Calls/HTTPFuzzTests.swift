@@ -5,9 +5,10 @@ import TidemarkModel
 
 @testable import TidemarkREST
 
-/// Damaged requests of both kinds: each is understood or refused with `INVALID_ARGUMENT`, and none traps.
+/// Damaged requests of both kinds: each is understood or refused with `INVALID_ARGUMENT`, and none
+/// causes a trap.
 ///
-/// `TIDEMARK_FUZZ_MESSAGES=1000000`, `TIDEMARK_FUZZ_SEED=17`.
+/// Environment variables: `TIDEMARK_FUZZ_MESSAGES=1000000`, `TIDEMARK_FUZZ_SEED=17`.
 @Suite(.ownThread) struct HTTPFuzzTests {
     private let environment = ProcessInfo.processInfo.environment
     private var count: Int { environment["TIDEMARK_FUZZ_MESSAGES"].flatMap { Int($0) } ?? 10_000 }

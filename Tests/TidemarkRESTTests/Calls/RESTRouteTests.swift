@@ -45,7 +45,7 @@ import TidemarkWire
         #expect(URLText.segments(of: "/%ff") == nil)
     }
 
-    /// What the message of a read means that says only a name.
+    /// Returns the meaning of a read's message that contains only a name.
     private func meaning(ofName name: String) throws -> (DatabaseID, Request) {
         var message = WireWriter()
         message.text(1, name)

@@ -7,12 +7,12 @@ import TidemarkWire
 
 @testable import TidemarkREST
 
-/// A document's read, whenever its answer comes.
+/// The service reads a document, with an answer that arrives early or late.
 @Suite(.timeLimit(.minutes(2))) struct ShortReadTests {
     private static let request = RESTRequest(
         method: "GET", path: "/v1/projects/p/databases/d/documents/rooms/blue", query: nil,
         headers: [:], body: [])
-    /// Whose answer may be long.
+    /// A request whose answer can be long.
     private static let query = RESTRequest(
         method: "POST", path: "/v1/projects/p/databases/d/documents:runQuery", query: nil,
         headers: [:],
@@ -32,7 +32,7 @@ import TidemarkWire
         let transport = HeldTransport { receive in
             receive(.message(.document(Self.document)))
             receive(.ended(.ok))
-            // A server's mistake, which reaches nobody.
+            // This message is a mistake of the server. The service ignores it.
             receive(.message(.empty))
         }
         let answer = await HTTPService(transport, access: nil).answer(Self.request)
@@ -79,7 +79,7 @@ import TidemarkWire
         let service = HTTPService(transport, access: nil)
         async let answer = service.answer(request)
         _ = try await transport.sink()
-        // The wait may begin after the sink is there.
+        // The service can start to wait after the sink exists.
         try await until("the call is given up") {
             service.desk.sweep(later: .seconds(3_600))
             return transport.cancellations > 0
@@ -88,7 +88,7 @@ import TidemarkWire
     }
 }
 
-/// A server that answers when it is told to.
+/// A server that answers when the test calls its sink.
 private final class HeldTransport: Transport {
     typealias Sink = @Sendable (StreamEvent<Reply>) -> Void
 
@@ -101,13 +101,13 @@ private final class HeldTransport: Transport {
     private let state = Mutex(State())
     private let inside: @Sendable (Sink) -> Void
 
-    /// - Parameter inside: Done before the call returns.
+    /// - Parameter inside: Runs before the call returns.
     init(inside: @escaping @Sendable (Sink) -> Void) { self.inside = inside }
 
     var contexts: [CallContext] { state.withLock(\.contexts) }
     var cancellations: Int { state.withLock(\.cancellations) }
 
-    /// Waits for the call.
+    /// Waits for the call, and returns its sink.
     func sink() async throws -> Sink {
         try await until("the call is made") { state.withLock { $0.sink != nil } }
         return state.withLock(\.sink)!

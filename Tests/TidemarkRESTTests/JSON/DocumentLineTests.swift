@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import TidemarkREST
 
-/// Documents as lines of JSON.
+/// Documents are written to lines of JSON and read from them.
 @Suite struct DocumentLineTests {
     private let database = try! DatabaseID(project: "shop")
 

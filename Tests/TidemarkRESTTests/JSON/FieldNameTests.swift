@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkREST
 
-/// Names of fields that differ only in how an accent is composed: Firestore compares their bytes.
+/// Names of fields can differ only in the composition of an accent. Firestore compares their bytes.
 @Suite struct FieldNameTests {
     private static let (one, two) = ("\u{E9}", "e\u{301}")
     private static let json =

@@ -5,7 +5,8 @@ import TidemarkWire
 
 @testable import TidemarkREST
 
-/// Documents written from their bytes, held to the transcoding of messages by their tables.
+/// Compares the text of documents, written directly from their bytes, with the text that the tables
+/// of messages produce.
 @Suite struct FieldsTextTests {
     private static let database = try! DatabaseID(project: "shop")
     private static let forms = [(false, false), (true, false), (false, true)]
@@ -16,7 +17,7 @@ import TidemarkWire
         }
     }
 
-    /// What the tables make of the fields, which they know as those of a map.
+    /// Returns the JSON that the tables make of the fields, encoded as a map value.
     private func transcoded(_ fields: MapValue) throws -> JSONOutput {
         let value = ProtoJSONWriter.json(.value, FieldsCodec.encode(.map(fields)))
         guard case .object(let members) = value, case .object(let map)? = members.first?.value
@@ -113,7 +114,7 @@ import TidemarkWire
     }
 }
 
-/// Makes fields of all kinds, with the texts and numbers that matter.
+/// Makes fields of all kinds, with important texts and numbers.
 private struct FieldsDice {
     var random: SeededRandom
 

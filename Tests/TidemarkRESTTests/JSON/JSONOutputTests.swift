@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import TidemarkREST
 
-/// JSON as text, held to Foundation's encoder and reader.
+/// Compares JSON text with the results of Foundation's encoder and reader.
 @Suite struct JSONOutputTests {
     @Test func `is the text that Foundation writes`() throws {
         let encoder = JSONEncoder()
@@ -49,7 +49,7 @@ import TidemarkModel
                 """)
     }
 
-    /// As Foundation's encoder takes it.
+    /// The JSON in the form that Foundation's encoder accepts.
     private struct Encoded: Encodable {
         private struct Name: CodingKey {
             let stringValue: String
@@ -88,7 +88,7 @@ import TidemarkModel
     }
 }
 
-/// Makes JSON of all kinds, with the characters that matter to its text.
+/// Makes JSON of all kinds, with the characters that affect its text.
 private struct JSONDice {
     var random: SeededRandom
 
@@ -103,7 +103,7 @@ private struct JSONDice {
         case 4, 5: return .text(text())
         case 6: return .list((0..<below(4)).map { _ in json(depth: depth - 1) })
         default:
-            // Objects have each name once.
+            // An object contains each name once.
             let names = Set((0..<below(5)).map { _ in text() })
             return .object(names.sorted().map { .init($0, json(depth: depth - 1)) })
         }

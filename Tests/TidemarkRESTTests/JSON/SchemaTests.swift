@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkREST
 
-/// The tables of fields, against the contract in `Proto/`.
+/// Compares the tables of fields with the contract in `Proto/`.
 @Suite struct SchemaTests {
     private struct Declared: Hashable {
         let message: String
@@ -22,7 +22,7 @@ import Testing
         "firestore/v1/document", "rpc/status", "rpc/error_details", "type/latlng",
     ]
 
-    /// What only pipelines and another edition have.
+    /// Messages that only pipelines and another edition use.
     private static let leftOut: Set<String> = [
         "google.firestore.v1.Function", "google.firestore.v1.Pipeline",
         "google.firestore.v1.Pipeline.Stage", "google.firestore.v1.ExplainStats",
@@ -31,7 +31,7 @@ import Testing
         "field_reference_value", "variable_reference_value", "function_value", "pipeline_value",
     ]
 
-    /// The fields of the contract, read line by line as it is laid out.
+    /// Returns the fields of the contract, parsed line by line from its layout.
     private static func declared() throws -> Set<Declared> {
         var found: Set<Declared> = []
         for file in files {

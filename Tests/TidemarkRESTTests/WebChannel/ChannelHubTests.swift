@@ -9,7 +9,7 @@ import TidemarkServer
 @Suite(.timeLimit(.minutes(2))) struct `A channel of a browser` {
     private static let database = "projects/p/databases/(default)"
 
-    /// A listen of one page.
+    /// A page with a listen.
     private final class Page {
         private let hub: ChannelHub
         private let back: any HTTPParts
@@ -62,7 +62,7 @@ import TidemarkServer
             sent += 1
         }
 
-        /// Reads until a text has come so often.
+        /// Reads until `text` was received at least `times` times.
         func until(_ text: String, times: Int = 1) async {
             while heard.components(separatedBy: text).count <= times,
                 let part = await back.next()
@@ -104,7 +104,7 @@ import TidemarkServer
         server.close()
     }
 
-    /// Lets everybody in until it is told otherwise.
+    /// Admits every caller until the test ends their admission.
     private final class Gate: CallerGate {
         let ends = Mutex<[@Sendable (RPCStatus) -> Void]>([])
         let isOver = Mutex(false)

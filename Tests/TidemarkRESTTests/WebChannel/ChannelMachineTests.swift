@@ -77,7 +77,7 @@ import Testing
         #expect(machine.take(back: 1, now: .seconds(60)) == .end)
     }
 
-    /// A stream of writes whose back channel is open and has taken what there is.
+    /// Returns a stream of writes whose back channel is open and has taken every frame.
     private func writing(_ payloads: String..., now: Duration) -> ChannelMachine {
         var machine = ChannelMachine(now: .zero, endsWhenQuiet: true)
         _ = machine.step(
@@ -108,7 +108,7 @@ import Testing
         }
         var machine = writing("[1]", "[2]", now: .zero)
         _ = machine.step(.tick, now: .seconds(2))
-        // Applied here and again on another stream, it would be applied twice.
+        // If the write were applied here and again on another stream, it would be applied twice.
         #expect(machine.step(maps(["late"], 2), now: .seconds(2)) == [.refuse])
         #expect(machine.step(maps(["[2]", "late"], 1), now: .seconds(2)) == [.refuse])
         #expect(machine.step(maps(["[2]"], 1), now: .seconds(2)) == [], "it was taken before")
@@ -198,7 +198,8 @@ import Testing
     }
 }
 
-/// Sessions at random: answers that are lost half way, requests that come twice and in any order.
+/// Random sessions with answers that are lost half way, and with requests that arrive twice and in
+/// any order.
 @Suite struct ChannelHistoryTests {
     @Test(arguments: UInt64(0)..<200)
     func `nothing is lost or doubled in either direction`(seed: UInt64) {
@@ -221,7 +222,7 @@ import Testing
                 said += 1
                 _ = machine.step(.payload("\(said)"), now: now)
             case 1:
-                // Some of what was sent before comes again.
+                // The client sends some of the earlier maps again.
                 let first = max(0, sent - dice.number(4))
                 let last = sent + dice.number(4)
                 take(
@@ -240,7 +241,7 @@ import Testing
             case 4: _ = machine.step(.backLost(id: back), now: now)
             default:
                 guard case .frame(let text, _) = machine.take(back: back, now: now) else { break }
-                // Half of them never arrive, and the browser then asks again.
+                // Half of the frames never arrive, and the browser then requests them again.
                 if dice.number(2) == 0 {
                     back += 1
                     _ = machine.step(
@@ -266,13 +267,13 @@ import Testing
         #expect(delivered == (0..<sent).map { "\($0)" }, "seed \(seed)")
     }
 
-    /// Numbers and payloads; nil for a noop.
+    /// Returns the numbers and payloads; nil for a noop.
     private static func arrays(_ frame: String) -> [(Int, Int?)] {
         frame.matches(of: /\[(\d+),(\d+|\["noop"\])\]/).map { (Int($0.1) ?? 0, Int($0.2)) }
     }
 }
 
-/// The same numbers for the same seed.
+/// Returns the same numbers for the same seed.
 struct SeededDice {
     private var state: UInt64
 

@@ -28,7 +28,7 @@ struct RefusedChannelsTests {
     }
 }
 
-/// A hub whose callers show a token.
+/// A hub whose callers present a token.
 struct ChannelAdmissionTests {
     private struct Gate: CallerGate {
         func caller(_ token: String?, method: String) async throws(RPCStatus) -> Caller {
@@ -80,7 +80,7 @@ struct ChannelAdmissionTests {
     }
 }
 
-/// A transport that answers nothing.
+/// A transport that answers no call.
 private struct ScriptedNowhere: Transport {
     func call(
         _ request: Request, _ context: CallContext,
