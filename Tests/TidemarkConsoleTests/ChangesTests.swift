@@ -10,7 +10,7 @@ import TidemarkServer
 /// Two names that are one key of a Swift dictionary.
 private let spelled = MapValue([("\u{E9}", .integer(1)), ("e\u{301}", .integer(2))])
 
-/// What pages send to be changed, over a server in process.
+/// The pages send changes to a server in process.
 @Suite(.timeLimit(.minutes(2))) struct ChangesTests {
     private let server: FirestoreServer
     private let console: Console
@@ -195,7 +195,7 @@ private let spelled = MapValue([("\u{E9}", .integer(1)), ("e\u{301}", .integer(2
     }
 }
 
-/// Texts that are pasted or dropped.
+/// The console imports texts that a user pastes or drops.
 @Suite struct DocumentImportTests {
     private func read(_ text: String) throws(PageRefusal) -> [DocumentImport.Entry] {
         try DocumentImport { "made" }.entries(of: text)

@@ -69,7 +69,7 @@ import TidemarkModel
         let text = String(repeating: "x", count: 5_000)
         let query = TidemarkModel.Query(
             collection: try CollectionPath("rooms/" + text.prefix(1_400) + "/y"))
-        // 600 streams of 100 targets with long paths: 3 GB, were each kept as it came.
+        // The log receives 600 streams of 100 targets with long paths; complete copies need 3 GB.
         for number in 0..<600 {
             let id = Self.begin(&log, text, at: Int64(number), method: "Listen")
             for target in 1...TrafficEntry.maxTargets {
@@ -244,7 +244,7 @@ import TidemarkModel
     }
 }
 
-/// Bells on real threads: who waits is woken once, and none is forgotten.
+/// Bells on real threads: a bell wakes each waiting task once and forgets none.
 @Suite(.timeLimit(.minutes(2))) struct TrafficBellTests {
     @Test func `who waits is woken by a change, and one that has been before is no wait`() async {
         let bell = TrafficBell()
