@@ -6,7 +6,7 @@ import TidemarkServer
 
 @testable import TidemarkExport
 
-/// Exports that are damaged, and exports that want more than an import may do.
+/// Exports that are damaged, and exports that need more than an import allows.
 @Suite(.ownThread) struct DamagedExportTests {
     private let folder: TestFolder
     private let world: ExportWorld
@@ -16,7 +16,7 @@ import TidemarkServer
         world = try ExportWorld()
     }
 
-    /// 10,000 in `make long`.
+    /// The number of damaged exports; 10,000 in `make long`.
     private static let rounds =
         ProcessInfo.processInfo.environment["TIDEMARK_FUZZ_EXPORT_FOLDERS"].flatMap(UInt64.init)
         ?? 200
@@ -40,7 +40,8 @@ import TidemarkServer
             let other = try ExportWorld()
             do {
                 try await other.bringIn(place)
-                // What does not matter may change: a time, a version, an unknown field.
+                // The import can succeed if the damaged part does not matter: a time, a version, an
+                // unknown field.
                 let documents = try await other.documents()
                 #expect(documents == truth || documents.isEmpty && damaged != whole, "seed \(seed)")
             } catch let error as ExportError {
@@ -66,7 +67,7 @@ import TidemarkServer
         return data
     }
 
-    /// Random bytes as an entity, behind checksums that are right.
+    /// Builds entities from random bytes, with correct checksums.
     @Test func `entities of noise are refused`() {
         for seed in 0..<5_000 as Range<UInt64> {
             var random = SeededRandom(seed: seed)

@@ -27,11 +27,11 @@ import TidemarkServer
         let results = try await other.bringIn(place)
         #expect(results == [Importer.Result(database: world.database, documents: 5)])
         #expect(try await other.documents() == world.documents())
-        // An ancestor that is missing stays missing.
+        // A missing ancestor stays missing.
         #expect(try await other.documents()["rooms/blue"] == nil)
     }
 
-    /// The same folder as Firebase's tools make it on Windows: the files name each other with
+    /// Firebase's tools on Windows make the same folder, in which the files name each other with
     /// backslashes.
     @Test func `an export that was made on Windows comes back`() async throws {
         try await world.set([("rooms/blue", ["n": .integer(1)]), ("a/b/c/d", [:])])
@@ -117,7 +117,8 @@ import TidemarkServer
         let place = folder.file("export")
         async let exported = world.export(to: place, pageSize: pageSize)
         for round in 1...10 as ClosedRange<Int64> {
-            // All in one commit: whoever sees two rounds has seen two times.
+            // The commit contains all changes of a round, so an export that contains two rounds has
+            // read at two times.
             let mutations = try stride(from: 0, to: rows, by: 15).map { row in
                 Mutation(
                     path: try DocumentPath("rows/r\(10_000 + row)"),

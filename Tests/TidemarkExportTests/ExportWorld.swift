@@ -4,7 +4,7 @@ import TidemarkServer
 
 @testable import TidemarkExport
 
-/// A folder that goes with the test.
+/// A folder that is deleted with the test.
 final class TestFolder: Sendable {
     let path = FileManager.default.temporaryDirectory
         .appendingPathComponent("tidemark-export-" + UUID().uuidString).path
@@ -17,7 +17,7 @@ final class TestFolder: Sendable {
 
     func file(_ name: String) -> String { path + "/" + name }
 
-    /// Every file below, by its path from here.
+    /// Returns the content of every file in the folder, by its path relative to the folder.
     func contents(of name: String) throws -> [String: Data] {
         let root = file(name)
         var contents: [String: Data] = [:]
@@ -31,7 +31,7 @@ final class TestFolder: Sendable {
     }
 }
 
-/// A server in memory, and what exports and imports need of it.
+/// A server in memory, and the calls that exports and imports need.
 struct ExportWorld {
     let server: FirestoreServer
     let database: DatabaseID
@@ -53,7 +53,7 @@ struct ExportWorld {
         }
     }
 
-    /// Every document's fields by its path, read by a query and not by what exports use.
+    /// Returns every document's fields by its path. The read uses a query, not the code of exports.
     func documents(in other: DatabaseID? = nil) async throws -> [String: MapValue] {
         var context = context
         context.database = other ?? database
@@ -76,7 +76,7 @@ struct ExportWorld {
     }
 }
 
-/// Values of each kind that a document can hold.
+/// Contains a value of every kind that a document can hold.
 enum Samples {
     static let everyKind: MapValue = [
         "null": .null, "yes": .boolean(true), "no": .boolean(false),

@@ -28,7 +28,7 @@ import TidemarkModel
         return records
     }
 
-    /// Lengths around a block's end: no header fits, a header alone fits, nothing is left.
+    /// Lengths near the end of a block: no header fits, only a header fits, or no space is left.
     @Test(arguments: [
         0, 1, 32_740, 32_753, 32_754, 32_755, 32_760, 32_761, 32_762, 100_000, 400_000,
     ])
@@ -60,7 +60,8 @@ import TidemarkModel
                 damaged[Int(random.next() % UInt64(whole.count))] ^= 1 << UInt8(random.next() % 8)
             }
             try damaged.write(to: URL(filePath: path))
-            // A cut between two records cannot be seen here: the number of documents tells it.
+            // This test cannot detect a cut between two records. The number of documents shows such
+            // a cut.
             do { #expect(records.starts(with: try read(path)), "seed \(seed)") } catch {
                 #expect(error is ExportError, "seed \(seed)")
             }

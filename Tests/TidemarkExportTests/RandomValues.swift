@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// Documents of any shape that a server stores.
+/// Makes documents of any shape that a server stores.
 struct RandomValues {
     private var random: SeededRandom
 
@@ -14,7 +14,7 @@ struct RandomValues {
 
     private mutating func text() -> String { Self.texts[below(Self.texts.count)] }
 
-    /// A name of a field: not empty, not reserved.
+    /// Returns a field name that is neither empty nor reserved.
     private mutating func key() -> String {
         let text = text()
         return text.isEmpty || text.hasPrefix("__") ? "k\(below(9))" : text
