@@ -5,7 +5,7 @@ import Testing
 
 @testable import TidemarkAudit
 
-/// Sleeping takes no time here: the clock is then what was slept for.
+/// A clock whose sleeps take no time: each sleep moves the clock to its deadline.
 private final class LeapingClock: Clock {
     typealias Duration = Swift.Duration
 
@@ -64,6 +64,6 @@ struct DailyAuditTests {
 }
 
 extension Logger {
-    /// What is logged is not what these tests are about.
+    /// A logger that discards its messages. These tests do not check them.
     static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
 }

@@ -13,12 +13,13 @@ import TidemarkWire
     import FoundationNetworking
 #endif
 
-/// A service group with the nightly audit, over sockets to a Firestore and its accounts, in a time
-/// that the test moves.
+/// The nightly audit runs in a service group, over sockets to a Firestore and its accounts. The
+/// test moves the time.
 struct NightlyServiceTests {
     private let project = "local"
 
-    /// What the wall shows: the Firestore's time, moved along with the clock that is slept on.
+    /// A Firestore, its accounts, and a clock for sleeps. The wall clock shows the Firestore's
+    /// time, which moves with that clock.
     private struct World {
         let local: LocalFirestore
         let accounts: LocalAccounts
@@ -33,7 +34,8 @@ struct NightlyServiceTests {
                 GRPCTransport.Endpoint(host: "127.0.0.1", port: port, usesTLS: false))
         }
 
-        /// By hours, as ``DailyAudit`` sleeps.
+        /// Moves both clocks. ``DailyAudit`` sleeps in steps of hours, so a test moves the time by
+        /// hours.
         func pass(_ duration: Duration) async {
             await clock.sleepers()
             local.advance(by: duration)
@@ -94,7 +96,7 @@ struct NightlyServiceTests {
         let group = ServiceGroup(services: [service], logger: .silent)
         let running = Task { try await group.run() }
 
-        // It is 22:13:20 UTC on the 14th of November 2023: two in Zurich is at one.
+        // The time is 22:13:20 UTC on the 14th of November 2023. Two in Zurich is at one UTC.
         await world.pass(.seconds(3_600))
         await world.pass(.seconds(3_600))
         await world.clock.sleepers()
@@ -125,7 +127,7 @@ struct NightlyServiceTests {
         #expect(document.fields["ids"] == .array([.string("ann"), .string("eve")]))
         #expect(document.fields["detectedAt"] == .timestamp(report.detectedAt))
 
-        // The next night, and then the end, in the middle of a wait.
+        // The next night passes, and then the service ends in the middle of a wait.
         for _ in 0..<24 { await world.pass(.seconds(3_600)) }
         #expect(await found.next()?.count == 2)
         await world.clock.sleepers()

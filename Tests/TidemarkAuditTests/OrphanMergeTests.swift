@@ -5,7 +5,7 @@ import TidemarkModel
 @testable import TidemarkAudit
 
 struct OrphanMergeTests {
-    /// Plays two lists to the machine in pages, as it asks for them.
+    /// Sends two lists to the machine in pages, in the order of its requests.
     private func found(
         _ accounts: [String], _ profiles: [String], pageSize: Int
     ) throws -> (accounts: [String], profiles: [String], largest: Int) {
@@ -55,7 +55,7 @@ struct OrphanMergeTests {
     }
 
     @Test func `ids are told apart by their bytes`() throws {
-        // The same to Swift: one accent as a letter of its own.
+        // Swift compares both ids as equal. The first has the accent as a separate letter.
         let result = try found(["e\u{301}"], ["\u{e9}"], pageSize: 5)
         #expect(result.accounts.count == 1 && result.profiles.count == 1)
     }
@@ -112,7 +112,7 @@ struct DailyScheduleTests {
     }
 
     @Test func `a time that a day does not have is the moment after the gap`() throws {
-        // Clocks go from 02:00 to 03:00 there, on the 29th of March 2026 at 01:00 UTC.
+        // In Zurich, clocks move from 02:00 to 03:00 on the 29th of March 2026 at 01:00 UTC.
         let zurich = try schedule("02:00", "Europe/Zurich")
         #expect(zurich.next(after: date("2026-03-28T12:00:00Z")) == date("2026-03-29T01:00:00Z"))
         let half = try schedule("02:30", "Europe/Zurich")
@@ -120,7 +120,7 @@ struct DailyScheduleTests {
     }
 
     @Test func `a time that a day has twice is its first`() throws {
-        // From 03:00 to 02:00, on the 25th of October 2026 at 01:00 UTC.
+        // In Zurich, clocks move from 03:00 to 02:00 on the 25th of October 2026 at 01:00 UTC.
         let zurich = try schedule("02:00", "Europe/Zurich")
         #expect(zurich.next(after: date("2026-10-24T12:00:00Z")) == date("2026-10-25T00:00:00Z"))
         #expect(zurich.next(after: date("2026-10-25T00:00:00Z")) == date("2026-10-26T01:00:00Z"))
