@@ -7,7 +7,7 @@ import TidemarkTestKit
 
 @testable import TidemarkSync
 
-/// One cache a user, and one user at a time.
+/// The engine has a separate cache for each user, and one user at a time.
 @Suite struct AccountTests {
     let folder = TemporaryFolder()
 
@@ -67,7 +67,7 @@ import TidemarkTestKit
         let ben = world.write(set("rooms/b", [:]))
         #expect(world.transport.writes.count == 2)
         world.shakeHands()
-        // Of the queue's numbers both users have a first one: the answer is to ben's.
+        // Both users have a batch with the number 1. This response is for ben's batch.
         world.acknowledge(at: 30)
         #expect(ben.all == [.journalled(batch: 1), .acknowledged(commitTime: at(30))])
         #expect(events.all == [.journalled(batch: 1)])
@@ -117,7 +117,8 @@ import TidemarkTestKit
         #expect(try listener.snapshot().ids == ["a"])
     }
 
-    /// Going offline meanwhile is told when the change is made, with the next user's rows.
+    /// The listener learns that the client is offline only after the change of user, together with
+    /// the next user's rows.
     @Test func `while a switch waits, nobody is shown the user before once more`() throws {
         let world = try world(user: "ann")
         let listener = world.listen(rooms(), metadata: true)
@@ -212,7 +213,7 @@ import TidemarkTestKit
     }
 }
 
-/// A folder that is gone with what is in it when it is let go.
+/// A folder that is deleted with its contents when this object is released.
 final class TemporaryFolder {
     private let url = FileManager.default.temporaryDirectory
         .appendingPathComponent("tidemark-\(UUID().uuidString)")

@@ -5,7 +5,7 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-/// A provider that tells what a test says, when it says it.
+/// A token provider that returns the results given by a test, when the test gives them.
 private final class ScriptedTokens: TokenProvider {
     typealias Answer = @Sendable (Result<String?, RPCStatus>) -> Void
 
@@ -17,10 +17,10 @@ private final class ScriptedTokens: TokenProvider {
 
     private let state = Mutex(State())
 
-    /// What callers said was refused, in order.
+    /// The tokens that callers reported as refused, in order.
     var asked: [String?] { state.withLock { $0.asked } }
 
-    /// Answers the next one who asks at once.
+    /// Provides results in advance. Each answers one later request immediately.
     func prepare(_ results: Result<String?, RPCStatus>...) {
         state.withLock { $0.ready += results }
     }
@@ -41,7 +41,7 @@ private final class ScriptedTokens: TokenProvider {
     }
 }
 
-/// What a sink heard.
+/// Records the events that a sink receives.
 private final class Heard<Message: Sendable>: Sendable {
     private let events = Mutex<[StreamEvent<Message>]>([])
     private let ends: AsyncStream<RPCStatus>
@@ -121,7 +121,7 @@ private final class Heard<Message: Sendable>: Sendable {
         base.calls[1].reply(.empty)
         base.calls[1].end()
         _ = transport.call(request, try context(), receive: heard.sink)
-        // A provider that refreshes whenever it is told of a refused token does so once.
+        // A provider that refreshes after each report of a refused token refreshes once here.
         #expect(tokens.asked == [nil, "A", nil])
     }
 
@@ -214,7 +214,7 @@ private final class Heard<Message: Sendable>: Sendable {
         _ = transport.call(request, try context(), receive: Heard<Reply>().sink)
         #expect(base.calls[0].context.token == "A" && base.calls[0].context.appCheckToken == nil)
     }
-    /// Connecting takes as long as getting a token: the one does not wait for the other.
+    /// Connecting takes as long as fetching a token, so both run at the same time.
     @Test func `prepares the connection while a token is fetched, and not where it is at hand`()
         throws
     {

@@ -5,7 +5,8 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-/// A bundle that did not come whole: its documents are rows of the cache like others, and its targets go.
+/// A bundle that did not arrive completely: its documents stay in the cache, and its targets are
+/// deleted.
 @Suite struct BundleSweepTests {
     private func begin(_ world: Harness, documents: Int) throws -> BundleLoad {
         let loads = Events<Result<BundleLoad?, SyncError>>()

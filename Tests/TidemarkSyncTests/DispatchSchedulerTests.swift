@@ -5,12 +5,12 @@ import Testing
 import TidemarkSync
 
 @Suite(.timeLimit(.minutes(2))) struct `An app's executor` {
-    /// What jobs do that nothing but the executor keeps apart.
-    // @unchecked: that is what is tested.
+    /// The state that jobs change. Only the executor prevents simultaneous access.
+    // @unchecked: the test checks exactly this protection.
     private final class Unguarded: @unchecked Sendable {
         var isBusy = false
         var overlaps = 0
-        /// By caller, the number of its last job; the last place is for timers.
+        /// The number of the last job of each caller. The last element is for timers.
         var last: [Int]
         var disorders = 0
         var count = 0
@@ -51,7 +51,7 @@ import TidemarkSync
             started.signal()
             goOn.wait()
             order.withLock { $0.append("first") }
-            // From inside a job too.
+            // A job cannot run another job inside itself either.
             #expect(!scheduler.runIfIdle { order.withLock { $0.append("inside") } })
         }
         started.wait()
@@ -61,7 +61,7 @@ import TidemarkSync
         goOn.signal()
         waitUntilIdle(scheduler)
         #expect(order.withLock(\.self) == ["first", "second"])
-        // The job that was waited for may not have quite ended.
+        // The job that was waited for may not have ended completely.
         while !scheduler.runIfIdle({
             #expect(!scheduler.runIfIdle { order.withLock { $0.append("inside") } })
             scheduler.enqueue { order.withLock { $0.append("after") } }
@@ -89,7 +89,7 @@ import TidemarkSync
                         group.leave()
                     }
                 }
-                // The very first finds the executor idle, however busy the machine is.
+                // The first job finds the executor idle, even if the machine is busy.
                 let runsHere =
                     number % 3 != 2 && scheduler.runIfIdle { work.run(caller, number) }
                 if runsHere {

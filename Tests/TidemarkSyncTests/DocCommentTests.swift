@@ -5,7 +5,7 @@ import TidemarkTestKit
 
 @testable import TidemarkSync
 
-// The examples of doc comments, line by line: the tidy tests compare them.
+// The examples of doc comments, line by line. The tidy tests compare them.
 
 @Suite struct `The doc comments of what tests play` {
     private let configuration = SyncEngine.Configuration(

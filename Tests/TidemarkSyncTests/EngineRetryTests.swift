@@ -5,7 +5,7 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-/// The engine's calls are tried again by Firestore's tables, within what they have left.
+/// The engine retries calls by Firestore's tables, within the time that remains.
 @Suite struct EngineRetryTests {
     private let unavailable = RPCStatus(.unavailable, "gone")
 
@@ -129,7 +129,7 @@ import TidemarkTesting
             if case .attemptFailed(let attempt, let delay) = event { (attempt, delay) } else { nil }
         }
         #expect(attempts.map(\.0.outcome) == ["transient", "transient", "permanent"])
-        // Half of 0.1 s, then half of 0.13 s, by the dice.
+        // The delays are half of 0.1 s and half of 0.13 s, because the random number is 0.5.
         #expect(attempts.map(\.1) == [.milliseconds(50), .milliseconds(65), nil])
         #expect(attempts.map(\.0.number) == [1, 2, 3])
         guard case .failure(.server(let status))? = read.all.first else {
@@ -183,7 +183,7 @@ import TidemarkTesting
         fail(world, status)
         #expect(read.all == [.failure(.server(status))])
         let failure = RetryTable.reads.failure(status, now: at(1_700_000_000_000_000))
-        // 22:13 UTC: midnight in California is at 08:00.
+        // The time is 22:13 UTC. Midnight in California is at 08:00 UTC.
         #expect(failure.hint == .after(.seconds(9 * 3_600 + 46 * 60 + 40)))
     }
 
@@ -196,7 +196,7 @@ import TidemarkTesting
         world.transport.calls[1].end(unavailable)
         world.run()
         #expect(try read.all[0].get().ids == ["a"])
-        // Beside a stream that is open, it is the call's own bad luck.
+        // While a stream is open, the failure concerns this call alone, so the read is retried.
         _ = world.listen(rooms())
         world.answer(world.added[0].id, [], at: 30)
         let second = world.read(path("rooms/b"))
@@ -216,7 +216,7 @@ import TidemarkTesting
         let increment = commit(world, sum)
         fail(world, unavailable)
         #expect(increment.all.count == 1, "it may have been applied")
-        // Too much was asked: that was not.
+        // The server refused this commit because of a quota, so it was certainly not applied.
         let refused = commit(world, sum)
         fail(world, RPCStatus(.resourceExhausted, ""), after: .seconds(31))
         #expect(refused.all.isEmpty && world.transport.calls.count == 3)
@@ -237,7 +237,7 @@ import TidemarkTesting
             for call in world.transport.calls where !call.isEnded { call.end(unavailable) }
             world.scheduler.advance(by: .milliseconds(10))
         }
-        // A fifth of forty, and one a second of the last ten.
+        // The budget allows retries for a fifth of the 40 calls, and one a second for ten seconds.
         #expect((48...70).contains(world.transport.calls.count), "\(world.transport.calls.count)")
     }
 
@@ -258,7 +258,7 @@ import TidemarkTesting
         #expect(try read.all[0].get().ids == ["a"])
     }
 
-    /// The transport has asked for another token before that is heard here.
+    /// The transport has already asked for another token before the engine receives this error.
     @Test func `a token that was refused twice is not offered again`() throws {
         let world = try Harness()
         let read = world.read(path("rooms/a"), source: .server)

@@ -6,8 +6,8 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-/// A client, a server, and faults of every kind between them. Whatever goes wrong, once nothing does any
-/// more the client shows what the server holds, and each of its writes has been done once.
+/// A client, a server, and faults of every kind between them. After the faults end, the client must
+/// show what the server holds, and each write must have been applied exactly once.
 private final class FaultyWorld {
     let time = VirtualScheduler()
     let server: FirestoreServer
@@ -33,7 +33,7 @@ private final class FaultyWorld {
                 transport: transport, scheduler: time, now: { time.now }, random: dice))
     }
 
-    /// The newest.
+    /// The newest snapshot.
     var snapshot: ViewSnapshot? { shown.all.last }
 
     func listen() {
@@ -43,7 +43,7 @@ private final class FaultyWorld {
         time.runUntilIdle()
     }
 
-    /// The client counts, exactly once each.
+    /// Adds one to a counter, which the server must apply exactly once.
     func count() {
         engine.write([
             Mutation(
@@ -54,7 +54,7 @@ private final class FaultyWorld {
         journalled += 1
     }
 
-    /// Somebody else writes, without faults.
+    /// Writes as another client, without faults.
     func commit(_ mutation: Mutation) {
         let request = CommitRequest(mutations: [mutation])
         _ = server.call(.commit(request), CallContext(database: Harness.database)) { _ in }
@@ -76,7 +76,8 @@ private final class FaultyWorld {
 }
 
 struct FaultConvergenceTests {
-    /// Silence is not among them: on a stream it ends with the connection, which is not played here.
+    /// Silence is not in the list: on a stream it ends only with the connection, and this test has
+    /// no connections.
     private static let faults = [
         "rpc=Listen,share=0.4,reset", "rpc=Listen,share=0.4,reset=2,duplicate",
         "rpc=Listen,share=0.5,false-filter=2", "rpc=Listen,share=0.5,drop-tokens",
@@ -91,7 +92,7 @@ struct FaultConvergenceTests {
     func `a client converges once the faults are over, and writes once`(seed: UInt64) throws {
         var dice = SeededRandom(seed: seed)
         let world = try FaultyWorld(seed: seed)
-        // One that every run meets, and some that it may.
+        // Every run has the first fault, and a random choice of the others.
         let faults =
             ["rpc=Listen,nth=1,reset=2,cut=after:30"]
             + Self.faults.shuffled(using: &dice).prefix(4)

@@ -5,7 +5,7 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-/// The cache is kept to its size, and what is in use is kept.
+/// The cache is kept within its size, and data in use is kept.
 @Suite struct GarbageTests {
     private static let kilobyte: MapValue = ["text": .string(String(repeating: "x", count: 1000))]
 
@@ -15,7 +15,7 @@ import TidemarkTesting
         }
     }
 
-    /// Listens to a whole collection of so many documents, and stops.
+    /// Listens to a whole collection of `count` documents, then stops.
     private func visit(_ world: Harness, _ collection: String, _ count: Int) {
         let listener = world.listen(Query(collectionID: collection))
         world.answer(world.added.last!.id, docs(collection, 0..<count), at: 20)
@@ -39,7 +39,7 @@ import TidemarkTesting
         #expect(try held(world, "a") == 0)
         #expect(try held(world, "b") == 0)
         #expect(try held(world, "d") == 1000)
-        // It is small enough now: nothing more goes.
+        // The cache is small enough now, so nothing more is deleted.
         let left = try held(world, "c")
         world.scheduler.advance(by: .seconds(3600))
         #expect(try held(world, "c") == left)
@@ -105,7 +105,7 @@ import TidemarkTesting
         try local.store.close()
         world = try Harness(cacheFile: file.path)
         let listener = world.listen(Query(collectionID: "a"))
-        // From the start, and as a target that was never used before.
+        // The target starts from scratch and has a new number.
         #expect(world.added.map(\.resume) == [.fromScratch])
         #expect(world.engine.core.listenedQueries.first?.targetID == 4)
         listener.handle?.cancel()
@@ -115,7 +115,7 @@ import TidemarkTesting
         #expect(try held(world, "a") == 0)
     }
 
-    /// A write for every listen was most of the work of a small one.
+    /// A write for each listen was most of the work of a small listen.
     @Test func `a listener that the cache answers writes nothing; others write its use`() throws {
         let file = TemporaryFile()
         var world = try Harness(cacheFile: file.path)
@@ -132,7 +132,7 @@ import TidemarkTesting
         #expect(try used(world, "b") < used(world, "a"))
         #expect(try used(world, "a") < used(world, "nobody listened to this"))
         try look(world, "b")
-        // A close writes it, too.
+        // Closing the cache writes the uses too.
         world.engine.terminate {}
         world.run()
         world = try Harness(cacheFile: file.path)
@@ -161,7 +161,7 @@ import TidemarkTesting
         world.run()
     }
 
-    /// When the query was listened to last, as the disk has it.
+    /// Returns the sequence number of the query's last use, as stored on disk.
     private func used(_ world: Harness, _ name: String) throws -> Int64 {
         try world.engine.core.local.store.read { transaction in
             let rows = try transaction.rows(

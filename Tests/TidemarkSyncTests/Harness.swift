@@ -6,7 +6,7 @@ import TidemarkTestKit
 
 @testable import TidemarkSync
 
-/// An engine, a server played by the test, and time that stands still.
+/// An engine, a server played by the test, and virtual time.
 final class Harness {
     static let database = try! DatabaseID(project: "test-project")
 
@@ -57,7 +57,7 @@ final class Harness {
 
     var stream: ScriptedStream<ListenRequest, ListenResponse> { transport.listens.last! }
 
-    /// The targets that the newest stream was asked for, in order.
+    /// The targets that were added to the newest stream, in order.
     var added: [ListenTarget] {
         stream.sent.compactMap { if case .add(let target, _) = $0 { target } else { nil } }
     }
@@ -71,7 +71,7 @@ final class Harness {
         run()
     }
 
-    /// Plays a whole answer: acknowledged, documents, current, one snapshot.
+    /// Plays a whole answer: the target's acknowledgement, documents, `current`, one snapshot.
     func answer(_ wireID: Int32, _ documents: [Document], at time: Int64, token: [UInt8] = [1]) {
         push(.targetChange(TargetChange(.add, targetIDs: [wireID])))
         for document in documents {
@@ -137,14 +137,14 @@ final class Harness {
     }
 }
 
-/// What a closure was given, in order.
+/// Records the values that a closure receives, in order.
 final class Events<Event: Sendable>: Sendable {
     private let state = Mutex<[Event]>([])
     var all: [Event] { state.withLock { $0 } }
     func record(_ event: Event) { state.withLock { $0.append(event) } }
 }
 
-/// A listener's events since they were last looked at.
+/// A listener's events since the last call of `take()`.
 final class Listener: Sendable {
     private let state = Mutex<[Result<ViewSnapshot, SyncError>]>([])
     private let handleBox = Mutex<(any CancellableCall)?>(nil)
@@ -163,7 +163,7 @@ final class Listener: Sendable {
         }
     }
 
-    /// The one snapshot that came since.
+    /// Returns the only snapshot that arrived since the last call of `take()`.
     func snapshot(sourceLocation: SourceLocation = #_sourceLocation) throws -> ViewSnapshot {
         let events = take()
         try #require(events.count == 1, "events: \(events)", sourceLocation: sourceLocation)

@@ -5,7 +5,7 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-/// Indexes are made after the query that wished for them, when the engine is idle.
+/// An index is built after the query that needs it, when the engine is idle.
 @Suite struct IndexTests {
     private let query = rooms { query in
         query.filter = .field(field("floor"), .equal, .integer(3))

@@ -6,7 +6,7 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-/// Reads that take longer than a call may be silent, in virtual time.
+/// Reads that last longer than a call may be silent, in virtual time.
 @Suite(.ownThread) struct `A large answer` {
     private func engine(_ line: SlowLine) throws -> SyncEngine {
         let scheduler = line.scheduler
@@ -18,7 +18,7 @@ import TidemarkTesting
         return engine
     }
 
-    /// 20 MB, by the size of what is sent.
+    /// 20 MB, at the size of the documents that are sent.
     private static let rows = 40_000
 
     @Test func `arrives over a slow line that is cut three times`() throws {
@@ -28,7 +28,7 @@ import TidemarkTesting
         engine.read(rooms(), source: .server, deadline: nil) { result.record($0) }
         line.scheduler.advance(by: .seconds(90))
         #expect(result.all.isEmpty)
-        // What came is in the cache before the end.
+        // The rows that arrived are in the cache before the read ends.
         let early = Events<Result<ReadResult, SyncError>>()
         engine.read(rooms(), source: .cache, deadline: nil) { early.record($0) }
         line.scheduler.runUntilIdle()
@@ -48,7 +48,7 @@ import TidemarkTesting
         engine.read(rooms(), source: .server, deadline: nil) { result.record($0) }
         line.scheduler.advance(by: .seconds(59))
         #expect(result.all.isEmpty && line.starts == [0])
-        // It got on before it was silent: once more, behind what came.
+        // The read had made progress before the silence. It starts once more, after the last row.
         line.scheduler.advance(by: .seconds(10))
         #expect(line.starts == [0, 500])
         line.scheduler.advance(by: .seconds(60))
@@ -90,7 +90,7 @@ import TidemarkTesting
         world.run()
         #expect(try old.all[0].get().documents.count == 700)
 
-        // Every other document is gone; the read fails after some parts.
+        // Every second document is missing now, and the read fails after some parts.
         _ = world.read(rooms(), source: .server)
         for number in stride(from: 0, to: 600, by: 2) {
             world.transport.calls[1].reply(row(number, 30), ends: false)
@@ -189,7 +189,7 @@ import TidemarkTesting
                     document: doc(
                         "rooms/a", 10, ["t": .string(String(repeating: "x", count: 9_000))]))))
         for _ in 0..<200 { flowControl.received(event) }
-        // What comes before the call is known counts too.
+        // Events that arrive before the call is attached count too.
         flowControl.attach(call)
         #expect(call.log == ["pause"])
         for _ in 0..<100 { flowControl.processed(event) }
@@ -210,8 +210,9 @@ private final class PausedCall: CancellableCall {
     func resume() { calls.withLock { $0.append("resume") } }
 }
 
-/// A server of one collection behind a line of 1.6 Mbit/s: it sends documents of 500 bytes by name, from
-/// the cursor on, and breaks or falls silent where it is told to.
+/// A server of one collection behind a line of 1.6 Mbit/s. It sends documents of 500 bytes in the
+/// order of their names, starting at the cursor. It breaks or becomes silent where the test says
+/// so.
 private final class SlowLine: CallsOnlyTransport {
     static let readTime = at(77)
     private static let size = 500
@@ -229,14 +230,15 @@ private final class SlowLine: CallsOnlyTransport {
     private let silentAfter: Int
     private let state: Mutex<State>
 
-    /// - Parameter cutAfter: For each connection, how many rows it carries; those after do not break.
+    /// - Parameter cutAfter: The number of rows that each connection carries before it breaks.
+    ///   Later connections do not break.
     init(rows: Int, cutAfter: [Int] = [], silentAfter: Int = .max) {
         self.rows = rows
         self.silentAfter = silentAfter
         state = Mutex(State(cutAfter: cutAfter))
     }
 
-    /// Rows that were sent, each as often as it was.
+    /// The number of rows sent, including repeated ones.
     var sent: Int { state.withLock { $0.sent } }
     /// The number of the first row of each call.
     var starts: [Int] { state.withLock { $0.starts } }

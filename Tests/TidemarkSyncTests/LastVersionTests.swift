@@ -4,9 +4,10 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-/// What is shown never goes back in time, also over a start.
+/// A listener never sees older data after newer data, even across a restart.
 @Suite struct LastVersionTests {
-    /// What is on disk of the last snapshot's time may be older: the target that it came with has it too.
+    /// The last snapshot's version on disk may be older than the snapshot. The version is then read
+    /// from the target, which was stored with the snapshot.
     @Test(arguments: [true, false])
     func `a snapshot from before the last one is not shown after a start`(isKilled: Bool) throws {
         let file = TemporaryFile()

@@ -5,7 +5,8 @@ import TidemarkTesting
 @testable import TidemarkSync
 
 @Suite struct LimboTests {
-    /// A current listener on `rooms` that shows a and b, with b about to be in limbo.
+    /// Returns a world with a current listener on `rooms` that shows a and b. The tests put b in
+    /// limbo.
     private func world() throws -> (Harness, Listener, wireID: Int32) {
         let world = try Harness()
         let listener = world.listen(rooms(), metadata: true)
@@ -167,7 +168,7 @@ struct Unexpected: Error {}
 
     private func world() throws -> (Harness, Listener) {
         let world = try Harness()
-        // A wider listen, so that the cache knows rows beyond the limit.
+        // This listener has no limit, so the cache knows rows beyond the limit.
         _ = world.listen(rooms())
         let rows = (1...4).map { doc("rooms/\($0)", 10, ["n": .integer(Int64($0))]) }
         world.answer(world.added[0].id, rows, at: 20)

@@ -72,7 +72,7 @@ import TidemarkTesting
         #expect(world.removed == [world.added[0].id])
     }
 
-    /// A cache that holds two rooms and their token.
+    /// Fills a cache with two rooms and a resume token.
     private func fillRooms(_ file: TemporaryFile) throws {
         let before = try Harness(cacheFile: file.path)
         _ = before.listen(rooms())
@@ -187,7 +187,7 @@ import TidemarkTesting
         let new = try #require(world.added.first)
         #expect(new.id != old)
         #expect(new.resume == .token([5]))
-        // A late message for the old wire id finds nobody.
+        // A late message for the old wire id has no effect.
         world.push(.targetChange(TargetChange(.remove, targetIDs: [old])))
         world.answer(new.id, [], at: 30, token: [6])
         #expect(listener.take().isEmpty)
@@ -230,7 +230,7 @@ import TidemarkTesting
         #expect(!world.stream.isEnded)
         world.scheduler.advance(by: .seconds(1))
         #expect(world.stream.isEnded)
-        // The next listener opens another, and does not wait.
+        // The next listener opens another stream immediately.
         _ = world.listen(rooms())
         #expect(world.transport.listens.count == 2)
     }

@@ -5,9 +5,9 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-/// The log of the cache is moved into its file when nobody waits, and not in the midst of a burst.
+/// The log of the cache is moved into its file when the engine is idle, and not during a burst.
 @Suite struct LogTests {
-    /// Some 250 pages of the log.
+    /// Writes about 250 pages to the log.
     private func write(_ world: Harness, round: Int) throws {
         let text = String(repeating: "x", count: 4_000)
         let documents = (0..<125).map { number in
@@ -40,7 +40,7 @@ import TidemarkTesting
         #expect(!world.scheduler.pendingTimers.contains(.logMoving))
     }
 
-    /// Every page costs 4 KiB of the log, and as much time as all else in SQLite.
+    /// Every page costs 4 KiB of the log, and as much time as the rest of SQLite's work.
     @Test func `a change of a document writes its row and its target's`() throws {
         let file = TemporaryFile()
         let world = try Harness(cacheFile: file.path)

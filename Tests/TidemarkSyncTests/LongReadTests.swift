@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkSync
 
-/// The machine alone: what is stored when, and where another attempt goes on.
+/// The state machine alone: when rows are stored, and where another attempt continues.
 @Suite struct `A read in parts` {
     private let database = try! DatabaseID(project: "p")
     private let byAge = Query(collectionID: "rooms", orders: [Order(FieldPath(name: "age"))])
@@ -30,7 +30,7 @@ import TidemarkModel
                 query ?? byAge, in: database, mayMixTimes: mayMixTimes, keepsRows: keepsRows))
     }
 
-    /// The machine, where expectations can step it.
+    /// Holds the machine in a class, so an expectation can step it.
     private final class Run {
         private var machine: LongRead
 
@@ -40,7 +40,7 @@ import TidemarkModel
         func step(_ event: LongRead.Event) -> [LongRead.Effect] { machine.step(event) }
         func isAboutTime(_ status: RPCStatus) -> Bool { machine.isAboutTime(status) }
 
-        /// The rows of the parts that are to be stored.
+        /// Returns the rows of each part that the machine stores.
         func parts(_ event: LongRead.Event) -> [[Int]] {
             machine.step(event).compactMap { effect in
                 guard case .store(let rows, _) = effect else { return nil }
@@ -54,7 +54,7 @@ import TidemarkModel
         }
     }
 
-    /// Hands in rows, and returns the parts that are to be stored.
+    /// Gives rows to the machine, and returns the parts that it stores.
     private func give(
         _ rows: Range<Int>, at time: Int64 = 5, bytes: Int = 0, to read: Run
     ) -> [[Int]] {
@@ -99,7 +99,7 @@ import TidemarkModel
         let read = read(query)
         _ = read.next()
         #expect(give(0..<30, to: read).isEmpty)
-        // What came is stored before the pause.
+        // The rows that arrived are stored before the pause.
         #expect(read.parts(.broke) == [Array(0..<30)])
         let request = try #require(read.next())
         #expect(request.consistency == .at(at(5)))
@@ -116,7 +116,7 @@ import TidemarkModel
                     ], before: false))
         #expect(give(30..<100, to: read).isEmpty)
         #expect(read.parts(.broke) == [Array(30..<100)])
-        // All rows that there can be are here.
+        // The read has all the rows that its limit allows.
         #expect(read.next() == nil)
         let answer = try #require(read.finish())
         #expect(answer.count == 100 && answer.isOfOneTime && answer.hasParts)
@@ -163,7 +163,7 @@ import TidemarkModel
         _ = give(0..<10, to: read)
         _ = read.parts(.broke)
         _ = read.next()
-        // One that takes the cursor for one row less is no such server.
+        // A server that repeats only the row at the cursor does not count as such a server.
         #expect(give(9..<12, to: read).isEmpty)
         _ = read.parts(.broke)
         _ = read.next()

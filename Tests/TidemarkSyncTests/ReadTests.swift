@@ -61,7 +61,7 @@ import TidemarkTesting
         #expect(first.all.count == 1)
         let second = world.read(path("rooms/a"), deadline: .seconds(2))
         #expect(second.all == [.failure(.notInCache(reason: .offline))])
-        // One with more patience waits for the rest of it only.
+        // A read with a longer deadline waits only for the rest of its time.
         let third = world.read(path("rooms/a"), deadline: .seconds(5))
         world.scheduler.advance(by: .seconds(3))
         #expect(third.all.count == 1)
@@ -109,14 +109,16 @@ import TidemarkTesting
         #expect(try listener.take().last?.get().isFromCache == false)
         let old = world.transport.listens.last!
         let (listens, changes) = (world.transport.listens.count, world.transport.networkChanges)
-        // From Wi-Fi to cellular: the connection is dead, and no packet will ever say so.
+        // The device moves from Wi-Fi to cellular. The old connection is dead, and no packet
+        // reports it.
         world.engine.networkMayBeBack()
         world.run()
         #expect(world.transport.networkChanges == changes + 1)
         #expect(old.isEnded)
         #expect(world.transport.listens.count == listens + 1)
         #expect(world.added[0].resume == .token([7]), "nothing is read again")
-        // Nobody answers on the new one either: after ten seconds the rows say that they are the cache's.
+        // The new stream does not answer either. After ten seconds the rows are marked as the
+        // cache's.
         world.scheduler.advance(by: .seconds(11))
         #expect(try listener.take().last?.get().isFromCache == true)
     }

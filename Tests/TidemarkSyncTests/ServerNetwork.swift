@@ -2,8 +2,8 @@ import Synchronization
 import TidemarkModel
 import TidemarkServer
 
-/// A network between an engine and a real server on which everything waits until the test lets it
-/// through, and on which write streams can be cut at either end.
+/// A network between an engine and a real server. Every message waits until the test delivers it,
+/// and the test can cut a write stream at either end.
 final class ServerNetwork: Transport {
     private struct State {
         var server: FirestoreServer
@@ -19,7 +19,7 @@ final class ServerNetwork: Transport {
         set { state.withLock { $0.server = newValue } }
     }
 
-    /// Every connection of a write stream, the newest last.
+    /// The connections of all write streams, the newest last.
     var wires: [WriteWire] { state.withLock { $0.wires } }
 
     func call(
@@ -47,7 +47,7 @@ final class ServerNetwork: Transport {
     }
 }
 
-/// One connection: messages wait in both directions.
+/// A connection on which messages wait in both directions.
 final class WriteWire: RequestStream {
     private enum Outgoing: Sendable { case message(WriteRequest), finish, cancel }
 
@@ -55,7 +55,7 @@ final class WriteWire: RequestStream {
         var outgoing: [Outgoing] = []
         var incoming: [StreamEvent<WriteResponse>] = []
         var far: (any RequestStream<WriteRequest>)?
-        /// The client's end is gone; what is on the way to the server may still arrive.
+        /// True if the client's end no longer exists. Sent messages may still reach the server.
         var isDeaf = false
     }
 
@@ -83,7 +83,7 @@ final class WriteWire: RequestStream {
     func finish() { put(.finish) }
     func cancel() { put(.cancel) }
 
-    /// Lets the next messages through to the server.
+    /// Delivers the next messages to the server.
     func deliver(_ count: Int = .max) {
         let (events, far) = state.withLock { state in
             defer { state.outgoing.removeFirst(min(count, state.outgoing.count)) }
@@ -98,7 +98,7 @@ final class WriteWire: RequestStream {
         }
     }
 
-    /// Lets the next answers through to the client.
+    /// Delivers the next responses to the client.
     func answer(_ count: Int = .max) {
         let events = state.withLock { state in
             if state.isDeaf { state.incoming = [] }
@@ -108,10 +108,10 @@ final class WriteWire: RequestStream {
         for event in events { receive(event) }
     }
 
-    /// The client's process is gone: it says and hears nothing more.
+    /// Simulates the end of the client's process: the client receives nothing more.
     func silence() { state.withLock { $0.isDeaf = true } }
 
-    /// The client sees the connection break.
+    /// Breaks the connection at the client's end.
     func cut() {
         let wasDeaf = state.withLock { state in
             defer { state.isDeaf = true }
@@ -120,7 +120,7 @@ final class WriteWire: RequestStream {
         if !wasDeaf { receive(.ended(RPCStatus(.unavailable, "cut"))) }
     }
 
-    /// The server sees it too: what had not arrived never will.
+    /// Breaks the connection at the server's end. Undelivered messages are lost.
     func cutAtServer() {
         let far = state.withLock { state in
             state.outgoing = []
@@ -129,7 +129,7 @@ final class WriteWire: RequestStream {
         far?.cancel()
     }
 
-    /// The server is gone, with what had not arrived.
+    /// Simulates the end of the server's process. Undelivered messages are lost.
     func loseServer() {
         state.withLock { state in
             state.outgoing = []

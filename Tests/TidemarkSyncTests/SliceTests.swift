@@ -7,11 +7,11 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-/// Reads of the cache that take many steps of the engine, and what comes between those.
+/// Reads of the cache that take many steps of the engine, and changes between these steps.
 @Suite struct SliceTests {
     private static let rounds = 0..<14
 
-    /// Without an index, in the order of names and in another one.
+    /// Queries without an index: one in the order of names, one in another order.
     private static let queries = [
         rooms { $0.filter = .field(field("floor"), .equal, .integer(3)) },
         rooms {
@@ -35,7 +35,7 @@ import TidemarkTesting
         return world
     }
 
-    /// Has a job run after others have had some turns.
+    /// Runs a job after `rounds` turns of other jobs.
     private func after(
         _ rounds: Int, _ scheduler: VirtualScheduler, _ job: @escaping @Sendable () -> Void
     ) {
@@ -75,7 +75,7 @@ import TidemarkTesting
         let last = try #require(events.last).get()
         #expect(last.ids == (try ids(query, world)))
         #expect(last.ids.contains("150") && !last.ids.contains("193"))
-        // Unless it came after the end.
+        // Later rounds may come after the end of the read.
         if rounds < 8 { #expect(events.count == 1 && last.hasPendingWrites) }
     }
 
@@ -179,7 +179,7 @@ import TidemarkTesting
                 readTime: at(40)))
         let core = world.engine.core
         let id = try #require(core.waitingReads.first)
-        // As its deadline does it.
+        // This call is the one that the read's deadline makes.
         after(0, world.scheduler) {
             core.finish(id, fromCache: .query(Self.queries[0]), .deadlinePassed)
         }
@@ -210,7 +210,7 @@ import TidemarkTesting
         #expect(try listener.snapshot().ids.count == 35)
         #expect(world.added.map(\.resume) == [.token([1])])
         world.answer(world.added[0].id, [], at: 40)
-        // One that was not known to be in the target would be in limbo.
+        // A row that was not known to be in the target would be in limbo.
         #expect(world.added.count == 1)
         let view = try #require(world.engine.core.listenedQueries.first?.view)
         #expect(view.isFresh && view.rows.count == 35)
@@ -268,7 +268,7 @@ import TidemarkTesting
         }
     }
 
-    /// Nothing is idle in between, so that there are no blocks.
+    /// The engine is never idle in between, so no blocks are made.
     @Test func `a count of a whole collection is known at once after the first`() throws {
         let world = try Harness(rowsOfSlice: 200)
         func document(_ number: Int, at version: Int64) -> RemoteDocument {
@@ -279,19 +279,19 @@ import TidemarkTesting
         let all = rooms { _ in }
         #expect(counts(all, world) == (false, 3_000))
         #expect(counts(all, world) == (true, 3_000))
-        // One more, the same again, and one less.
+        // The changes add a document, replace a document, then delete a document.
         _ = try remote.apply([document(5_000, at: 30), document(7, at: 30)], readTime: at(30))
         #expect(counts(all, world) == (true, 3_001))
         _ = try remote.apply([.missing(path("rooms/8"), at(40))], readTime: at(40))
         #expect(counts(all, world) == (true, 3_000))
         _ = world.write(set("rooms/own", ["n": .integer(1)]))
         #expect(counts(all, world) == (true, 3_001))
-        // Of another question nothing is known.
+        // The counts of another query are unknown.
         let some = rooms { $0.filter = .field(field("n"), .lessThan, .integer(2_000)) }
         #expect(counts(some, world) == (false, 2_000))
     }
 
-    /// Whether a count is known within one step, and what it is.
+    /// Returns the number of rows, and true if it is known within one step.
     private func counts(_ query: Query, _ world: Harness) -> (isAtOnce: Bool, count: Int) {
         let counts = Events<Int>()
         world.engine.core.findCounts(of: [query]) { result in

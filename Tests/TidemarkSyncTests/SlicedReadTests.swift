@@ -5,10 +5,11 @@ import TidemarkStore
 
 @testable import TidemarkSync
 
-/// Random documents, pending writes and queries, with changes between the slices: a read has at its end what
-/// filtering and sorting by code of its own makes of what is known then.
+/// Random documents, pending writes and queries, with changes between the slices. The result of a
+/// read must equal the result of separate filtering and sorting code on the data at the end of the
+/// read.
 @Suite(.ownThread) struct SlicedReadTests {
-    /// One document as a person would write it down.
+    /// A document in its simplest form.
     private struct Row: Equatable {
         var id: String
         var a: Int64?
@@ -24,7 +25,7 @@ import TidemarkStore
 
     private struct Model {
         var server: [String: Row] = [:]
-        /// Nil for a deletion.
+        /// The pending writes by id. A deletion has the value nil.
         var pending: [String: Row?] = [:]
 
         var shown: [Row] {
@@ -70,7 +71,7 @@ import TidemarkStore
             ])
             ask.passes = { $0.a == value || $0.a == value + 1 }
         case 2:
-            // Then rows are in its order too.
+            // An inequality on `b` also orders the rows by `b`.
             ask.query.filter = .field(field("b"), .greaterThan, .integer(value))
             ask.passes = { $0.b.map { $0 > value } ?? false }
             ask.isOrdered = true

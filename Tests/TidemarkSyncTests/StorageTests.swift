@@ -7,7 +7,7 @@ import TidemarkTestKit
 
 @testable import TidemarkSync
 
-/// A disk that fails is a state with a way out.
+/// A failing disk is a state that the engine can leave.
 @Suite struct StorageTests {
     private func states(of world: Harness) -> Events<StorageState> {
         let states = Events<StorageState>()
@@ -39,7 +39,7 @@ import TidemarkTestKit
         _ = world.write(set("rooms/a", [:]))
         _ = world.write(set("rooms/a", [:]))
         #expect(states.all == [.available, .failing(.full)])
-        // Reads are served all the while.
+        // Reads are still served.
         let read = world.read(path("rooms/a"), source: .cache)
         #expect(read.all == [.failure(.notInCache(reason: .askedForCache))])
         world.scheduler.advance(by: .seconds(10))
@@ -68,7 +68,7 @@ import TidemarkTestKit
         }
     }
 
-    /// A listener whose second snapshot cannot be stored.
+    /// Returns a listener whose second snapshot cannot be stored.
     private func brokenWhileListening() throws -> (Harness, Listener) {
         let world = try Harness()
         let listener = world.listen(rooms(), metadata: true)
@@ -93,7 +93,8 @@ import TidemarkTestKit
         #expect(world.added[0].resume == .token([1]))
     }
 
-    /// A device that was unlocked has its files again: nobody waits out a delay of a minute.
+    /// An unlocked device can access its files again, so the engine must not wait for a delay of a
+    /// minute.
     @Test func `the app's word that all may be well again is taken at once`() throws {
         let (world, _) = try brokenWhileListening()
         world.engine.networkMayBeBack()
@@ -125,7 +126,7 @@ import TidemarkTestKit
         #expect(world.transport.writes.count == 1)
     }
 
-    /// Lets SQLite's file grow by no more than so many pages.
+    /// Limits SQLite's file to `pages` pages more than it has.
     private func limit(_ world: Harness, pages: Int64) throws {
         try world.engine.core.local.store.write { transaction in
             let count = try transaction.rows("PRAGMA page_count")[0].integer(0)
@@ -199,7 +200,7 @@ import TidemarkTestKit
         #expect(local.queue.pending.batches.map(\.mutations) == [[set("rooms/b", [:])]])
         #expect(local.queue.pending.batches.map(\.id) == [2])
         #expect(try local.queue.rejectedWrites().map(\.batch) == [1])
-        // Numbers are not used twice.
+        // Batch numbers are never used twice.
         #expect(world.write(set("rooms/c", [:])).all == [.journalled(batch: 3)])
     }
 

@@ -48,7 +48,8 @@ import TidemarkModel
         var machine = StreamLifecycle(timers)
         var delays: [Duration] = []
         for attempt in 0..<15 {
-            // Long after the attempt before, nothing would be left to wait.
+            // `elapsed` is zero, because no delay would remain a long time after the previous
+            // attempt.
             _ = machine.step(.start(elapsed: .zero, jitter: 0.5))
             _ = machine.step(.backoffElapsed)
             if attempt == 13 { _ = machine.step(.progressed) }

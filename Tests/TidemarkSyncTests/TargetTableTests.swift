@@ -4,7 +4,7 @@ import TidemarkStore
 
 @testable import TidemarkSync
 
-/// What is written of targets, and what waits for a transaction of somebody else's.
+/// The table writes some targets immediately. Others wait for the transaction of another operation.
 @Suite struct TargetTableTests {
     private let key = QueryKey(Query(collectionID: "rooms"))
 

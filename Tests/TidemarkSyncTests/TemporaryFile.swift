@@ -1,6 +1,7 @@
 import Foundation
 
-/// A path for a database in a folder of its own, gone with whatever was made beside it when it is let go.
+/// The path of a database in its own folder. The folder is deleted with its contents when this
+/// object is released.
 final class TemporaryFile {
     let path: String
     private let folder: URL

@@ -4,16 +4,16 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-/// A server that sends no resume tokens: what is held must not be taken for newer than it is.
+/// A server that sends no resume tokens: the client must not take its data for newer than it is.
 @Suite struct TokenlessTests {
-    /// The stream ends, and the next one begins.
+    /// Ends the stream and starts the next one.
     private func reconnect(_ world: Harness) {
         world.stream.end(RPCStatus(.unavailable, "gone"))
         world.run()
         world.scheduler.advance(by: .seconds(2))
     }
 
-    /// The target begins anew, and a snapshot at 40 holds document b alone.
+    /// Starts the target from scratch. A snapshot at 40 contains only document b.
     private func addAnew(_ world: Harness) {
         let id = world.added[0].id
         world.push(
@@ -31,8 +31,8 @@ import TidemarkTesting
         return (world, listener)
     }
 
-    /// Document b came after the token, and went before the next stream: a server that is asked by the
-    /// old token says nothing of it.
+    /// Document b arrived after the token and was deleted before the next stream. A server that
+    /// resumes from the old token does not report the deletion.
     @Test func `rows without a token are resumed by their time`() throws {
         let (world, _) = try world()
         world.answer(world.added[0].id, [doc("rooms/b", 30)], at: 40, token: [])
@@ -48,7 +48,8 @@ import TidemarkTesting
         #expect(world.added[0].resume == .fromScratch)
     }
 
-    /// Document a went before the stream that begins from scratch: no word of it will come.
+    /// Document a was deleted before the stream that starts from scratch, so the server never
+    /// reports the deletion.
     @Test func `what a listen from scratch does not tell of is asked for`() throws {
         let (world, listener) = try world()
         addAnew(world)

@@ -4,7 +4,8 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-/// The attempts of a transaction: what it commits, and what may follow a commit without an answer.
+/// The attempts of a transaction: what they commit, and what may follow a commit whose response was
+/// lost.
 @Suite struct TransactionTests {
     private let lost = CommitFailure(.server(RPCStatus(.unavailable, "gone")), mayBeApplied: true)
     private let refused = CommitFailure(
@@ -12,7 +13,7 @@ import TidemarkTesting
 
     private func number(_ value: Int64) -> MapValue { ["n": .integer(value)] }
 
-    /// Reads `rooms/a` in a version, and replaces it.
+    /// Reads `rooms/a` at a version, and replaces the document.
     private func counting(
         _ attempts: inout TransactionAttempts, version: Int64, to value: Int64
     ) throws -> TransactionAttempt {
@@ -50,7 +51,7 @@ import TidemarkTesting
         let second = try counting(&attempts, version: 1, to: 2)
         attempts.commitFailed(refused, of: second)
         #expect(attempts.mayFollow(second, failedWith: .failedPrecondition))
-        // Somebody has changed it: the lost commit perhaps.
+        // The document has changed, perhaps by the lost commit.
         var third = attempts.begin()
         let changed = doc("rooms/a", 9, number(2))
         let error = #expect(throws: SyncError.self) { try third.read(path("rooms/a"), changed) }
@@ -65,7 +66,8 @@ import TidemarkTesting
     @Test func `where nothing excludes the lost commit, nothing follows it`() throws {
         let document = doc("rooms/a", 1, number(1))
         let bodies: [@Sendable (inout TransactionAttempt) throws -> Void] = [
-            // Read nothing, changed nothing of what was read, or left it as it was.
+            // The first body reads nothing. The second changes no document that it read. The third
+            // writes the same fields again.
             { try $0.write(set("rooms/a", ["n": .integer(2)])) },
             {
                 try $0.read(path("rooms/a"), document)
@@ -109,7 +111,7 @@ import TidemarkTesting
         let ends = Events<Result<Timestamp, CommitFailure>>()
         var insisting = set("rooms/a", [:])
         insisting.precondition = .updateTime(at(1))
-        // Not tried again by itself, for a sum.
+        // The engine does not retry this commit, because it contains an increment.
         let sum = Mutation(
             path: path("rooms/b"), .patch([:], mask: []),
             transforms: [FieldTransform(field("n"), .increment(.integer(1)))])

@@ -94,7 +94,7 @@ import TidemarkStore
         #expect(machine == before)
     }
 
-    /// A full limit without one of its rows lacks the row that moves up: only the server knows it.
+    /// If a full limit loses a row, another row moves up. Only the server knows which one.
     @Test func `a limited list is from the cache while a deleted row leaves a gap`() throws {
         for limit in [Query.Limit.first(2), .last(2)] {
             var query = rooms()
@@ -116,7 +116,7 @@ import TidemarkStore
             let moved = machine.step(
                 .documents([local(c)], .init(delta: delta), version: at(9)))
             #expect(try #require(raised(moved)).isFromCache == false)
-            // Where there is no further row, the target itself is short.
+            // If no further row exists, the target itself has fewer rows than the limit.
             _ = machine.step(.documents([LocalDocument(unknown: b.path)], nil))
             _ = machine.step(.result([local(c)], nil))
             delta.added = []
@@ -126,7 +126,7 @@ import TidemarkStore
         }
     }
 
-    /// Which rows the server has named is one thing, which are shown another.
+    /// The rows that the server named can differ from the rows that the view shows.
     @Test func `shows its target while its rows are just what the server named`() throws {
         var query = rooms()
         query.limit = .first(2)
@@ -138,7 +138,8 @@ import TidemarkStore
         #expect(!machine.showsTarget, "the server has named none")
         let told = machine.step(.documents([], .init(delta: delta), version: at(5)))
         #expect(try #require(raised(told)).showsTarget)
-        // Somebody else's read found that one is gone, and another one: as many, and not the same.
+        // Another read found that b was deleted and that c exists. The number of rows is the same,
+        // but the rows differ.
         _ = machine.step(.result([local(a), local(c)], nil))
         #expect(machine.rows.count == 2 && !machine.showsTarget)
         _ = machine.step(.documents([local(c)], nil, awaiting: at(8)))
@@ -197,7 +198,7 @@ import TidemarkStore
         #expect(second.changes.map(\.kind) == [.removed, .added, .modified])
     }
 
-    /// Few are a list, and more are looked up.
+    /// A small set of changes is a list. A larger set uses a dictionary.
     @Test func `changes of many documents merge as those of one`() {
         let order = RowOrder(rooms())
         let rows = (0..<9).map { number in

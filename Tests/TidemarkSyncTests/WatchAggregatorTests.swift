@@ -101,7 +101,8 @@ import TidemarkModel
     }
 
     @Test mutating func `one target's document does not hide that another's is missing`() throws {
-        // A limbo target for a document that a query's target updates in the same snapshot.
+        // Target 3 is a limbo target for a document that a query's target updates in the same
+        // snapshot.
         listen(1, 2)
         add(1)
         _ = machine.step(

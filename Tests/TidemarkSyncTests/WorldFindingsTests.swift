@@ -6,7 +6,7 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-/// What the World has found, small: each of these failed before.
+/// Small versions of defects that the World found. Each test failed before the correction.
 @Suite struct WorldFindingsTests {
     @Test func `a refused write is not shown on, over one that no listen has confirmed`() throws {
         let harness = try Harness()
@@ -24,8 +24,8 @@ import TidemarkTesting
         #expect(!snapshot.hasPendingWrites)
     }
 
-    /// Its answer was lost for long; others have deleted the document since, and the listen, which never
-    /// saw it, will not speak of it.
+    /// The write's response was delayed for a long time. Another client has since deleted the
+    /// document. The listen never saw the document and does not report the deletion.
     @Test func `a write that the listen is past is asked for, and not shown for ever`() throws {
         let harness = try Harness()
         let listener = harness.listen(rooms())
@@ -68,7 +68,7 @@ import TidemarkTesting
         let listener = harness.listen(query)
         harness.answer(1, [], at: 2)
         _ = harness.write(one)
-        // The listen tells of the write before the write stream does.
+        // The listen reports the write before the write stream does.
         harness.push(
             .documentChange(DocumentChange(doc("rooms/a", 3, ["n": .integer(1)]), targetIDs: [1])))
         harness.snapshot(3)
@@ -76,7 +76,8 @@ import TidemarkTesting
         #expect(shown == [["n": .integer(1)]])
     }
 
-    /// In a cache that users share: answers that one user's stream still owes are to that user's batches.
+    /// In a cache that users share, the responses that one user's stream has not yet delivered
+    /// belong to that user's batches.
     @Test(arguments: [false, true])
     func `a write stream is taken up by its own user only`(isRestarted: Bool) throws {
         let folder = TemporaryFolder()

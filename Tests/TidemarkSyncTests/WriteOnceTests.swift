@@ -10,8 +10,8 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-/// An engine and a server, both with files, and all that can come between them. Every batch sets a
-/// document of its own and adds one to a counter.
+/// An engine and a server, both with files, and all the faults between them. Every batch creates
+/// its own document and adds one to a counter.
 private final class World {
     private let folder = FileManager.default.temporaryDirectory
         .appendingPathComponent("tidemark-\(UUID().uuidString)").path
@@ -21,7 +21,7 @@ private final class World {
     private let chance = Mutex<SplitMix64>(SplitMix64(state: 7))
     let network: ServerNetwork
     private var engine: SyncEngine?
-    /// How many batches are in the queue for good, or were.
+    /// The number of batches that were ever stored in the queue.
     private(set) var journalled = 0
 
     init() throws {
@@ -66,7 +66,7 @@ private final class World {
         journalled += 1
     }
 
-    /// A batch that the server refuses.
+    /// Writes a batch that the server refuses.
     func writeBadly() {
         let bad = Mutation(path: path("none/none"), .set([:]), precondition: .exists(true))
         engine?.write([Self.increment, bad]) { _ in }
@@ -104,7 +104,7 @@ private final class World {
         runClient()
     }
 
-    /// Lets everything through, one way and back.
+    /// Delivers all messages and runs both sides, one round trip.
     func exchange() {
         wire?.deliver()
         runServer()
@@ -112,7 +112,7 @@ private final class World {
         runClient()
     }
 
-    /// Until the queue is empty.
+    /// Exchanges messages until the queue is empty.
     func settle() {
         let done = Events<SyncError?>()
         engine?.waitForPendingWrites { done.record($0) }
@@ -175,7 +175,7 @@ private struct SplitMix64: RandomNumberGenerator {
 }
 
 @Suite(.ownThread) struct WriteOnceTests {
-    /// A batch that is committed, and its answer on the way.
+    /// Returns a world with a committed batch whose response is on its way.
     private func committed() throws -> World {
         let world = try World()
         world.exchange()
@@ -214,7 +214,8 @@ private struct SplitMix64: RandomNumberGenerator {
         let world = try World()
         world.write()
         world.exchange()
-        // The batch is on its way when the client dies, and arrives after the next has sent it.
+        // The batch is on its way when the client dies. It arrives after the next client has sent
+        // it again.
         let old = try #require(world.wire)
         try world.killClient()
         world.exchange()

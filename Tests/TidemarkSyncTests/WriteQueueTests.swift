@@ -5,7 +5,7 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-/// The queue as an app sees it, and what becomes of writes that the server will not have.
+/// The queue as an app sees it, and the writes that the server refuses.
 @Suite struct WriteQueueTests {
     private func states(of world: Harness) -> Events<WriteQueueState> {
         let states = Events<WriteQueueState>()
@@ -59,13 +59,13 @@ import TidemarkTesting
         world.run()
         #expect(events.all == [.journalled(batch: 1), .failed(.server(reason))])
         #expect(states.all.last?.rejected == 1)
-        // Durable, like the queue.
+        // Rejected writes are durable, like the queue.
         world.terminate()
         world = try Harness(cacheFile: file.path)
         let kept = try rejected(world)
         #expect(kept.map(\.batch) == [1] && kept[0].reason == reason)
         #expect(kept[0].mutations == [set("rooms/a", ["n": .integer(1)])])
-        // Tried again, it is the queue's last.
+        // A retried write moves to the end of the queue.
         let again = Events<SyncEngine.WriteEvent>()
         world.engine.retryRejectedWrite(1) { again.record($0) }
         world.run()
@@ -108,7 +108,8 @@ import TidemarkTesting
         #expect(try rejected(world).first?.batch == 6)
     }
 
-    /// Fails the write stream as soon as it is ready, as often as the backoff allows, for so long.
+    /// Fails the write stream as soon as it is ready, as often as the backoff allows, for
+    /// `duration`.
     private func fail(_ world: Harness, with status: RPCStatus, for duration: Duration) {
         let end = world.scheduler.elapsed + duration
         var seen = 0
@@ -168,7 +169,7 @@ import TidemarkTesting
         #expect(kept[0].mutations.isEmpty)
     }
 
-    /// SQLite's own sequence had the numbers.
+    /// An older cache kept its numbers in SQLite's own sequence.
     @Test func `a queue of an older cache goes on with its numbers`() throws {
         let file = TemporaryFile()
         let older = Array(

@@ -56,7 +56,8 @@ private func answer(_ token: UInt8, at time: Int64) -> WriteResponse {
         #expect(
             request(machine.step(start))
                 == WriteRequest(streamID: "tidemark-1", streamToken: [2]))
-        // Cut while the missed answers come: what came is not asked for again.
+        // The stream breaks while the missed responses arrive. The client does not ask again for
+        // those that arrived.
         _ = machine.step(.received(answer(3, at: 3)))
         _ = machine.step(.lifecycle(.ended(gone)))
         _ = machine.step(start)
@@ -154,7 +155,7 @@ private func answer(_ token: UInt8, at time: Int64) -> WriteResponse {
         #expect(try Harness(cacheFile: file.path).writeStream.sent == [WriteRequest()])
     }
 
-    /// A server that forgets it would apply the batch a second time.
+    /// A client that forgets the stream would apply the batch a second time.
     @Test(arguments: [RPCStatus.Code.aborted, .permissionDenied, .unauthenticated])
     func `a resume that fails for a while is tried again, and not given up`(
         code: RPCStatus.Code
@@ -172,7 +173,7 @@ private func answer(_ token: UInt8, at time: Int64) -> WriteResponse {
             #expect(
                 world.writeStream.sent == [WriteRequest(streamID: "tidemark-1", streamToken: [0])])
         }
-        // It was applied: its answer comes, and it is not sent again.
+        // The batch was applied: its response arrives, and the client does not send it again.
         push(world, answer(1, at: 30), opening(1))
         #expect(world.writeStream.sent.count == 1)
     }
@@ -195,8 +196,8 @@ private func answer(_ token: UInt8, at time: Int64) -> WriteResponse {
         #expect(try Harness(cacheFile: file.path).transport.writes.isEmpty)
     }
 
-    /// A server that reads a message it cannot take may end the stream before it has answered the
-    /// batches ahead of it.
+    /// A server that cannot accept a message may end the stream before it has answered the earlier
+    /// batches.
     @Test func `a refusal of one of several batches is blamed on the right one`() throws {
         let file = TemporaryFile()
         let world = try Harness(cacheFile: file.path)
@@ -211,12 +212,12 @@ private func answer(_ token: UInt8, at time: Int64) -> WriteResponse {
                 == [WriteRequest(streamID: "tidemark-1", streamToken: [0])])
         push(world, answer(1, at: 30), opening(1))
         #expect(batches[0].all.last == .acknowledged(commitTime: at(30)))
-        // The next goes alone, so that there is no doubt.
+        // The next batch is sent alone, so a refusal can only concern this batch.
         #expect(world.writeStream.sent.dropFirst().map(\.mutations) == [[set("rooms/b", [:])]])
         world.writeStream.end(status)
         world.run()
         #expect(batches[1].all.last == .failed(.server(status)))
-        // All is answered: the next stream is a new one.
+        // The queue has no unanswered batch, so the next stream is a new one.
         world.scheduler.advance(by: .zero)
         #expect(world.writeStream.sent == [WriteRequest()])
         push(world, opening(0))

@@ -169,7 +169,7 @@ import TidemarkTesting
                 path: path("rooms/a"), .patch([:], mask: []),
                 transforms: [FieldTransform(field("n"), .increment(.integer(1)))]))
         #expect(try listener.snapshot().fields("rooms/a") == ["n": .integer(6)])
-        // The server applied it; its answer is not here yet.
+        // The server has applied the write, but its response has not arrived.
         world.push(
             .documentChange(
                 DocumentChange(doc("rooms/a", 30, ["n": .integer(6)]), targetIDs: [id])))

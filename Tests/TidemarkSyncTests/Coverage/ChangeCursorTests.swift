@@ -52,17 +52,18 @@ import TidemarkModel
         var cursor = ChangeCursor()
         let rows = [row("a", 900), row("b", 910), row("c", 920), row("d", 930)]
         _ = cursor.receive(rows, readTime: time(1_000), isLast: true)
-        // The first page goes up to c: b is gone, of d it tells nothing.
+        // The first page ends at c: b is deleted, and d is still unknown.
         let first = [rows[0], rows[2]]
         cursor.forgetGone(from: first, isLast: false)
         #expect(Set(cursor.seen.values) == [rows[0], rows[2], rows[3]])
         #expect(cursor.receive(first, readTime: time(1_010), isLast: false).isEmpty)
-        // The last begins behind c, and has nothing.
+        // The last page begins after c and is empty.
         cursor.forgetGone(from: [], isLast: true)
         #expect(Set(cursor.seen.values) == Set(first))
     }
 
-    /// Feed seed 6382: fresh was said as of the delta's time, at which the listener had not arrived.
+    /// Feed seed 6382: the feed reported fresh data as of the delta's time, which the listener had
+    /// not reached.
     @Test func `hears a listener without ending a delta that is later`() {
         var cursor = ChangeCursor()
         _ = cursor.receive([], readTime: time(1_000), isLast: true)

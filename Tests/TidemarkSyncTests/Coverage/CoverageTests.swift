@@ -3,10 +3,10 @@ import TidemarkModel
 
 @testable import TidemarkSync
 
-/// Coverage against the plainest thing it can be compared with: for each place between two of a small
-/// world's items, as of when it is held.
+/// Compares coverage with the simplest model: for each place between two items of a small world,
+/// the time as of which the place is held.
 @Suite struct `Coverage as an algebra` {
-    /// Every position of a world of four times and two paths at each, ascending.
+    /// The positions of a world with four times and two paths at each, ascending.
     static let positions: [CoveragePosition] = {
         let paths = ["c/a", "c/b"].map { DocumentPath(unchecked: $0) }
         var inner: [CoveragePosition] = []
@@ -19,7 +19,7 @@ import TidemarkModel
         return [.lowest] + inner + [.highest]
     }()
 
-    /// What is held from each position to the next.
+    /// The time as of which each interval between two neighboring positions is held.
     struct Cells: Equatable {
         var asOf = [Timestamp?](repeating: nil, count: positions.count - 1)
 
@@ -128,7 +128,7 @@ import TidemarkModel
         let whole = coverage.intervals
         #expect(Coverage(whole) == coverage)
         #expect(Coverage(whole.shuffled(using: &random)) == coverage)
-        // Two that touch and are of one time are one again.
+        // Two intervals that touch and have the same time become one again.
         let halves = whole.flatMap { interval in
             let middle = Self.positions.first { interval.lower < $0 && $0 < interval.upper }
             guard let middle else { return [interval] }

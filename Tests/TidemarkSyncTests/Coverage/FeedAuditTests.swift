@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkSync
 
-/// The audit alone, between two sets of items that are kept here.
+/// The audit alone, between two sets of items in memory.
 @Suite struct `An audit` {
     struct Item: Hashable {
         let time: Int64
@@ -28,7 +28,7 @@ import TidemarkModel
             count: items.count, sum: items.reduce(0) { $0 + Double($1.version) })
     }
 
-    /// - Returns: What the server billed.
+    /// - Returns: The number of billed reads.
     private static func run(
         _ held: inout Set<Item>, _ server: Set<Item>, pageSize: Int = 500,
         from ranges: [Range<CoveragePosition>] = [.lowest..<CoveragePosition.highest]

@@ -42,7 +42,7 @@ import TidemarkModel
         for index in bytes.indices {
             var damaged = bytes
             damaged[index] = 0xFF
-            // It may still be a record, but never a crash.
+            // Damaged bytes may still be a valid record, but must not cause a crash.
             _ = FeedProgress(encoded: damaged, overlap: .seconds(120))
         }
     }
@@ -173,7 +173,7 @@ import TidemarkModel
         #expect(
             head.question
                 == .items(.start(of: time(9))..<CoveragePosition.highest))
-        // Two more came at once, of which a page shows the newer: the rest is a gap.
+        // Two newer items exist, but a page shows only the newer of them. The rest is a gap.
         let newer = [row("d", 20), row("c", 15)]
         #expect(progress.receive(newer, of: head, readTime: time(200), rules: rules) == newer)
         let gap = try plan(progress, reach, rules)
@@ -185,7 +185,8 @@ import TidemarkModel
         _ = progress.receive(equal, of: gap, readTime: time(201), rules: rules)
     }
 
-    /// A feed took it for the end when the one item that it held was gone: 4886 of `FeedHistoryTests`.
+    /// Regression: a feed took its only item's deletion for the end of the collection. Seed 4886 of
+    /// `FeedHistoryTests`.
     @Test(arguments: [FeedRules.Way.itemTime, .audit])
     func `a newest item that is gone hides nothing that was never read below it`(
         way: FeedRules.Way
@@ -194,7 +195,7 @@ import TidemarkModel
         var progress = FeedProgress(overlap: .seconds(300))
         let full = try plan(progress, SyncReach(), rules)
         _ = progress.receive([row("b", 9)], of: full, readTime: time(100), rules: rules)
-        // A kill, and another launch.
+        // The app is killed and launched again.
         let head = try plan(progress, SyncReach(), rules)
         _ = progress.receive([], of: head, readTime: time(200), rules: rules)
         #expect(progress.readTime(above: nil, rules) == nil)
@@ -214,7 +215,7 @@ import TidemarkModel
         return reach
     }
 
-    /// Bounded feed seed 3584: those of the first page alone were predicted to come again.
+    /// Bounded feed seed 3584: the prediction counted only the items of the first page.
     @Test func `items of the newest time are counted over all pages that brought them`() throws {
         let rules = FeedRules(way: .itemTime, pageSize: 3, limit: 1)
         var progress = FeedProgress(overlap: .seconds(60))
@@ -247,7 +248,8 @@ import TidemarkModel
         #expect(progress.tail(above: nil, rules) == tail)
         #expect(progress.tail(above: time(985), rules) == nil, "nothing below the mark is wanted")
 
-        // Enough is held; one was deleted since; somebody scrolls.
+        // The cases: enough items are held, one item was deleted since, and the app asks for more
+        // items.
         func next(_ reach: SyncReach) -> ReadPlan? {
             ReadPlanner.next(progress, reach, action: nil, rules)
         }
@@ -278,7 +280,7 @@ import TidemarkModel
         let anew = try plan(progress, reach, rules)
         #expect(anew.beginsAnew && anew.pageSize == 2)
         #expect(anew.question == .items(everything))
-        // Until it arrives, what was held is held.
+        // The coverage from before stays until the new page arrives.
         #expect(progress.coverage.asOf(time(990), DocumentPath(unchecked: "c/b")) != nil)
         _ = progress.receive(
             [row("z", 8_000, changed: 8_000), row("y", 7_990, changed: 7_990)], of: anew,
@@ -302,7 +304,8 @@ import TidemarkModel
         #expect(progress.readTime(above: nil, rules) == time(200), "of what it shows")
         let gap = try plan(progress, held(2, wanted: 3, after: progress), rules)
         _ = progress.receive([row("c", 10)], of: gap, readTime: time(201), rules: rules)
-        // Part of the gap is still there, or it has joined what was held long ago: that is counted.
+        // A part of the gap remains, or the gap has joined data that was read long ago. An audit
+        // checks that data.
         var reach = held(3, wanted: 3, after: progress)
         reach.take(gap, news: 1)
         if progress.base(above: nil, rules) < .before(time(9), old[0].path) {

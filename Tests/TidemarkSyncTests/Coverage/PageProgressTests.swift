@@ -66,7 +66,7 @@ import TidemarkModel
         }
         #expect(progress.coverage.intervals.count == PageProgress.maxIntervals)
         #expect(progress.part(below: before(pages * 10), asOf: .min) == .held(downTo: before(0)))
-        // As of no later time than it was read.
+        // No interval claims a later time than the time of its read.
         #expect(progress.coverage.intervals.allSatisfy { $0.asOf <= time(pages + 1_000) })
         #expect(
             progress.coverage.asOf(time(pages * 10 - 5), DocumentPath(unchecked: "c/x"))

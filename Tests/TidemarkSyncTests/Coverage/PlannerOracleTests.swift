@@ -3,8 +3,9 @@ import TidemarkModel
 
 @testable import TidemarkSync
 
-/// The planner, the books and the audit against a server that is a set of rows: whatever happened to
-/// them, and wherever a sync was cut off, after one that ends the device holds what the server has.
+/// Runs the planner, the records and the audit against a server that is a set of rows. After a sync
+/// that ends, the device must hold exactly the server's rows, whatever happened to them and
+/// wherever earlier syncs were interrupted.
 @Suite struct `Planned reads` {
     struct Item: Hashable {
         let path: DocumentPath
@@ -17,7 +18,7 @@ import TidemarkModel
         }
     }
 
-    /// A server, and a device that reads it by plans.
+    /// A server, and a device that reads the server by plans.
     struct Pair {
         let rules: FeedRules
         var server: [DocumentPath: Item] = [:]
@@ -43,7 +44,7 @@ import TidemarkModel
                 count: rows.count, sum: rows.reduce(0) { $0 + Double($1.version.seconds) })
         }
 
-        /// - Returns: The rows that were billed, and what is left of the range.
+        /// - Returns: The number of billed rows, and the unread rest of the range.
         mutating func read(_ plan: ReadPlan) -> (reads: Int, rest: Range<CoveragePosition>?) {
             var rows: [Item]
             var rest: Range<CoveragePosition>?
@@ -89,7 +90,7 @@ import TidemarkModel
             progress.confirm(audit.confirmed, asOf: time)
         }
 
-        /// - Returns: Whether it ended, and was not cut off.
+        /// - Returns: True if the sync ended, false if it was interrupted.
         mutating func sync(mayBreak: Bool) -> Bool {
             var reach = SyncReach()
             for _ in 0..<10_000 {
@@ -155,10 +156,10 @@ import TidemarkModel
         var pair = Pair(rules: rules, random: random)
         for _ in 0..<30 {
             for _ in 0..<Int.random(in: 0..<6, using: &random) { pair.happen() }
-            // Two things of one second are told apart by no one's read time.
+            // No read time can separate two events of one second, so the time advances.
             pair.now += 1
             if Int.random(in: 0..<8, using: &random) == 0 {
-                // A clear, or in one of four the mark's reset.
+                // Sets the mark of a clear, or in one of four cases resets the mark.
                 let isReset = Int.random(in: 0..<4, using: &random) == 0
                 let mark = Timestamp(
                     seconds: pair.now - Int64.random(in: 0..<500, using: &random), nanoseconds: 0)

@@ -34,7 +34,7 @@ import TidemarkModel
         }
     }
 
-    /// The system's own table says the same.
+    /// Foundation's table of time zones gives the same days.
     @Test func `every hour of thirty years is of the day that the system says`() throws {
         let zone = try #require(
             TimeZone(identifier: "America/Los_Angeles"), "no table of time zones")

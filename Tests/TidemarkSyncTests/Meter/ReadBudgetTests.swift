@@ -17,7 +17,7 @@ import TidemarkTesting
 
     private let noon = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
 
-    /// One read is done, of a budget of one.
+    /// Returns a world that has used its budget of one read.
     private func world(_ action: ReadBudget.Action, _ scope: ReadBudget.Scope = .all) throws
         -> Harness
     {

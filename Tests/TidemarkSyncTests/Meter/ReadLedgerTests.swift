@@ -39,7 +39,7 @@ import TidemarkTesting
         #expect(prices.estimate(ReadReport(rows), devices: 10_000) > 800)
     }
 
-    /// The seed's own headline: 1,000 users, 50 opens a day, 1,000 messages each.
+    /// The project's first example: 1,000 users, 50 opens a day, 1,000 messages each.
     @Test func `an estimate has a day, a month and a year`() {
         let before = ReadPrices.journeys.estimate(readsAnOpen: 1_000, devices: 1_000, opensADay: 50)
         #expect(before.readsADay == 50_000_000)
@@ -68,7 +68,7 @@ import TidemarkTesting
         #expect(small.year == 0)
     }
 
-    /// A read's cost is stored with what it read, and after a while by itself.
+    /// The cost of a read is stored together with documents, or alone after ten seconds.
     @Test func `a kill takes no more than ten seconds`() throws {
         let file = TemporaryFile()
         var world: Harness? = try Harness(cacheFile: file.path)

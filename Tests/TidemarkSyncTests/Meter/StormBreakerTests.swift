@@ -80,7 +80,7 @@ import TidemarkTesting
             Issue.record("\(told.all)")
             return
         }
-        // A read does not wait for what is held back: it asks by itself.
+        // A read from the cache does not wait for a stopped target.
         #expect(world.read(rooms(), source: .cache).all.count == 1)
 
         world.scheduler.advance(by: .seconds(59))
@@ -121,7 +121,7 @@ import TidemarkTesting
             #expect(seen.count == 8 - asked)
             #expect(seen.isFromCache == (round < 2))
             if round < 2 { #expect(seen.staleReason == .readStorm(.limbo)) }
-            // A minute, and then twice as long.
+            // The pause is one minute, then two minutes.
             world.scheduler.advance(by: .seconds(round == 0 ? 61 : 121))
         }
         #expect(asked == 8)

@@ -1,15 +1,15 @@
 import Testing
 
-/// What a script may say. A key that is not here is a mistake in the script or a gap in the player:
-/// passed over, it would be a check that nobody makes.
+/// The keys that a script may contain. Any other key is an error in the script or a gap in the
+/// player. If the player ignored the key, a check would be missing.
 indirect enum SpecShape: Sendable {
     case any
     case list(SpecShape)
-    /// By any key.
+    /// A dictionary with any keys.
     case map(SpecShape)
     case object([String: SpecShape])
 
-    /// The keys in a value that the shape has none for.
+    /// Returns the keys of a value that the shape does not contain.
     func unknownKeys(in value: SpecJSON, at place: String = "") -> [String] {
         switch (self, value) {
         case (.list(let shape), .array(let values)):
@@ -93,7 +93,7 @@ indirect enum SpecShape: Sendable {
         "describeName": .any, "itName": .any, "tags": .any, "comment": .any,
         "config": keys(
             "numClients", "useEagerGCForMemory", "maxConcurrentLimboResolutions",
-            // Ours: whether users have caches of their own, as they have in apps.
+            // An addition of this project: true if each user has a cache, as in apps.
             "isolatesUsers"),
         "steps": .list(
             .object(

@@ -63,7 +63,7 @@ extension SpecJSON {
         return MapValue(object.map { ($0.key, $0.value.value) })
     }
 
-    /// A path, or an object with filters, orders and a limit.
+    /// The query of a path, or of an object with filters, orders and a limit.
     var query: Query {
         let text = text ?? self["path"]!.text!
         if let path = try? DocumentPath(text) { return .document(path, in: Harness.database) }

@@ -58,8 +58,8 @@ extension SpecRunner {
             "\(place) limbo queue")
     }
 
-    /// What the server is being asked for, against what the script says. Nothing while the network is
-    /// turned off, whatever it says.
+    /// Compares the active targets with the targets that the script expects. While the network is
+    /// disabled, no target is expected, whatever the script says.
     private func checkTargets(_ place: String) {
         let wanted = isNetworkEnabled ? expected["activeTargets"] ?? .object([:]) : .object([:])
         let actual = activeTargets()
@@ -87,7 +87,8 @@ extension SpecRunner {
         }
     }
 
-    /// What was added on the open stream and not removed, by the engine's own ids.
+    /// Returns the targets that were added on the open stream and not removed, by the engine's own
+    /// ids.
     private func activeTargets() -> [String: (target: ListenTarget, labels: [String: String])] {
         guard let stream = world.transport.listens.last, !stream.isEnded else { return [:] }
         var byWireID: [Int32: (target: ListenTarget, labels: [String: String])] = [:]
@@ -132,14 +133,14 @@ extension SpecRunner {
         let name = String(decoding: key.bytes, as: UTF8.self)
         switch event {
         case .failure(.server(let status)): return "\(name) error \(status.code.rawValue)"
-        // A transaction that failed has the number of `unavailable` there.
+        // The scripts give a failed transaction the number of `unavailable`.
         case .failure(.storage): return "\(name) error 14"
         case .failure(let error): return "\(name) \(error)"
         case .success(let snapshot):
             let changes = snapshot.changes.map { change in
                 let document = change.document
-                // The scripts give documents with pending writes no version; here they keep the
-                // one below the writes.
+                // The scripts give documents with pending writes no version. This engine keeps the
+                // version of the document below the writes.
                 let version =
                     document.hasLocalMutations ? 0 : document.document.updateTime.microseconds
                 var text = "\(change.kind) \(document.path.text)@\(version) "

@@ -5,7 +5,7 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-// What the script says as the server.
+// The steps in which the script acts as the server.
 
 extension SpecRunner {
     func actAsServer(_ key: String, _ value: SpecJSON) throws -> Bool {
@@ -16,7 +16,7 @@ extension SpecRunner {
         case "watchRemove":
             let cause = value["cause"].map { status($0) }
             let ids = value["targetIds"]!.ids
-            // Without a cause it answers a removal, so it is about the listen before this one.
+            // A message without a cause answers a removal, so it concerns the previous listen.
             let old = cause == nil ? ids.compactMap { oldWireIDs[$0]?.last } : []
             for id in ids where cause == nil { _ = oldWireIDs[id]?.popLast() }
             if cause != nil { refused.formUnion(wires(value["targetIds"])) }

@@ -7,7 +7,7 @@ import TidemarkTestKit
 @testable import Tidemark
 @testable import TidemarkSync
 
-/// Plays one scenario script to an engine, as its users and as its server.
+/// Plays one scenario script on an engine, as its users and as its server.
 final class SpecRunner {
     struct Unsupported: Error { let what: String }
 
@@ -38,13 +38,14 @@ final class SpecRunner {
     let sharesCache: Bool
     var user: String?
 
-    /// - Parameter sharesCache: As the scripts have it: documents are for all users, and only the queue
-    ///   of writes is each one's own.
+    /// - Parameter sharesCache: True if users share the documents and only the queue of writes is
+    ///   separate for each user, as the scripts expect.
     init(_ script: SpecJSON, sharesCache: Bool = true) throws {
         self.sharesCache = sharesCache
         limit = script["config"]?["maxConcurrentLimboResolutions"]?.int.map(Int.init) ?? 100_000
         let restarts = script["steps"]?.list.contains { $0.keys.contains("restart") } ?? false
-        // On disk only where the script needs it: a sync of it costs more than all else.
+        // The cache is on disk only if the script needs a file: a sync of the file costs more than
+        // the rest.
         cacheFile = restarts || !sharesCache ? file.path : nil
         world = try Harness(
             cacheFile: cacheFile, disk: disk, sharesCache: sharesCache, maxLimbo: limit)
@@ -136,15 +137,15 @@ final class SpecRunner {
         disk.fail(Set(value.list.flatMap { Self.transactions[$0.text!]! }))
     }
 
-    /// The transactions of this engine that do what the scripts' names stand for.
+    /// The transactions of this engine that correspond to the scripts' names.
     static let transactions: [String: [StorageStep]] = [
         "Allocate target": [.allocateTarget], "Release target": [.releaseTarget],
         "Apply remote event": [.applyRemoteEvent],
-        // Kept in memory here: what asks for it there is about to apply an event.
+        // This engine keeps the version in memory. The scripts read it before they apply an event.
         "Get last remote snapshot version": [.applyRemoteEvent],
         "Acknowledge batch": [.acknowledgeBatch], "Reject batch": [.rejectBatch],
         "Locally write mutations": [.writeLocally], "Handle user change": [.handleUserChange],
-        // Views are pinned in memory here, which cannot fail.
+        // This engine pins views in memory, which cannot fail.
         "notifyLocalViewChanges": [],
     ]
 
@@ -156,8 +157,8 @@ final class SpecRunner {
         if let given = value["options"] {
             options.includeMetadataChanges = given["includeMetadataChanges"]?.flag ?? false
             if given["source"]?.text == "cache" { options.source = .cache }
-            // `waitForSyncWhenOnline` is given in three scripts that expect the cache's rows at
-            // once: their own runners pass it by.
+            // Three scripts give `waitForSyncWhenOnline` but expect the cache's rows immediately.
+            // Their own runners ignore the option.
         }
         handles[key] = world.engine.listen(query, options) { [snapshots] event in
             snapshots.record((key, event))
@@ -194,7 +195,7 @@ final class SpecRunner {
 }
 
 extension DocumentBundle {
-    /// All of a bundle at once.
+    /// Reads a whole bundle.
     fileprivate init(text: String) throws {
         self.init(id: "", createTime: .epoch)
         var reader = BundleReader(Harness.database)

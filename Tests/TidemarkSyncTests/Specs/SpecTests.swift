@@ -5,7 +5,7 @@ import TidemarkModel
 
 @testable import TidemarkSync
 
-/// One scenario script of a folder.
+/// A scenario script of a folder.
 struct SpecScript: Sendable, CustomTestStringConvertible {
     let file: String
     let name: String
@@ -14,7 +14,7 @@ struct SpecScript: Sendable, CustomTestStringConvertible {
     var testDescription: String { "\(file): \(name)" }
     var tags: [String] { script["tags"]?.list.compactMap(\.text) ?? [] }
 
-    /// Why it is not played; nil when it is.
+    /// The reason why the script is skipped, or nil if it is played.
     var reasonToSkip: String? {
         if let clients = script["config"]?["numClients"]?.int, clients > 1 {
             return "it is about several tabs of a browser"
@@ -23,7 +23,7 @@ struct SpecScript: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// The scripts that are in the folder and not played. All others are.
+/// The skipped scripts of the folder. All others are played.
 enum SpecSkips {
     private static let eager =
         "it is about a cache in memory that forgets at once what nobody listens to; here caches in "
@@ -43,12 +43,12 @@ enum SpecSkips {
 }
 
 enum SpecFolder {
-    /// This project's own.
+    /// The folder of this project's own scripts.
     static let own = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Specs").path
 
-    /// `TIDEMARK_SPECS`, or a folder beside the repository.
+    /// The folder of `TIDEMARK_SPECS`, or a folder beside the repository.
     static let corpus = SharedCorpus(
         "spec-tests", variable: "TIDEMARK_SPECS", tests: "shared scripts of TidemarkSyncTests")
     static let shared = scripts(in: corpus.folder.path)
@@ -66,8 +66,8 @@ enum SpecFolder {
     }
 }
 
-/// The scenario scripts of `TIDEMARK_SPECS` or, where that is not set, of the folder beside the
-/// repository; and our own.
+/// Plays the scenario scripts of `TIDEMARK_SPECS` (by default, of the folder beside the repository)
+/// and this project's own scripts.
 @Suite struct SpecTests {
     private func play(_ spec: SpecScript, sharesCache: Bool) throws {
         let unknown = SpecShape.script.unknownKeys(in: spec.script)
@@ -93,8 +93,8 @@ enum SpecFolder {
         try play(spec, sharesCache: spec.script["config"]?["isolatesUsers"]?.flag != true)
     }
 
-    /// With a cache for each user, as apps have it, all is the same but what the scripts show one user
-    /// of another one's documents.
+    /// With a cache for each user, as apps have it, everything is the same, except where the
+    /// scripts show one user another user's documents.
     @Test(
         .enabled(if: SpecFolder.corpus.isPlayed, "no folder of scripts"),
         arguments: SpecFolder.shared.filter { spec in
@@ -111,8 +111,8 @@ enum SpecFolder {
         #expect(!SpecFolder.scripts(in: SpecFolder.own).isEmpty)
     }
 
-    /// Google's repository has 292 scripts, of which 201 are about one client; the folder may hold 160 of
-    /// these alone.
+    /// Google's repository has 292 scripts, of which 201 are about one client. The folder may
+    /// contain only 160 of the 292.
     @Test(.enabled(if: SpecFolder.corpus.isPlayed, "no folder of scripts"))
     func `none of the scenario scripts is missing`() {
         let played = SpecFolder.shared.count { $0.reasonToSkip == nil }

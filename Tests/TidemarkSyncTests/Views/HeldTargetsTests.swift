@@ -74,7 +74,7 @@ import TidemarkModel
         for id in Int32(0)...1_000 { _ = targets.admitRequery(id, at: .zero) }
         for _ in 0..<3 { _ = targets.admitRequery(7, at: .zero) }
         targets.forget(9, at: .zero) { $0 == 8 }
-        // Target 8 had one of its two requests, and is listened to; 6 is forgotten.
+        // Target 8 has used one of its two requests and is in use. Target 6 is forgotten.
         #expect(targets.admitRequery(8, at: .zero) == .admitted)
         #expect(targets.admitRequery(8, at: .zero) != .admitted)
         for _ in 0..<2 { #expect(targets.admitRequery(6, at: .zero) == .admitted) }

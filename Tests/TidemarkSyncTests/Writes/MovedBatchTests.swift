@@ -7,7 +7,8 @@ import TidemarkTestKit
 
 @testable import TidemarkSync
 
-/// A batch that another store held: queued once, with its note in the same transaction.
+/// A batch that another store held. The engine queues it once, and records its mark in the same
+/// transaction.
 @Suite struct MovedBatchTests {
     private func take(
         _ world: Harness, _ mark: String, _ user: String? = "ann", document: String = "rooms/a"
