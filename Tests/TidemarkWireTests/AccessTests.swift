@@ -5,7 +5,7 @@ import TidemarkModel
 
 @testable import TidemarkWire
 
-/// Who may call, how many at once, and for how long.
+/// Access to the server: the token, the number of calls at the same time, and their duration.
 struct AccessTests {
     private func context(_ token: String?) -> CallContext {
         CallContext(database: database, token: token)
@@ -67,7 +67,7 @@ struct AccessTests {
         #expect(await loopback.client.answer(to: get).status.code == .resourceExhausted)
         streams[0].0.cancel()
         _ = await streams[0].1.end()
-        // They may have come in another order than they were sent.
+        // The streams may have arrived in another order than they were opened.
         for served in opened where await served.received.wait()[0] == .remove(targetID: 0) {
             _ = await served.cancelled.wait()
         }

@@ -9,9 +9,9 @@ import TidemarkWire
     import FoundationNetworking
 #endif
 
-/// Firestore asks for the tokens of accounts, in a time that a test moves.
+/// Firestore checks the tokens of accounts, at times that the tests set.
 struct AccountCallerTests {
-    /// A Firestore and accounts beside it, where tokens are signed.
+    /// A Firestore server and an accounts server, which signs the tokens.
     private struct World {
         let local: LocalFirestore
         let accounts: LocalAccounts
@@ -48,7 +48,7 @@ struct AccountCallerTests {
             return reply.compactMapValues { $0 as? String }
         }
 
-        /// What a read is answered with a token.
+        /// Returns the status of a read with `token`.
         func read(_ token: String?, project: String = "local") async throws -> RPCStatus {
             let database = try DatabaseID(project: project)
             let query = Request.runQuery(RunQueryRequest(query: Query(collectionID: "c")))
@@ -121,12 +121,12 @@ struct AccountCallerTests {
 
     // MARK: Streams
 
-    /// A stream that is open, and how it ends.
+    /// An open stream and its events.
     private struct Open {
         let stream: any CancellableCall
         let news: AsyncStream<String>
 
-        /// The next thing that happens to it.
+        /// Returns the next event of the stream.
         func next() async -> String? {
             var iterator = news.makeAsyncIterator()
             return await iterator.next()

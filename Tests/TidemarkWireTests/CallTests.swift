@@ -108,7 +108,8 @@ import TidemarkWire
         }
     }
 
-    /// A client that does not look at its own clock hears it from the server.
+    /// A client that does not watch its own clock learns from the server that the deadline has
+    /// passed.
     @Test func `a server says of a deadline that it has passed, not that the call was cancelled`()
         async throws
     {

@@ -5,7 +5,7 @@ import TidemarkModel
 
 @testable import TidemarkWire
 
-/// SwiftProtobuf's own messages are the oracle of the model's codecs.
+/// Compares the model's codecs with SwiftProtobuf's own messages.
 @Suite struct DocumentCodecTests {
     @Test(arguments: UInt64(0)..<300)
     func `protobuf reads what the codec wrote, and the other way round`(seed: UInt64) throws {
@@ -21,7 +21,7 @@ import TidemarkModel
             $0.updateTime = document.updateTime.proto
         }
         let read = try PBDocument(serializedBytes: DocumentCodec.encode(wire))
-        // Bytes, because a NaN is not equal to itself.
+        // The test compares bytes, because a NaN is not equal to itself.
         #expect(try read.canonical == expected.canonical, "seed \(seed)")
         let written: [UInt8] = try expected.serializedBytes()
         #expect(try written.withUnsafeBytes { try DocumentCodec.decode($0) } == wire)
@@ -68,8 +68,8 @@ extension Timestamp {
 }
 
 extension MapValue {
-    /// Keys that are equal only canonically are not made by the generator within one map twice; a
-    /// dictionary could not hold both.
+    /// The generator makes no map with two keys that are canonically equal. A dictionary cannot
+    /// hold both.
     fileprivate var proto: [String: PBValue] {
         Dictionary(entries.map { ($0.key, $0.value.proto) }) { first, _ in first }
     }

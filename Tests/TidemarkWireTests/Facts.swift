@@ -1,7 +1,7 @@
 import Synchronization
 import TidemarkModel
 
-/// What happened so far, for a test to wait for.
+/// The events so far, which a test can wait for.
 final class Facts<Fact: Sendable>: Sendable {
     private struct State {
         var facts: [Fact] = []
@@ -23,7 +23,8 @@ final class Facts<Fact: Sendable>: Sendable {
 
     var all: [Fact] { state.withLock { $0.facts } }
 
-    /// All facts, once there are `count`. The test's time limit is what ends a wait in vain.
+    /// Returns all events when there are at least `count`. If they never arrive, the test's time
+    /// limit ends the wait.
     @discardableResult
     func wait(for count: Int = 1) async -> [Fact] {
         await withCheckedContinuation { continuation in
@@ -37,7 +38,7 @@ final class Facts<Fact: Sendable>: Sendable {
     }
 }
 
-/// What a sink was given: messages, then one end.
+/// Records the events of a sink: messages, then one end.
 final class Received<Message: Sendable>: Sendable {
     let messages = Facts<Message>()
     let ends = Facts<RPCStatus>()

@@ -3,7 +3,7 @@ import TidemarkModel
 @testable import TidemarkWire
 
 extension Generator {
-    /// One of every request.
+    /// Returns a request of each kind.
     mutating func requests() -> [Request] {
         let path = path()
         return [
@@ -62,7 +62,7 @@ extension Generator {
         ]
     }
 
-    /// One of every reply, with a method that is answered by it.
+    /// Returns a reply of each kind, with a method that it answers.
     mutating func replies() -> [(RPCMethod, Reply)] {
         let row: BatchGetResult.Row? = maybe {
             $0.chance(2) ? .found($0.document()) : .missing($0.path())
@@ -168,7 +168,7 @@ extension Generator {
             commitTime: maybe { $0.time() })
     }
 
-    /// The bytes with one of the things done that go wrong on the way.
+    /// Returns the bytes with one kind of transmission error.
     mutating func damaged(_ bytes: [UInt8]) -> [UInt8] {
         var bytes = bytes
         guard !bytes.isEmpty else { return [UInt8(number(0...255))] }

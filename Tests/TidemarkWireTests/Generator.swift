@@ -1,7 +1,7 @@
 import TidemarkModel
 
-/// Random messages from a seed, with a bias to the edges. What the protocol has no words for, such as an
-/// empty transaction id, is not made.
+/// Makes random messages from a seed, with many values at the limits. It makes nothing that the
+/// protocol cannot express, such as an empty transaction id.
 struct Generator {
     private var random: SeededRandom
 

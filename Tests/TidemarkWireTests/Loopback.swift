@@ -8,7 +8,7 @@ import TidemarkTesting
 let database = try! DatabaseID(project: "demo")
 let context = CallContext(database: database)
 
-/// A transport behind a real server, and a client in front of it.
+/// A real server in front of a transport, and a client of the server.
 struct Loopback: Sendable {
     let server: Task<Void, any Error>
     let port: Int
@@ -50,9 +50,10 @@ struct Loopback: Sendable {
 }
 
 extension Loopback {
-    /// What the transport makes of the answer to a call, part by part; trailers by their keys.
+    /// Returns the parts of the answer to a call, in order, with the keys of the trailers.
     ///
-    /// - Parameter timeout: What the call tells the server, as gRPC writes it, and does not look at itself.
+    /// - Parameter timeout: The deadline that the call sends to the server, in gRPC's notation. The
+    ///   client itself does not watch the deadline.
     func rawParts(of request: Request, timeout: String? = nil) async throws -> [String] {
         var metadata = Metadata()
         if let timeout { metadata.addString(timeout, forKey: "grpc-timeout") }

@@ -6,7 +6,7 @@ import TidemarkModel
 
 @testable import TidemarkWire
 
-/// What particular messages mean, where the model's and the wire's words differ.
+/// The meaning of messages for which the model and the wire use different terms.
 @Suite struct MeaningTests {
     private let names = Names(database)
     private let root = "projects/demo/databases/(default)/documents"

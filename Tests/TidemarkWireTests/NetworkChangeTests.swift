@@ -5,7 +5,7 @@ import TidemarkServer
 @testable import TidemarkWire
 
 @Suite(.timeLimit(.minutes(2))) struct `Another network` {
-    /// Of a long answer; a lost packet holds up what is behind it.
+    /// Concerns a ping behind a long answer: a lost packet delays everything behind it.
     @Test func `an answer to a ping is not behind more than 3G brings until it is due`() throws {
         guard case .open(let pacing) = NetworkProfile.threeG.link else {
             Issue.record("3G is an open link")
@@ -30,7 +30,7 @@ import TidemarkServer
             #expect(try loopback.client.channel() !== old)
             #expect(await underWay.status == .ok)
             #expect(await loopback.client.answer(to: query).replies == rows)
-            // Without a connection there is none to give up.
+            // A change of network has no effect if there is no connection.
             loopback.client.networkChanged()
             loopback.client.networkChanged()
             #expect(await loopback.client.answer(to: query).replies == rows)

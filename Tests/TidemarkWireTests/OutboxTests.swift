@@ -10,7 +10,7 @@ struct OutboxTests {
         #expect(outbox.offer(1, bytes: 60) == .queued)
         #expect(outbox.offer(2, bytes: 60) == .crowded)
         #expect(await outbox.next() == [1, 2])
-        // What was given out and is not sent is still held.
+        // Elements that were taken but not sent still count.
         #expect(outbox.held.bytes == 120)
         #expect(outbox.isCrowded)
         outbox.didSend(60)
@@ -36,7 +36,7 @@ struct OutboxTests {
                         outbox.evict(with: [-1])
                     }))
         }
-        // Little, and for longest; two who read nothing; and one who reads.
+        // Outbox 0 holds little for the longest time, 1 and 2 are never read, and 3 is read.
         _ = outboxes[0].offer(0, bytes: 10)
         for round in 0..<3 {
             _ = outboxes[3].offer(round, bytes: 100)

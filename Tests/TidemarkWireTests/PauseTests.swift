@@ -4,7 +4,7 @@ import TidemarkModel
 import TidemarkWire
 
 @Suite(.timeLimit(.minutes(2))) struct PauseTests {
-    /// What a call brought, by a sink that makes a pause once.
+    /// Counts the rows of a call, and pauses the call once.
     private final class Sink: Sendable {
         private struct State {
             var rows = 0
@@ -60,7 +60,7 @@ import TidemarkWire
     private static let request = Request.runQuery(
         RunQueryRequest(query: Query(collectionID: "rooms")))
 
-    /// A call whose receiver has paused it after ten rows.
+    /// Returns a call whose receiver has paused it after ten rows.
     private func pausedCall(_ loopback: Loopback) async -> (any CancellableCall, Sink) {
         let sink = Sink(pauseAfter: 10)
         let call = loopback.client.call(Self.request, CallContext(database: database)) {
@@ -80,7 +80,7 @@ import TidemarkWire
             for _ in 0..<3 {
                 #expect(await loopback.client.answer(to: Self.request).replies.count == rows.count)
             }
-            // One may have been on its way through when the pause came.
+            // A row may have been on its way when the receiver paused the call.
             #expect(sink.rows <= before + 1)
             #expect(before < rows.count)
             call.resume()

@@ -4,11 +4,12 @@ import TidemarkModel
 
 @testable import TidemarkWire
 
-/// Pings are answered in front of HTTP/2, however the bytes of either direction are cut.
+/// Pings are answered before they reach HTTP/2, at whatever places the bytes of either direction
+/// are cut.
 struct PingTests {
     private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
-    /// What a client sends first.
+    /// The first bytes of a client.
     private var start: [UInt8] { preface + Self.settings }
     private static let settings = frame(4, [0, 3, 0, 0, 0, 100])
 
@@ -24,20 +25,20 @@ struct PingTests {
         frame(6, [1, 2, 3, 4, 5, 6, 7, number], flags: flags)
     }
 
-    /// A call's answer, as the server writes it.
+    /// The answer to a call, as the server writes it.
     private static let answer = frame(1, [0x88], flags: 4, stream: 1) + frame(0, [7], stream: 1)
 
-    /// A machine and what became of what it was given.
+    /// A machine and its output.
     private struct Connection {
         private(set) var machine = PingMachine()
-        /// To HTTP/2.
+        /// The bytes passed to HTTP/2.
         private(set) var passedOn: [UInt8] = []
-        /// To the client.
+        /// The bytes written to the client.
         private(set) var written: [UInt8] = []
 
         init(hasBegun: Bool = true) { if hasBegun { write(PingTests.settings) } }
 
-        /// What was written behind the server's settings.
+        /// The bytes written after the server's settings.
         var answers: [UInt8] { Array(written.dropFirst(PingTests.settings.count)) }
 
         mutating func receive(_ bytes: some Sequence<UInt8>) {
@@ -62,7 +63,7 @@ struct PingTests {
         }
     }
 
-    /// Cuts at both places.
+    /// Receives `bytes` cut at both places.
     private static func receive(_ bytes: [UInt8], cutAt first: Int, _ second: Int) -> Connection {
         var connection = Connection()
         connection.receive(bytes[..<first])
@@ -72,7 +73,7 @@ struct PingTests {
     }
 
     @Test func `pings are answered wherever the bytes are cut, and all else is passed on`() {
-        // Among them what looks like a ping and is none, or none to answer.
+        // The bytes contain frames that look like pings but are not, and pings that need no answer.
         let before = start + Self.frame(1, [0x82, 0x86], flags: 4, stream: 1)
         let between = Self.frame(0, Self.ping(9), stream: 1) + Self.ping(9, flags: 1)
         let after =
@@ -81,7 +82,7 @@ struct PingTests {
         let bytes = before + Self.ping(1) + Self.ping(2) + between + Self.ping(3) + after
         let answers = [1, 2, 3].flatMap { Self.ping($0, flags: 1) }
         for first in 0...bytes.count {
-            // Two cuts of a frame, and of one and the next.
+            // Cuts a frame twice, or a frame and the next frame.
             for second in first...min(first + 20, bytes.count) {
                 let connection = Self.receive(bytes, cutAt: first, second)
                 #expect(connection.passedOn == before + between + after, "\(first) \(second)")
@@ -118,7 +119,8 @@ struct PingTests {
         let rest = Self.frame(9, [0x86], flags: 4, stream: 1)
         let tooLong: [UInt8] = [0xFF, 0xFF, 0xFF, 6, 0, 0, 0, 0, 0]
         let cases = [
-            // A ping before settings, within headers, and in a frame that is too long.
+            // The cases: a ping before the settings, within headers, and in a frame that is too
+            // long.
             preface + Self.ping(1), start + headers + Self.ping(1) + rest,
             start + tooLong + Self.ping(1),
         ]
@@ -160,7 +162,7 @@ struct PingTests {
         #expect(connection.answers == answers)
         #expect(connection.passedOn.count == start.count + flood.count - answers.count)
 
-        // What a server writes of its own answers no call.
+        // Frames that the server writes without a call do not count as an answer to a call.
         let others = Self.settings + Self.ping(2, flags: 1) + Self.frame(8, [0, 0, 0, 8])
         connection.write(others)
         for byte in Self.ping(3) { connection.receive([byte]) }
@@ -172,12 +174,13 @@ struct PingTests {
         #expect(connection.answers == answers + others + Self.answer + answers)
     }
 
-    /// Frames in both directions, some with headers in parts, cut at random.
+    /// Frames in both directions, some with headers in parts, cut at random places.
     @Test(arguments: UInt64(0)..<50)
     func `random frames arrive whole, in order, and every ping is answered once`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let received = [Self.settings] + (0..<300).map { Self.frames(UInt8($0 % 250), &random) }
-        // A server's own pings and answers are told from the answers here by their last byte.
+        // The last byte distinguishes the server's own pings and answers from the machine's
+        // answers.
         let written = (0..<300).map { _ in Self.frames(255, &random) }
         var (toRead, toWrite) = ((preface + received.joined())[...], Array(written.joined())[...])
         var connection = Connection()
@@ -204,10 +207,10 @@ struct PingTests {
         }
     }
 
-    /// One frame, or headers in parts.
+    /// Returns a frame, or headers in parts.
     private static func frames(_ number: UInt8, _ random: inout SeededRandom) -> [UInt8] {
         func bytes(_ most: Int) -> [UInt8] {
-            // What looks like a ping.
+            // The bytes look like pings.
             Array(repeating: ping(9), count: most / 17 + 1).joined().prefix(
                 .random(in: 0...most, using: &random)
             ).map { $0 }
@@ -236,7 +239,7 @@ struct PingTests {
         return frames
     }
 
-    /// Frames of any kind, some of another length than they say.
+    /// Frames of any kind, some with a wrong length.
     @Test(arguments: UInt64(0)..<100)
     func `of random bytes all but pings is passed on`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
@@ -262,7 +265,7 @@ struct PingTests {
             let isWhole = frame.count == 17
             if frame[..<4] == [0, 0, 8, 6], frame[4] & 1 == 0, frame[8] == 0, !isFirst, !isInHeaders
             {
-                // One that is not whole yet is kept back.
+                // The machine keeps an incomplete ping.
                 answered += isWhole ? 1 : 0
                 continue
             }

@@ -6,7 +6,7 @@ import TidemarkModel
 
 @testable import TidemarkWire
 
-/// What production was seen to say of requests that cannot be read: server-production-facts 1 to 5.
+/// The messages with which production refused unreadable requests: server-production-facts 1 to 5.
 @Suite struct RefusalTests {
     private static let base = "projects/demo/databases/(default)"
     private static let root = base + "/documents"
@@ -118,7 +118,7 @@ import TidemarkModel
 
     @Test func `a reference in a filter`() {
         func filter(_ name: String) -> String? {
-            // Field 5 of a Value: a reference, which the model cannot make wrong.
+            // Field 5 of a Value is a reference. The model cannot make a wrong one.
             let bytes = [UInt8(5 << 3 | 2), UInt8(name.utf8.count)] + Array(name.utf8)
             return query {
                 $0.where.fieldFilter = .with {

@@ -1,7 +1,7 @@
 import Synchronization
 import TidemarkModel
 
-/// Answers as a test says, at once and on the thread that asks.
+/// A transport that answers immediately, on the caller's thread, as the test specifies.
 final class ScriptedTransport: Transport {
     typealias Answer =
         @Sendable (Request, CallContext, @escaping @Sendable (StreamEvent<Reply>) -> Void) -> Void
@@ -42,7 +42,7 @@ final class ScriptedTransport: Transport {
     ) -> any RequestStream<WriteRequest> { writes.open(context, receive) }
 }
 
-/// A call that ends when it is cancelled, and once.
+/// A call that ends once, at the latest when it is cancelled.
 private final class ScriptedCall: CancellableCall {
     private let request: Request
     private let receive: @Sendable (StreamEvent<Reply>) -> Void
@@ -74,7 +74,7 @@ private final class ScriptedCall: CancellableCall {
     }
 }
 
-/// The streams of one kind that a test's server was asked for.
+/// The streams of one kind that clients opened.
 final class Streams<Message: Sendable, Response: Sendable>: Sendable {
     let opened = Facts<ServedStream<Message, Response>>()
 
@@ -87,7 +87,7 @@ final class Streams<Message: Sendable, Response: Sendable>: Sendable {
     }
 }
 
-/// The server's end of a stream, in a test's hands.
+/// The server's end of a stream, controlled by the test.
 final class ServedStream<Message: Sendable, Response: Sendable>: RequestStream {
     let context: CallContext
     let received = Facts<Message>()

@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 import TidemarkWire
 
-/// What a loopback socket carries arrives, however much it is; how fast, `make bench` says.
+/// A loopback socket delivers all data, of any size. `make bench` measures the speed.
 @Suite(.timeLimit(.minutes(2)), .serialized) struct ThroughputTests {
     @Test func `documents of a query, and of a listen`() async throws {
         let count = 20_000

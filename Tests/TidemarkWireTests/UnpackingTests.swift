@@ -4,7 +4,7 @@ import Testing
 @testable import TidemarkWire
 
 struct UnpackingTests {
-    /// 100,000 zeros, packed by Python's `gzip`.
+    /// 100,000 zeros, compressed by Python's `gzip`.
     private let zeros = Self.bytes(
         """
         1f8b0800000000000203edc13101000000c2a0f54f6d0d0fa0000000000000000000000000000000
@@ -12,7 +12,7 @@ struct UnpackingTests {
         00000000000000000000000000000000000000000000000000000000000000000000000000000000
         008057037d9511d4a0860100
         """)
-    /// `hello, hello, hello`, packed by the same.
+    /// `hello, hello, hello`, compressed by Python's `gzip`.
     private let hello = Self.bytes("1f8b0800000000000203cb48cdc9c9d751c840a2009fa1ca0913000000")
 
     private static func bytes(_ hex: String) -> [UInt8] {
@@ -72,7 +72,7 @@ struct UnpackingTests {
         #expect(unpacking.heldBytes == 0)
     }
 
-    /// Messages with and without a mark, cut into frames at every place and at random ones.
+    /// Messages with and without a mark, cut into frames of random lengths.
     @Test func `marks are taken off where messages begin, and nowhere else`() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<300 {

@@ -7,10 +7,11 @@ import TidemarkModel
 @testable import TidemarkSync
 @testable import TidemarkWire
 
-/// The listen scripts of the shared cases, as bytes, through our client's watch aggregation.
+/// Replays the listen scripts of the shared cases, as bytes, through our client's watch
+/// aggregation.
 ///
-/// They were written for listeners of one target, number 1, and leave it out where it goes without
-/// saying: it is put in. The query is `C` ordered by `a`.
+/// The scripts are for listeners of one target, number 1. They often omit the number, and the
+/// replay inserts it. The query is `C` ordered by `a`.
 @Suite(.enabled(if: SharedCases.corpus.isPlayed, "the shared conformance cases are not here"))
 struct `The shared listen scripts are replayed` {
     @Test func listens() throws {
@@ -23,8 +24,8 @@ struct `The shared listen scripts are replayed` {
                 try replay.receive(message.serializedBytes())
             }
             if test.expectsError {
-                // An ADD of a target that nobody asked for is not ours: ids are used once here, and
-                // a late answer to an earlier listen may come at any time. It must change nothing.
+                // Our client ignores an ADD of an unknown target: it uses each id once, so a late
+                // answer to an earlier listen may arrive at any time. The ADD must change nothing.
                 let isStray = test.name == "listen-target-add-wrong-id.json"
                 #expect(replay.isRejected != isStray, "\(test.name)")
                 #expect(isStray || replay.snapshots.isEmpty, "\(test.name)")
@@ -54,7 +55,7 @@ struct `The shared listen scripts are replayed` {
     }
 }
 
-/// What a listener is told.
+/// A snapshot as a listener receives it.
 private struct Snapshot: Equatable {
     struct Change: Equatable {
         let kind: String
@@ -93,7 +94,7 @@ private struct Snapshot: Equatable {
     }
 }
 
-/// The aggregation, and as much of a view as tells its events apart.
+/// The aggregation, and the part of a view that separates its events.
 private struct Replay {
     static let names = Names(try! DatabaseID(project: "projectID"))
     private static let query = Query(
@@ -122,7 +123,7 @@ private struct Replay {
             case .raise(let event): raise(event)
             }
         }
-        // Without a cause the target is let go of: nothing more is raised for it.
+        // A rejected target is removed, and no more events are raised for it.
         if aggregator.targets[1] == nil { isRejected = true }
     }
 
@@ -146,8 +147,8 @@ private struct Replay {
         shown = rows
     }
 
-    /// Removals, additions, modifications, each applied after those before it. A version is told by
-    /// its time.
+    /// Returns removals, additions and modifications. Each index assumes that the earlier changes
+    /// are applied. Versions differ by their update times.
     private func changes(to rows: [Document]) -> [Snapshot.Change] {
         var list = shown
         var changes: [Snapshot.Change] = []

@@ -9,14 +9,14 @@ import TidemarkTestKit
 
 @testable import TidemarkWire
 
-/// The requests of the shared cases, as bytes, against our server: each does what it says.
+/// Sends the requests of the shared cases, as bytes, to our server and checks their effects.
 @Suite(.enabled(if: SharedCases.corpus.isPlayed, "the shared conformance cases are not here"))
 struct `The shared requests are executed` {
     private static let name = "projects/projectID/databases/(default)"
     private let names = Names(try! DatabaseID(project: "projectID"))
     private let context = CallContext(database: try! DatabaseID(project: "projectID"))
 
-    /// A server whose next commit is made at 42 s, the time that the cases' preconditions name.
+    /// Returns a server whose next commit is at 42 s, the time in the cases' preconditions.
     private func server() throws -> LocalFirestore {
         try LocalFirestore.start(
             projectID: "projectID", now: Timestamp(seconds: 42, nanoseconds: 0))
@@ -68,7 +68,7 @@ struct `The shared requests are executed` {
     @Test func writes() async throws {
         var executed = 0
         for test in try SharedCases.all(["create", "set", "update", "updatePaths", "delete"]) {
-            // Without a request, the error is the client's: see `WriteConformanceTests`.
+            // If there is no request, the error is the client's: see `WriteConformanceTests`.
             guard let request: PBCommitRequest = try test.message("request") else {
                 #expect(test.expectsError, "\(test.name)")
                 continue
@@ -95,7 +95,7 @@ struct `The shared requests are executed` {
                 of: request.writes[0], on: needsOne ? ["old": .integer(1)] : [:],
                 at: reply.commitTime, document, local, test.name)
             if must.namesTime || (must.conditionType != nil && !must.exists) {
-                // Once it has been applied, what it asks for is no longer so.
+                // After the write, its precondition no longer holds.
                 let again = await #expect(throws: RPCStatus.self, "\(test.name)") {
                     try await send(.commit, request, to: local)
                 }
@@ -108,8 +108,8 @@ struct `The shared requests are executed` {
         #expect(executed == 90, "the cases have moved")
     }
 
-    /// Against the whole document that the write describes: what was there, the fields that it sets,
-    /// and then its transforms, each by its meaning.
+    /// Compares the whole document with the one that the write describes: the old fields, the
+    /// fields that the write sets, then its transforms.
     private func checkEffect(
         of write: PBWrite, on old: MapValue, at time: Timestamp, _ document: String,
         _ local: LocalFirestore, _ name: String
@@ -142,7 +142,7 @@ struct `The shared requests are executed` {
         if case .array(let old)? = old { values = old }
         switch operation {
         case .serverTimestamp:
-            // To the millisecond. Source: server-protocol 1.2.
+            // Server timestamps have a precision of a millisecond. Source: server-protocol 1.2.
             let part = time.nanoseconds / 1_000_000 * 1_000_000
             return .timestamp(Timestamp(seconds: time.seconds, nanoseconds: part))
         case .arrayUnion(let added):
@@ -189,7 +189,7 @@ struct `The shared requests are executed` {
                 continue
             }
             executed += 1
-            // A number in a box, where protobuf's JSON has the number.
+            // The cases wrap this number in an object. Protobuf's JSON has the number itself.
             if let limit = json["limit"] as? [String: Any] { json["limit"] = limit["value"] }
             var request = PBRunQueryRequest()
             request.parent = Self.name + "/documents"
@@ -200,7 +200,7 @@ struct `The shared requests are executed` {
         await local.stop()
     }
 
-    /// Against the tests' own filter-and-sort of all that is there.
+    /// Compares the answer with the tests' own filtering and sorting of all documents.
     private func check(
         _ request: PBRunQueryRequest, _ local: LocalFirestore, _ name: String
     ) async throws {

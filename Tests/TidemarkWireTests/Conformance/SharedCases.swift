@@ -4,27 +4,29 @@ import TestSupport
 
 @testable import TidemarkWire
 
-/// The cases that Google's clients share, one a file: googleapis/conformance-tests.
+/// The cases that Google's clients share, one in each file: googleapis/conformance-tests.
 enum SharedCases {
-    /// `TIDEMARK_CONFORMANCE`, or the folder beside the repository.
+    /// The folder of `TIDEMARK_CONFORMANCE`, or the folder beside the repository.
     static let corpus = SharedCorpus.conformance(
         tests: "shared requests and listens of TidemarkWireTests")
 
     struct Case {
         let name: String
-        /// As in `create`, `query`, `listen`.
+        /// The kind, for example `create`, `query` or `listen`.
         let kind: String
         let body: [String: Any]
 
         var expectsError: Bool { body["isError"] as? Bool ?? false }
 
-        /// A part of the case as the protocol's message; a key that the message has not is an error.
+        /// Returns a part of the case as a message of the protocol. A key that the message does not
+        /// have is an error.
         func message<Message: SwiftProtobuf.Message>(_ key: String) throws -> Message? {
             try body[key].map { try SharedCases.message($0) }
         }
     }
 
-    /// What a case of each kind may say. Another key is a rule that nobody here has read.
+    /// The keys that a case of each kind may contain. Any other key would be a rule that these
+    /// tests do not know.
     private static let keys: [String: Set<String>] = [
         "create": ["docRefPath", "jsonData", "request", "isError"],
         "set": ["docRefPath", "jsonData", "option", "request", "isError"],
@@ -60,7 +62,7 @@ enum SharedCases {
         return cases
     }
 
-    /// - Throws: For a key that the message has not, too.
+    /// - Throws: An error also for a key that the message does not have.
     static func message<Message: SwiftProtobuf.Message>(_ json: Any) throws -> Message {
         let isWhole = Message.self == PBDocument.self || Message.self == PBValue.self
         return try plain(isWhole ? json : withContentsAsBytes(json))
@@ -70,7 +72,8 @@ enum SharedCases {
         try Message(jsonUTF8Bytes: [UInt8](JSONSerialization.data(withJSONObject: json)))
     }
 
-    /// Our messages carry documents and values as bytes, which the model's own codec reads.
+    /// Replaces documents and values by bytes, because our messages carry bytes for the model's own
+    /// codec.
     private static func withContentsAsBytes(_ json: Any) throws -> Any {
         if let list = json as? [Any] { return try list.map(withContentsAsBytes) }
         guard let object = json as? [String: Any] else { return json }

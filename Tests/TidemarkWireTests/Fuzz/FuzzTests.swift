@@ -6,18 +6,18 @@ import TidemarkModel
 @testable import TidemarkServer
 @testable import TidemarkWire
 
-/// Random and damaged messages through every decoder, and what could be decoded through the server:
-/// none may crash it, none may be answered with INTERNAL, and memory may not grow.
+/// Sends random and damaged messages to every decoder, and decoded ones to the server. None may
+/// crash it or be answered with INTERNAL, and memory may not grow.
 ///
-/// `TIDEMARK_FUZZ_MESSAGES` says how many, 20,000 unless told otherwise; `TIDEMARK_FUZZ_SEED` where
-/// to begin, 0 unless told otherwise.
+/// `TIDEMARK_FUZZ_MESSAGES` is the number of messages (default 20,000). `TIDEMARK_FUZZ_SEED` is the
+/// first seed (default 0).
 @Suite(.ownThread) struct FuzzTests {
     private static func number(_ name: String) -> Int? {
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
     }
 
-    /// Among other tests, a process's memory is theirs too: this one runs in a process of its own.
-    /// `make long` gives it a million.
+    /// The test runs in a separate process, because other tests in the same process also use
+    /// memory. `make long` runs it with a million messages, which explains the long time limit.
     @Test(.timeLimit(.minutes(60)))
     func `no message breaks a decoder or the server, and memory does not grow`() async throws {
         #if os(Linux)
@@ -42,7 +42,7 @@ import TidemarkModel
         let start = ContinuousClock.now
         while given < wanted {
             given += try round(seed)
-            // The first tenth fills caches.
+            // The first tenth of the messages fills caches.
             if given > wanted / 10, memoryAtStart == nil { memoryAtStart = residentMiB() }
             seed += 1
         }
@@ -56,7 +56,7 @@ import TidemarkModel
         #endif
     }
 
-    /// Some thousand messages, all from one seed.
+    /// Plays a few thousand messages from one seed.
     private func round(_ seed: UInt64) throws -> Int {
         let server = try FuzzedServer(seed: seed)
         defer { server.server.close() }
@@ -69,7 +69,7 @@ import TidemarkModel
                 let encoded = try EncodedRequest(request, names)
                 for _ in 0..<8 {
                     let bytes = mutator.mutated(encoded.bytes)
-                    // Mostly the method they were meant for.
+                    // Most messages keep the method that they were made for.
                     let isOther = mutator.below(8) == 0
                     server.call(isOther ? calls[mutator.below(calls.count)] : encoded.method, bytes)
                     given += 1
@@ -92,7 +92,7 @@ import TidemarkModel
 
     private let calls = RPCMethod.allCases.filter { $0 != .listen && $0 != .write }
 
-    /// What a client is told, by a server that is none.
+    /// Decodes random answers as a client, without a server.
     private func answers(
         _ generator: inout Generator, _ mutator: inout Mutator, _ names: Names
     ) -> Int {
@@ -108,7 +108,7 @@ import TidemarkModel
         return replies.count + 2
     }
 
-    /// Documents, tokens and files of indexes by themselves.
+    /// Decodes documents, tokens and files of indexes separately.
     private func parts(_ generator: inout Generator, _ mutator: inout Mutator) -> Int {
         let fields = generator.fields()
         let bytes = mutator.mutated(FieldsCodec.encode(fields))
@@ -135,7 +135,7 @@ import TidemarkModel
          "fieldOverrides": [{"collectionGroup": "c", "fieldPath": "x", "ttl": true, "indexes": []}]}
         """
 
-    /// Nil where the system does not say.
+    /// The resident memory, or nil if the system does not report it.
     private func residentMiB() -> Int? {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
             let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) })

@@ -4,13 +4,13 @@ import TidemarkServer
 
 @testable import TidemarkWire
 
-/// A server in the test's own thread, to which bytes are given as they would come from a socket.
+/// A server on the test's thread that receives bytes as from a socket.
 final class FuzzedServer {
     private let thread = OneThread()
     private let names = Names(database)
     private let empty: ServerSnapshot
     let server: FirestoreServer
-    /// Answers that no bytes may have.
+    /// Responses that are wrong for any bytes.
     private(set) var failures: [String] = []
 
     init(seed: UInt64) throws {
@@ -24,7 +24,7 @@ final class FuzzedServer {
         empty = try server.snapshot()
     }
 
-    /// So that what earlier messages wrote does not grow without end.
+    /// Deletes the documents of earlier messages, because otherwise they accumulate.
     func empties() throws {
         try server.restore(empty)
         thread.run()
@@ -44,7 +44,7 @@ final class FuzzedServer {
             }
         }
         thread.run()
-        // One that waits for a lock has no end of its own here.
+        // A call that waits for a lock does not end without a cancellation.
         if outcome.status.withLock({ $0 }) == nil {
             call.cancel()
             thread.run()
@@ -75,7 +75,8 @@ final class FuzzedServer {
             let stream = server.write(context) { event in
                 if case .ended(let status) = event { receive(status) }
             }
-            // The handshake, so that what follows is taken for writes.
+            // The first request is the handshake. The server takes the following messages for
+            // writes.
             stream.send(WriteRequest())
             return stream
         }
@@ -114,7 +115,7 @@ private final class Outcome: Sendable {
     let status = Mutex<RPCStatus?>(nil)
 }
 
-/// Runs the server's jobs when it is told to, at one moment that does not pass.
+/// Runs the server's jobs on request, at a constant time.
 private final class OneThread: ServerExecutor {
     private let jobs = Mutex<[@Sendable () -> Void]>([])
     let now = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)

@@ -1,9 +1,9 @@
 import TidemarkModel
 
-/// Bytes that are nearly right, or not at all.
+/// Makes bytes that are almost correct, or completely random.
 struct Mutator {
     private var random: SeededRandom
-    /// Parts of messages that were right, to put into others.
+    /// Parts of correct messages, to insert into others.
     private var parts: [[UInt8]] = []
 
     init(seed: UInt64) { random = SeededRandom(seed: seed) }
@@ -14,7 +14,8 @@ struct Mutator {
         (0..<below(200)).map { _ in UInt8.random(in: 0...255, using: &random) }
     }
 
-    /// `bytes` with one to eight things wrong; now and then with none, so that state comes to be.
+    /// Returns `bytes` with up to eight errors. A quarter of the messages has none, because the
+    /// server needs some state.
     mutating func mutated(_ bytes: [UInt8]) -> [UInt8] {
         var result = bytes
         for _ in 0..<(below(4) == 0 ? 0 : 1 + below(8)) { damage(&result) }
@@ -33,7 +34,7 @@ struct Mutator {
         case 2: bytes.removeSubrange(place...)
         case 3: bytes.insert(contentsOf: noise(), at: place)
         case 4:
-            // Lengths and numbers at the edges.
+            // The cases are lengths and numbers at the limits.
             let numbers: [[UInt8]] = [
                 [0xFF, 0xFF, 0xFF, 0xFF, 0x0F], [0xFF, 0xFF, 0xFF, 0xFF, 0x07], [0x80, 0x80, 0],
                 Array(repeating: 0xFF, count: 9) + [1], Array(repeating: 0x80, count: 12),
@@ -48,7 +49,7 @@ struct Mutator {
             let start = Int.random(in: 0..<part.count, using: &random)
             bytes.insert(contentsOf: part[start...].prefix(60), at: place)
         default:
-            // Deep nesting: a value in an array in a value, and so on.
+            // The result is deeply nested: a value in an array in a value, and so on.
             for _ in 0..<1 + below(60) {
                 if bytes.count > 4_000 { return }
                 bytes = Self.field(9, Self.field(1, bytes))

@@ -1,15 +1,15 @@
 import Foundation
 
 #if os(Linux)
-    /// This test's executable once more, running one test alone: its memory is then that test's.
+    /// Runs this executable again with one test alone, to measure the memory of that test.
     enum OwnProcess {
         private static let mark = "TIDEMARK_OWN_PROCESS"
 
-        /// Whether this is it.
+        /// True if this process is the second one.
         static var isThis: Bool { ProcessInfo.processInfo.environment[mark] != nil }
 
-        /// - Parameter test: A part of its name.
-        /// - Returns: How it ended, and what it printed.
+        /// - Parameter test: A part of the test's name.
+        /// - Returns: The exit status and the output.
         static func run(_ test: String) async throws -> (status: Int32, output: String) {
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -20,7 +20,7 @@ import Foundation
             process.standardError = output
             try process.run()
             return await withCheckedContinuation { continuation in
-                // Off the threads that other tests run on: it takes a while.
+                // The wait takes a while, so it has a thread of its own and blocks no other test.
                 Thread.detachNewThread {
                     let data = (try? output.fileHandleForReading.readToEnd()) ?? nil
                     process.waitUntilExit()
