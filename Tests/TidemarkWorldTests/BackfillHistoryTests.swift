@@ -3,10 +3,11 @@ import TestSupport
 import TidemarkSync
 import TidemarkSimulation
 
-/// Histories with backfills beside feeds and writes: what counts as covered has been sent or lies in
-/// the cache, at every moment and after every kill, and no person waits longer than they were told.
+/// Histories with backfills, feeds and writes. At every moment and after every kill, each item that
+/// counts as covered was sent or is in the cache, and nobody waits longer than announced.
 ///
-/// `TIDEMARK_BACKFILL_SEEDS=17` plays one seed again and prints its whole log, `0..<100000` plays more.
+/// `TIDEMARK_BACKFILL_SEEDS=17` plays one seed again and prints its whole log, `0..<100000` plays
+/// more.
 @Suite(.oneCore) struct BackfillHistoryTests {
     static let seeds = SeedRange("TIDEMARK_BACKFILL_SEEDS", 0..<100)
 
@@ -28,12 +29,14 @@ import TidemarkSimulation
             if settings.isVerbose { print(history.world.log.joined(separator: "\n")) }
             figures += history.figures
         }
-        // An oracle that looks away would find nothing either.
+        // An oracle that compares nothing would also pass, so the figures must be large enough.
         if share.count >= 50 { #expect(figures.backfilled > share.count * 20, "\(figures)") }
     }
 
-    /// Each was a defect of the product: 1636, that a document which had left the feed's filter stayed while a
-    /// listener of it was behind and only a part of the feed was read again.
+    /// The seeds found defects of the product.
+    ///
+    /// - 1636: a document that had left the feed's filter stayed while a listener of the document
+    ///   was behind and only a part of the feed was read again.
     @Test(arguments: [UInt64(1636)])
     func `what was found once stays away`(seed: UInt64) throws {
         let history = try FeedHistory(Self.history(seed))

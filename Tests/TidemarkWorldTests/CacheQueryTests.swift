@@ -8,8 +8,8 @@ import TidemarkTestKit
 
 @testable import TidemarkSync
 
-/// Whatever is cached and whatever is pending on top of it: a query gives what filtering and sorting
-/// gives, in its order. `TIDEMARK_QUERY_CASES=100000` for more.
+/// Compares the cache's queries with filtering and sorting of the same documents, for random
+/// documents and pending writes. `TIDEMARK_QUERY_CASES=100000` runs more cases.
 @Suite(.oneCore) struct CacheQueryTests {
     private static let casesOfShare = 250
     static let shares: Range<UInt64> = {
@@ -37,7 +37,7 @@ import TidemarkTestKit
                 }
                 found += expected.count
             }
-            // A part of a slice, so that queries meet indexes that are half made.
+            // A small slice leaves some indexes incomplete, and the next queries find them so.
             _ = try cache.local.store.buildWantedIndexes(slice: 1 + dice.roll(60))
         }
         #expect(found > 0, "seed \(seed): no query found anything")
@@ -45,7 +45,7 @@ import TidemarkTestKit
     }
 }
 
-/// A cache with a queue of writes, and the plain model of both.
+/// A cache with a queue of writes, and a simple model of both.
 private struct CheckedCache {
     static let random = RandomRows(
         database: try! DatabaseID(project: "cases"), collectionID: "rooms",
@@ -79,7 +79,7 @@ private struct CheckedCache {
         }
     }
 
-    /// The server tells of a document.
+    /// Applies a random document of the server.
     mutating func hear(_ dice: inout SeededRandom) throws {
         let (path, time) = (Self.random.row(&dice), tick())
         guard dice.chance(85) else {
@@ -147,7 +147,8 @@ private struct CheckedCache {
 }
 
 extension RandomRows {
-    /// One whose effect is the same when it is made again on a newer document.
+    /// Returns a random mutation that has the same effect when it is applied again to a newer
+    /// document.
     fileprivate func mutation(_ dice: inout SeededRandom) -> Mutation {
         let path = row(&dice)
         switch dice.roll(6) {

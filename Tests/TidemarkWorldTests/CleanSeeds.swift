@@ -2,26 +2,26 @@ import Synchronization
 import Testing
 import TidemarkSimulation
 
-/// Seeds that were played without any planted defect, each once for all defects: what a check finds in
-/// a seed with a defect is the defect's doing only where it finds nothing without.
+/// Plays seeds without any planted defect, each once for all defects. A violation in a seed with a
+/// defect is evidence only if the seed has no violation without the defect.
 final class CleanSeeds: Sendable {
     typealias Play = @Sendable (_ seed: UInt64) throws -> WorldViolation?
 
-    /// More than any defect has needed.
+    /// The largest number of seeds that a search for a defect plays.
     private static let seeds = UInt64(0)..<1_000
 
     private let play: Play
     private let passed = Mutex<Set<UInt64>>([])
 
-    /// - Parameter play: A history without defects, of the same steps and depth.
+    /// - Parameter play: Plays a history without defects, with the same steps and depth.
     init(_ play: @escaping Play) { self.play = play }
 
-    /// Plays seeds with a defect until the check finds it; each seed in which any check finds something is
-    /// played without it too, and nothing may be found there.
+    /// Plays seeds with a defect until `check` finds the defect. Each seed in which any check finds
+    /// a violation is also played without the defect, and must then have no violation.
     ///
-    /// Other checks may find it in earlier seeds; the one that is named must find it too.
+    /// Other checks may find the defect in earlier seeds, but `check` must find it too.
     ///
-    /// - Parameter words: A part of what the check says when it finds the defect where it is looked for.
+    /// - Parameter words: A part of the check's message about the defect.
     func expect(
         _ name: String, to check: WorldCheck, saying words: String = "", _ planted: Play
     ) throws {
@@ -49,7 +49,7 @@ final class CleanSeeds: Sendable {
     }
 }
 
-/// What a history throws, if anything.
+/// Returns the violation that a history throws, or nil.
 func violation(_ body: () throws -> Void) throws -> WorldViolation? {
     do { try body() } catch let violation as WorldViolation { return violation }
     return nil

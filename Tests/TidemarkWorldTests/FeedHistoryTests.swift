@@ -4,12 +4,12 @@ import Testing
 import TestSupport
 import TidemarkSimulation
 
-/// Two devices with feeds and pagers over one collection, played from a seed: after each sync, what
-/// is shown is a full read of the server above the clear mark.
+/// Plays two devices with feeds and pagers over one collection, from a seed. After each sync, a
+/// device must show the same as a full read of the server above the clear mark.
 ///
 /// `TIDEMARK_FEED_SEEDS=17` plays one seed again and prints its whole log, `0..<100000` plays more.
-/// `TIDEMARK_FEED_WAY=countAudit` plays one way alone, `TIDEMARK_FEED_STEPS=24` longer histories, which are
-/// looked at more thoroughly.
+/// `TIDEMARK_FEED_WAY=countAudit` plays one way alone. `TIDEMARK_FEED_STEPS=24` plays longer
+/// histories, which are checked more thoroughly.
 @Suite(.oneCore) struct FeedHistoryTests {
     static let seeds = SeedRange("TIDEMARK_FEED_SEEDS", 0..<2_000)
     private static let totals = Mutex((figures: FeedHistoryFigures(), shares: 0))
@@ -18,7 +18,7 @@ import TidemarkSimulation
     @Test(arguments: seeds.shares)
     func `what is shown is what a full read shows`(share: Range<UInt64>) throws {
         let figures = try Self.play(share, isVerbose: Self.seeds.isOne)
-        // An oracle that looks away would find nothing either.
+        // An oracle that compares nothing would also pass, so the figures must be large enough.
         if share.count >= 50 {
             #expect(figures.whole > share.count * 3, "\(figures)")
             #expect(figures.billed > share.count, "\(figures)")
@@ -52,7 +52,7 @@ import TidemarkSimulation
         return figures
     }
 
-    /// The last share prints what all of them have compared.
+    /// Prints the totals after the last share.
     private static func add(_ figures: FeedHistoryFigures) {
         totals.withLock { totals in
             totals.figures += figures
@@ -62,20 +62,35 @@ import TidemarkSimulation
         }
     }
 
-    /// Each was a defect of the product. 22639: counted at a later time than the changes were read, a feed took
-    /// what had come meanwhile for what was deleted before. 24337: what is gone was still predicted to come again.
-    /// 1540: a feed that listened said it was fresh while rows that a mark had hidden were not replaced from the disk.
-    /// 4886: killed after its first page, whose one item then moved down, a feed took that for the end of all.
-    /// 6382: a listener's snapshot ended a sync's delta that was later, and the feed was fresh as of the delta's time.
-    /// 7037: one's own write that waited kept a row out of a full listener, which was taken for one that shows all.
-    /// 8964: a waiting delete made a pager's full page a row short, which was taken for the end of all.
-    /// 19196: a waiting move to far below made a pager take all above that for known.
-    /// 17979: a mark ahead of the server's time went back after a page above it, and nobody read what lies between.
-    /// 7960: a device whose own write was newer than the server's answer did not hear where others had cleared.
+    /// These seeds found defects of the product.
     ///
-    /// These were the oracle's. 9033: it did not know of items that devices had written themselves, and took later
-    /// ones for items in order. 11529: a device that clears during a sync sees its own text, as Decisions/0042 says.
-    /// 12023, 16894, 9679: what was written and taken back left the server as it was, and was shown for a moment.
+    /// - 22639: a feed counted at a later time than it read the changes, and took new items for
+    ///   items that had been deleted before.
+    /// - 24337: the feed predicted that deleted items would be read again.
+    /// - 1540: a feed with a listener reported fresh data while rows that a mark had hidden were
+    ///   not yet replaced from the disk.
+    /// - 4886: a feed was killed after its first page, whose only item then moved down. The feed
+    ///   took this for the end of the collection.
+    /// - 6382: a listener's snapshot ended a later delta of a sync, and the feed was fresh as of
+    ///   the delta's time.
+    /// - 7037: a pending write of the device kept a row out of a full listener, which the feed then
+    ///   took for one that shows all rows.
+    /// - 8964: a pending delete made a pager's full page one row short, which the pager took for
+    ///   the end of the collection.
+    /// - 19196: a pending move to a much lower position made a pager take everything above that
+    ///   position for known.
+    /// - 17979: a mark ahead of the server's time went back after a page above the mark, and the
+    ///   interval between them was never read.
+    /// - 7960: a device whose own write was newer than the server's answer did not learn where
+    ///   other devices had cleared.
+    ///
+    /// These seeds found defects of the oracle.
+    ///
+    /// - 9033: the oracle did not know of items that devices had written themselves, and took later
+    ///   items for items in order.
+    /// - 11529: a device that clears during a sync sees its own text, as Decisions/0042 says.
+    /// - 12023, 16894, 9679: a write that was undone left the server unchanged, but was shown for a
+    ///   moment.
     @Test(arguments: [
         UInt64(22639), 24337, 1540, 4886, 6382, 7037, 8964, 19196, 17979, 7960, 9033, 11529, 12023,
         16894, 9679,
@@ -85,8 +100,12 @@ import TidemarkSimulation
         do { try history.run() } catch { Issue.record("\(history.report(error))") }
     }
 
-    /// 3584: of items of the newest time, those that came with later pages were not predicted to come again.
-    /// 2886, 4416: the oracle took rows that a listener brings for a fault of a count that had been right.
+    /// The seed 3584 found a defect of the product, the others of the oracle.
+    ///
+    /// - 3584: the feed did not predict that items of the newest time on later pages would be read
+    ///   again.
+    /// - 2886, 4416: the oracle took rows from a listener for an error of a count that had been
+    ///   right.
     @Test(arguments: [UInt64(3584), 2886, 4416])
     func `what was found once in bounded feeds stays away`(seed: UInt64) throws {
         var settings = FeedHistorySettings(seed: seed)
@@ -95,8 +114,11 @@ import TidemarkSimulation
         do { try history.run() } catch { Issue.record("\(history.report(error))") }
     }
 
-    /// 174: the oracle took an item for lost which had come beside a delete when a feed that only counts
-    /// counted, because the listener had taken away since then what was deleted.
+    /// A defect of the oracle.
+    ///
+    /// - 174: a new item arrived together with a delete while a feed that only counts was counting.
+    ///   The oracle took the item for lost, because the listener had since removed the deleted
+    ///   item.
     @Test(arguments: [UInt64(174)])
     func `what was found once in long histories that only count stays away`(seed: UInt64) throws {
         var settings = FeedHistorySettings(seed: seed)
@@ -110,8 +132,8 @@ import TidemarkSimulation
     static let boundedSeeds = SeedRange("TIDEMARK_BOUNDED_SEEDS", 0..<1_000)
     private static let boundedTotals = Mutex((figures: FeedHistoryFigures(), shares: 0))
 
-    /// The same with feeds that hold the newest items alone: as many of them as they promise, or all, are
-    /// shown as a full read has them, and older ones when they are asked for.
+    /// The same check for feeds that hold only the newest items. Such a feed must show as many
+    /// items as it promises, or all items, as a full read shows them, and older items on request.
     @Test(arguments: boundedSeeds.shares)
     func `a bounded feed shows the newest items of a full read`(share: Range<UInt64>) throws {
         let figures = try Self.play(share, isBounded: true, isVerbose: Self.boundedSeeds.isOne)

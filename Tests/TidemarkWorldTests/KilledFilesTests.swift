@@ -4,7 +4,7 @@ import TestSupport
 import TidemarkModel
 import TidemarkSimulation
 
-/// A killed process closes nothing: what it leaves is a file and a log that nobody has moved into it.
+/// A killed process closes nothing. It leaves a file, and a log that was not moved into the file.
 @Suite(.oneCore) struct KilledFilesTests {
     @Test func `processes find the logs of those before them`() throws {
         var (clients, server) = (0, 0)
@@ -35,7 +35,7 @@ import TidemarkSimulation
         try writeAndKill { world in
             #expect(world.logsLeft.clients == 1)
         }
-        // Without it the write is gone, and the world says so.
+        // If the log is deleted, the write is lost, and the world reports the loss.
         #expect(throws: WorldViolation.self) {
             try writeAndKill { world in
                 try FileManager.default.removeItem(atPath: world.clients[0].cacheFile + "-wal")

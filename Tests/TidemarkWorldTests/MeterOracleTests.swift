@@ -5,7 +5,7 @@ import TidemarkModel
 import TidemarkSync
 import TidemarkSimulation
 
-/// Random days of a device: what its meter counts is what the server bills, after every step.
+/// Plays random days of a device. After every step, the meter must count what the server bills.
 @Suite(.oneCore) struct MeterOracleTests {
     private static let queries: [Query] = {
         let halls = Query(collectionID: "halls")

@@ -2,12 +2,13 @@ import Testing
 import TidemarkModel
 import TidemarkTestKit
 
-/// The oracle against cases written by hand from Firestore's documentation, each with the rows it says.
+/// Checks the oracle against cases written by hand from Firestore's documentation, with the
+/// documented rows.
 struct OracleCaseTests {
     private static let database = try! DatabaseID(project: "cases")
     private static let f = FieldPath(name: "f")
 
-    /// - Parameter fields: By the document's id.
+    /// - Parameter fields: The fields of each document, by the document's id.
     private static func rows(_ query: Query, _ fields: [String: MapValue]) -> String {
         let documents = fields.map { id, fields in
             (path: DocumentPath(unchecked: "c/\(id)"), fields: fields)
@@ -20,7 +21,8 @@ struct OracleCaseTests {
         .reference(ReferenceValue(database: database, path: DocumentPath(unchecked: path)))
     }
 
-    /// "Value type ordering", each kind with its own order, as an ascending list.
+    /// The order of Firestore's documentation, "Value type ordering", with values of each kind,
+    /// ascending.
     private static let ascending: [Value] = [
         .null, .boolean(false), .boolean(true), .double(.nan), .double(-.infinity),
         .integer(.min), .integer(-1), .double(-0.5), .integer(0), .double(0.5), .integer(1),
@@ -45,7 +47,7 @@ struct OracleCaseTests {
 
     @Test func `values of all kinds come in the documented order`() {
         var fields: [String: MapValue] = [:]
-        // Names run against the order, so that nothing is in it by chance.
+        // The names are in the reverse order, so a correct result cannot be an accident.
         for (place, value) in Self.ascending.enumerated() {
             fields["d\(999 - place)"] = ["f": value]
         }
@@ -69,7 +71,8 @@ struct OracleCaseTests {
         #expect(Self.rows(down, fields) == "e d c b a")
     }
 
-    /// Which of: missing, null, NaN, 1, 2, 2.0, "a", [2], [2, null].
+    /// An `x` in a string marks a row among these values: missing, null, NaN, 1, 2, 2.0, "a", [2],
+    /// [2, null].
     @Test(arguments: [
         (Filter.Operator.equal, Value.integer(2), "....xx..."),
         (.equal, .null, "........."), (.equal, .double(.nan), "........."),
@@ -109,7 +112,7 @@ struct OracleCaseTests {
         "eve": ["f": .integer(3), "g": .null],
     ]
 
-    /// A cursor's place is before or behind all rows with its values; its values may be a prefix.
+    /// A cursor is before or after all rows with its values. Its values may be a prefix.
     @Test(arguments: [
         (true, Cursor(values: [.integer(2)], before: true), "ben cem eve"),
         (true, Cursor(values: [.integer(2)], before: false), "eve"),
@@ -129,7 +132,7 @@ struct OracleCaseTests {
         var query = Query(collectionID: "c")
         #expect(Self.rows(query, Self.people) == "ann ben cem dan eve")
         query.orders = [Order(FieldPath(name: "g"), .descending)]
-        // Without the field there is no row; null is a value.
+        // A document without the field is no row, but null is a value.
         #expect(Self.rows(query, Self.people) == "ann dan cem eve")
         query.limit = .last(2)
         #expect(Self.rows(query, Self.people) == "cem eve")
@@ -145,7 +148,7 @@ struct OracleCaseTests {
             filter: .and([
                 .field(g, .greaterThan, .integer(0)), .field(Self.f, .notEqual, .integer(5)),
             ]))
-        // f comes before g: 1, 2. By g alone it would be the other way round.
+        // The order is by f and then g: 1, 2. An order by g alone would give the opposite result.
         #expect(Self.rows(query, Self.people) == "ann cem")
         var down = query
         down.orders = [Order(g, .descending)]

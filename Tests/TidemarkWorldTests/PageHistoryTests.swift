@@ -5,11 +5,12 @@ import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-/// Random histories of a conversation and of a device that pages it from disk: at the end of each visit,
-/// and after what changes while it is shown, it shows what a full read shows, down to where it got.
+/// Random histories of a conversation and of a device that pages the conversation from disk. At the
+/// end of each visit, and after changes during the visit, the device must show what a full read
+/// shows, down to the last loaded page.
 ///
-/// One at a time: hundreds of servers at once would keep each other past their limit.
-/// `TIDEMARK_PAGE_SEEDS=17` plays one seed again, `0..<1000` plays more.
+/// The histories run one at a time, because hundreds of servers at the same time would exceed the
+/// time limit. `TIDEMARK_PAGE_SEEDS=17` plays one seed again, `0..<1000` plays more.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct PageHistoryTests {
     @Test(arguments: SeedRange("TIDEMARK_PAGE_SEEDS", 0..<12).all)
     func `pages from disk show what a full read shows, and read no more than is new`(
@@ -67,13 +68,13 @@ private final class DiskPagesWorld {
 
     private func fields(age: Int) -> [String: any Sendable] {
         [
-            // Coarse, so that equal times come.
+            // Times are coarse, so some messages have equal times.
             "sentAt": local.now.advanced(by: .zero - .seconds(age / 2)), "text": "\(count)",
             "updatedAt": FieldValue.serverTimestamp(),
         ]
     }
 
-    /// What others do while nobody looks.
+    /// Makes changes as other users while the device shows nothing.
     func absence() async throws {
         try await changeSome(atMost: 13)
         let pause = [1, 400, 7_200].randomElement(using: &random) ?? 1
@@ -130,7 +131,7 @@ private final class DiskPagesWorld {
         "\(document.documentID) \(document["text"] as? String ?? "")"
     }
 
-    /// - Returns: What is wrong; nil when nothing is.
+    /// - Returns: The error, or nil if the visit shows the right items.
     func visit() async throws -> String? {
         let pager = try pager()
         defer { pager.close() }
@@ -142,7 +143,8 @@ private final class DiskPagesWorld {
         }
         if let error = pager.current.error { return "\(error)" }
         if let fault = fault(pager.current, try await truth()) { return fault }
-        // And while it is shown: the head hears of its own, the pages below ask.
+        // The same must hold after changes during the visit: the head has a listener, and the pages
+        // below are read again.
         let before = pager.current.items.count
         let changesBefore = changes
         try await changeSome(atMost: pageSize - 1)
@@ -150,7 +152,7 @@ private final class DiskPagesWorld {
         if let fault = await settled(pager, try await truth()) { return fault }
         let shown = pager.current.items.map(Self.line)
         if shown.count < before - (changes - changesBefore) { return "\(shown.count) of \(before)" }
-        // All over again: nothing has changed, so nothing but the head and the changes' overlap is read.
+        // A second visit without changes may read only the head and the overlap of the changes.
         return try await repeated(shown)
     }
 
@@ -162,7 +164,8 @@ private final class DiskPagesWorld {
         return !state.hasMore && shown.count != truth.count ? "not all are shown" : nil
     }
 
-    /// What is wrong when the time limit ends the wait for nothing to be wrong.
+    /// Returns the last error if the test's time limit ends the wait, or nil when the pager shows
+    /// the right items.
     private func settled(_ pager: Pager, _ truth: [String]) async -> String? {
         var last: String?
         for await state in pager.states where !state.isLoadingMore {
@@ -185,7 +188,7 @@ private final class DiskPagesWorld {
         }
         let lines = again.current.items.prefix(shown.count).map(Self.line)
         if lines != shown { return "the second time \(lines), the first time \(shown)" }
-        // The last page may reach further than the first visit did.
+        // The last page may extend further than the first visit did.
         let bound = again.current.items.count - shown.count + pageSize
         return reads - before > bound ? "\(reads - before) reads of what is held" : nil
     }

@@ -4,8 +4,9 @@
     import TidemarkSync
     import TidemarkSimulation
 
-    /// The World finds bugs: each of these is planted in the engine, and the check that is named finds it in
-    /// some seed. Without them the same seeds pass, up to and with that one.
+    /// Shows that the World finds defects: each of these is planted in the engine, and the named
+    /// check must find the defect in some seed. Without the defect the same seeds pass, up to and
+    /// including that seed.
     @Suite(.oneCore) struct PlantedDefectTests {
         private static let expected: [String: WorldCheck] = [
             "tokenStoredEarly": .convergence, "lostRequeue": .writesKept,

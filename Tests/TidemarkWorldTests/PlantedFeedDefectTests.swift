@@ -4,8 +4,9 @@
     import TidemarkSync
     import TidemarkSimulation
 
-    /// The histories find bugs: each of these is planted in a feed or a pager, and the check that is named
-    /// finds it in some seed. Without them the same seeds pass, as long and looked at as thoroughly.
+    /// Shows that the histories find defects: each of these is planted in a feed or a pager, and
+    /// the named check must find the defect in some seed. Without the defect the same seeds pass,
+    /// with the same length and depth.
     @Suite(.oneCore) struct PlantedFeedDefectTests {
         private static let expected: [String: WorldCheck] = [
             "drainCutShort": .feedSyncs, "overlapForgotten": .feedSyncs,
@@ -16,7 +17,7 @@
             "listenerTakenForPage": .feedLive,
         ]
 
-        /// Some show only where a history is long, and looked at to its end.
+        /// Some defects appear only in long histories that are checked to their end.
         private static func settings(_ seed: UInt64) -> FeedHistorySettings {
             var settings = FeedHistorySettings(seed: seed)
             settings.steps = 24
@@ -41,9 +42,10 @@
             }
         }
 
-        /// The oracle lets two things pass: rows that came out even when a feed which only counts counted,
-        /// before its listener brought what had been missing; and a mark that is a text, while the device
-        /// that shows it has cleared. A defect is found there all the same.
+        /// The oracle accepts two special cases: rows whose count was right when a feed that only
+        /// counts counted, before its listener brought the missing rows; and a mark that is a text,
+        /// while the device that shows the mark has cleared. The test finds a defect in both cases
+        /// nevertheless.
         enum Leniency: String, CaseIterable {
             case rowsOfAListener, marksThatAreTexts
 
@@ -55,7 +57,7 @@
             }
 
             func settings(_ seed: UInt64) -> FeedHistorySettings {
-                // The marks of every third seed are texts.
+                // Every third seed has text marks.
                 var settings = PlantedFeedDefectTests.settings(
                     self == .marksThatAreTexts ? seed * 3 : seed)
                 if self != .marksThatAreTexts { settings.way = .countAudit }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The seeds that a test plays: as an environment variable says, `17` or `0..<200`, or the usual ones.
+/// The seeds that a test plays: a number or a range from an environment variable, such as `17` or
+/// `0..<200`, or the default range.
 struct SeedRange {
     let all: Range<UInt64>
 
@@ -16,7 +17,7 @@ struct SeedRange {
         all = first..<(bounds.count == 2 ? bounds[1] : first + 1)
     }
 
-    /// Whether one seed is played, to be looked at.
+    /// True if the test plays only one seed, for inspection.
     var isOne: Bool { all.count == 1 }
 
     var shares: [Range<UInt64>] {

@@ -3,9 +3,10 @@ import Testing
 import TestSupport
 import TidemarkSimulation
 
-/// An app and its helpers on one cache, played from a seed.
+/// Plays an app and its helper processes on one cache, from a seed.
 ///
-/// `TIDEMARK_SHARED_SEEDS=17` plays one seed again and prints its whole log, `0..<20000` plays more.
+/// `TIDEMARK_SHARED_SEEDS=17` plays one seed again and prints its whole log, `0..<20000` plays
+/// more.
 @Suite(.ownThread) struct SharedHistoryTests {
     static let seeds = SeedRange("TIDEMARK_SHARED_SEEDS", 0..<2_000)
     private static let totals = Mutex((figures: SharedFigures(), shares: 0))
@@ -21,7 +22,7 @@ import TidemarkSimulation
             if Self.seeds.isOne { print(history.log.joined(separator: "\n")) }
             figures += history.figures
         }
-        // An oracle that looks away would find nothing either.
+        // An oracle that compares nothing would also pass, so the figures must be large enough.
         if share.count >= 50 {
             #expect(figures.writes > 150 && figures.acknowledged > 80, "\(figures)")
             #expect(figures.left > 40 && figures.views > 100 && figures.ends > 150, "\(figures)")
@@ -39,7 +40,7 @@ import TidemarkSimulation
         #expect(logs[0] == logs[1])
     }
 
-    /// The last share prints what all of them have compared.
+    /// Prints the totals after the last share.
     private static func add(_ figures: SharedFigures) {
         totals.withLock { totals in
             totals.figures += figures

@@ -8,11 +8,11 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-/// An hour of three apps, in the seconds that a virtual clock makes of it: they write, change what they
-/// listen to, lose their connections, and their caches are kept to their size.
+/// Plays an hour of three apps within seconds, on a virtual clock. The apps write, change their
+/// listeners and lose their connections, and their caches are kept within their size.
 ///
-/// `TIDEMARK_SOAK_SECONDS=36000` makes it ten. What the process takes is expected to stay flat only
-/// where that is set, as other tests' memory is counted too when they run beside this one.
+/// `TIDEMARK_SOAK_SECONDS=36000` plays ten hours. Only if this variable is set does the test expect
+/// constant memory, because other tests of the same process also use memory.
 @Suite(.oneCore) struct SoakTests {
     private static let variables = ProcessInfo.processInfo.environment
     private static let seconds = variables["TIDEMARK_SOAK_SECONDS"].flatMap { Int($0) } ?? 3_600
@@ -36,7 +36,7 @@ import TidemarkTesting
         let (start, end) = (try #require(early), soak.figures())
         #expect(end.snapshots > total, "the listeners heard little")
         #expect(end.collected > 0, "nothing was ever collected")
-        // A collection begins above the bound; between two of them a cache grows.
+        // A collection starts above the limit, and a cache grows between two collections.
         #expect(end.used < 3 * settings.cacheSize, "\(end)")
         #expect(end.files < start.files * 5 / 4 + (4 << 20), "\(start), then \(end)")
         if Self.variables["TIDEMARK_SOAK_SECONDS"] != nil {
@@ -46,14 +46,14 @@ import TidemarkTesting
 }
 
 struct SoakFigures: CustomStringConvertible {
-    /// Resident, of the process.
+    /// The resident memory of the process.
     var memory: Int64
-    /// All files of the three caches and the server.
+    /// The size of all files of the three caches and the server.
     var files: Int64
-    /// Pages in use of the largest cache, in bytes.
+    /// The size of the pages in use in the largest cache, in bytes.
     var used: Int64
     var snapshots: Int
-    /// How often a cache's pages in use became fewer.
+    /// The number of times that a cache's pages in use decreased.
     var collected: Int
 
     var description: String {
@@ -70,7 +70,7 @@ private final class Soak {
     private var lastUsed: [Int64]
     private var collected = 0
 
-    /// 2,000 documents of about 500 bytes in 100 groups.
+    /// Creates 2,000 documents of about 500 bytes in 100 groups.
     init(_ world: World) throws {
         self.world = world
         lastUsed = world.clients.map { _ in 0 }
@@ -141,7 +141,7 @@ private final class Soak {
             snapshots: heard.count, collected: collected)
     }
 
-    /// In bytes; 0 where the system does not say.
+    /// The resident memory in bytes, or 0 if the system does not report it.
     private static var resident: Int64 {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else {
             return 0
@@ -151,5 +151,5 @@ private final class Soak {
     }
 }
 
-// @unchecked: a world lives in one thread.
+// @unchecked: one thread runs the whole world.
 private final class SoakCount: @unchecked Sendable { var count = 0 }

@@ -3,9 +3,10 @@ import Testing
 import TestSupport
 import TidemarkSimulation
 
-/// Three clients, the server, and everything between them, played from a seed.
+/// Plays three clients, the server, and all faults between them, from a seed.
 ///
-/// `TIDEMARK_WORLD_SEEDS=17` plays one seed again and prints its whole log, `0..<100000` plays more.
+/// `TIDEMARK_WORLD_SEEDS=17` plays one seed again and prints its whole log, `0..<100000` plays
+/// more.
 @Suite(.oneCore) struct WorldTests {
     static let seeds = SeedRange("TIDEMARK_WORLD_SEEDS", 0..<2_000)
     private static let totals = Mutex((figures: WorldFigures(), shares: 0))
@@ -21,7 +22,7 @@ import TidemarkSimulation
             if settings.isVerbose { print(world.log.joined(separator: "\n")) }
             figures += world.figures
         }
-        // An oracle that looks away would find nothing either.
+        // An oracle that compares nothing would also pass, so the figures must be large enough.
         if share.count >= 50 {
             let lack = figures.lack(worlds: share.count)
             #expect(lack.isEmpty, "\(share) compared too few \(lack): \(figures)")
@@ -29,7 +30,7 @@ import TidemarkSimulation
         Self.add(figures)
     }
 
-    /// The last share prints what all of them have compared.
+    /// Prints the totals after the last share.
     private static func add(_ figures: WorldFigures) {
         totals.withLock { totals in
             totals.figures += figures
