@@ -9,7 +9,7 @@ import TidemarkTestKit
     import FoundationNetworking
 #endif
 
-/// What the default classifier makes of the errors that apps meet.
+/// The default classifier's decisions about errors that apps meet.
 @Suite struct `What an error means by its type` {
     private struct Order: Encodable {
         var price = Double.nan
@@ -91,7 +91,7 @@ import TidemarkTestKit
 
     private let clock = ManualClock()
 
-    /// The seed of journeys 4: an order that cannot be encoded is asked for once.
+    /// The case of journey 4: an order that cannot be encoded is attempted once.
     @Test func `an encoding error is not retried`() async {
         let attempts = Mutex(0)
         await #expect(throws: RetryError.self) {
@@ -152,7 +152,7 @@ import TidemarkTestKit
 @Suite(.timeLimit(.minutes(2))) struct `A wait with a limit` {
     private let clock = ManualClock()
 
-    /// Something that never answers, and does not mind being cancelled.
+    /// An operation that never ends and ignores cancellation.
     @Sendable private static func hang() async -> Int {
         await withUnsafeContinuation { (_: UnsafeContinuation<Int, Never>) in }
     }

@@ -3,7 +3,7 @@ import TidemarkResilience
 import TidemarkTestKit
 
 @Suite struct `A clock that goes from wait to wait` {
-    /// Lets time pass once somebody waits for it.
+    /// Advances the clock to the next wait as soon as a task waits.
     private func pass(_ clock: ManualClock) async {
         while !clock.advanceToNext() { await Task.yield() }
     }
@@ -43,7 +43,7 @@ import TidemarkTestKit
         try await sleeping.value
     }
 
-    /// What the retry's row measures: a policy with other waits comes out as one.
+    /// The measurement behind the retry's row. A policy with other delays gives another total.
     @Test(.timeLimit(.minutes(2)), arguments: [(1.0, 14), (0.5, 7), (2, 28)])
     func `measures what a policy waits, not what it is meant to`(scale: Double, seconds: Int)
         async throws

@@ -18,7 +18,7 @@ private struct Expired: Error {}
     }
 }
 
-/// Something that never answers, and does not mind being cancelled.
+/// An operation that never ends and ignores cancellation.
 @Sendable private func hang() async throws -> Int {
     await withUnsafeContinuation { (_: UnsafeContinuation<Int, Never>) in }
 }
@@ -287,7 +287,7 @@ private final class Box<Value: Sendable>: Sendable {
     }
 }
 
-/// Closed until it is opened.
+/// A gate that is closed until a test opens it.
 private final class Gate: Sendable {
     private let state = Mutex<(isOpen: Bool, waiters: [CheckedContinuation<Void, Never>])>(
         (false, []))
@@ -311,7 +311,7 @@ private final class Gate: Sendable {
     }
 }
 
-/// An actor that tells whether something runs on it.
+/// An actor that knows if work runs on its executor.
 private actor Desk {
     private static let key = DispatchSpecificKey<Bool>()
     private static var isHere: Bool { DispatchQueue.getSpecific(key: key) ?? false }
@@ -339,7 +339,7 @@ private actor Desk {
 @Suite(.timeLimit(.minutes(2))) struct `A single flight` {
     private let flight = SingleFlight<String, Int>()
 
-    /// Starts callers one by one, each joined before the next.
+    /// Starts `count` tasks that call the flight.
     private func callers(
         _ count: Int, _ work: @escaping @Sendable () async throws -> Int
     ) -> [Task<SingleFlight<String, Int>.Landing, any Error>] {
