@@ -1,7 +1,7 @@
 import TidemarkModel
 
-/// Makes what the model is about, with a bias to the edges: few distinct keys and values, so that they
-/// meet, and the numbers and texts on which comparisons go wrong.
+/// Makes random values of the model, with many values at the limits: few different keys and values,
+/// so equal ones are frequent, and the numbers and strings that comparisons often get wrong.
 struct Generator {
     var random: SeededRandom
 

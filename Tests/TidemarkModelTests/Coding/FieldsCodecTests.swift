@@ -19,7 +19,7 @@ import Testing
         var alike = 0
         for _ in 0..<20_000 {
             let a = generator.fields()
-            // Mostly the same ones in another order, or with one changed.
+            // Most pairs have the same entries in another order, or one different entry.
             var b = MapValue()
             for entry in a.reversed() { b[entry.key] = entry.value }
             if generator.chance(2), let key = a.first?.key { b[key] = generator.value() }
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func `writes the bytes that protobuf asks for`() throws {
-        // By hand, from the field numbers of google.firestore.v1.
+        // The bytes are written by hand, from the field numbers of google.firestore.v1.
         #expect(FieldsCodec.encode(["a": .integer(1)]) == [0x12, 7, 10, 1, 97, 0x12, 2, 16, 1])
         #expect(FieldsCodec.encode(Value.null) == [0x58, 0])
         #expect(FieldsCodec.encode(.boolean(false)) == [0x08, 0])
@@ -193,7 +193,7 @@ import Testing
         #expect(decoded > 1_000)
     }
 
-    /// What decodes must encode, and decode to the same again.
+    /// Decoded fields must encode, and decode to the same fields again.
     private func check(_ bytes: [UInt8]) throws -> Int {
         guard let fields = try? FieldsCodec.decode(bytes) else { return 0 }
         #expect(try FieldsCodec.decode(FieldsCodec.encode(fields)) == fields, "\(bytes)")
@@ -220,7 +220,7 @@ import Testing
     }
 
     @Test func `reads a great map in any order in time`() throws {
-        // Inserting each in its place would move some 5 billion entries.
+        // A separate insertion of each entry in its place would move about 5 billion entries.
         let fields = MapValue((0..<100_000).map { ("key\($0)", Value.integer(Int64($0))) })
         let reversed = fields.entries.reversed().flatMap { FieldsCodec.encode([$0.key: $0.value]) }
         #expect(try FieldsCodec.decode(reversed) == fields)

@@ -40,7 +40,7 @@ import Testing
         #expect(names.prefix(50).allSatisfy(received.mightContain))
     }
 
-    /// The hashes of "a" by hand from its digest 0cc175b9c0f1b6a8 31c399e269772661.
+    /// The hashes of "a" are computed by hand from its digest 0cc175b9c0f1b6a8 31c399e269772661.
     @Test func `set the bits that the rule names`() throws {
         let first: UInt64 = 0xA8B6_F1C0_B975_C10C
         let second: UInt64 = 0x6126_7769_E299_C331

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TidemarkModel
 
-/// Compared with Foundation's.
+/// Compares the results with Foundation's.
 @Suite struct Base64FormTests {
     @Test func `texts are Foundation's, and give the bytes again`() {
         var dice = SystemRandomNumberGenerator()
@@ -22,7 +22,8 @@ import TidemarkModel
         #expect(Base64Form.bytes(in: text) == nil)
     }
 
-    /// Foundation on Linux also takes padding in the middle of a group, and ignores letters after it.
+    /// Foundation on Linux also accepts padding in the middle of a group, and ignores letters after
+    /// the padding.
     @Test func `of random letters, the groups that RFC 4648 defines give Foundation's bytes`() {
         let letters = Array("AZaz09+/==-\n ")
         let form = #/([AZaz09+\/]{4})*([AZaz09+\/]{2}==|[AZaz09+\/]{3}=)?/#

@@ -3,9 +3,9 @@ import Testing
 
 @testable import TidemarkModel
 
-/// JSON as it is read and written, held to what Foundation makes of the same texts.
+/// Compares the reading and writing of JSON with Foundation, on the same texts.
 @Suite struct JSONValueTests {
-    /// é in one character, and in two.
+    /// The letter é as one character, and as two.
     private static let (one, two) = ("\u{E9}", "e\u{301}")
 
     private func written(_ value: JSONValue, sorted: Bool = true) -> String {
@@ -33,7 +33,7 @@ import Testing
         init?(intValue: Int) { nil }
     }
 
-    /// Keeps what every container keeps.
+    /// A type that stores all keys of its container.
     private struct Pairs: Codable {
         var pairs: [(String, Int)]
 
@@ -96,15 +96,16 @@ import Testing
                 == "[-0,-0,9223372036854775807,9.223372036854776e+18,100,null]")
     }
 
-    /// Random texts: what Foundation reads of them, and whether it takes them at all.
+    /// Compares with Foundation the contents of random texts, and the errors.
     @Test(arguments: 0..<300 as Range<UInt64>)
     func `reads what Foundation reads`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var text = JSONTexts.text(depth: 4, &random)
-        // Damage of one byte, in every third.
+        // Every third text has one wrong byte.
         if seed % 3 == 0, !text.isEmpty {
             let place = Int.random(in: 0..<text.count, using: &random)
-            // No digit: Foundation rounds some numbers that are not written as Swift writes them.
+            // The byte is never a digit, because Foundation rounds some numbers in notations other
+            // than Swift's.
             text[place] = Array("{}[]\",:\\ nx/".utf8).randomElement(using: &random)!
         }
         let theirs = try? JSONSerialization.jsonObject(
@@ -119,7 +120,7 @@ import Testing
     }
 }
 
-/// Texts of JSON whose names are unlike each other in every way.
+/// Random JSON texts in which no object has two equal names.
 private enum JSONTexts {
     static func text(depth: Int, _ random: inout SeededRandom) -> [UInt8] {
         var text = ""

@@ -19,7 +19,7 @@ import Testing
         ["f": (0..<depth).reduce(Value.null) { inner, _ in .map(["m": inner]) }]
     }
 
-    /// A field in a map in a map.
+    /// Returns a field in a map in a map. The path of the field has `count` bytes.
     private static func nested(pathBytes count: Int) -> MapValue {
         let long = String(repeating: "n", count: count - 1_002)
         return [long: .map([String(repeating: "m", count: 1_000 - 1): .map(["l": .null])])]
@@ -144,8 +144,8 @@ import Testing
         }
     }
 
-    /// The example of Firestore's documentation of storage sizes: 32 + 16 + the name's and the
-    /// fields' bytes.
+    /// The example of Firestore's documentation of storage sizes: 32 bytes, 16 bytes, and the bytes
+    /// of the name and of the fields.
     @Test func `reckon sizes as Firestore's documentation does`() {
         let document = path("users/jeff/tasks/my_task_id")
         #expect(document.storageSize == 16 + 6 + 5 + 6 + 11)

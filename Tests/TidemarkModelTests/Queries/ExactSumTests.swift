@@ -3,8 +3,8 @@ import Testing
 @testable import TidemarkModel
 
 @Suite struct ExactSumTests {
-    /// The exact sum, rounded once: Shewchuk's partial sums, which no bit is lost from, in the way of
-    /// Python's `math.fsum`.
+    /// Returns the exact sum, rounded once. Shewchuk's partial sums, as in Python's `math.fsum`,
+    /// lose no bit.
     private func reference(_ values: [Double]) -> Double {
         var partials: [Double] = []
         for value in values {
@@ -46,7 +46,7 @@ import Testing
             case 2: value = Double.random(in: -1...1, using: &dice)
             default: value = Double(bitPattern: dice.next() & 0x800F_FFFF_FFFF_FFFF)
             }
-            // No partial sum of the reference may overflow.
+            // A partial sum of the reference must not overflow.
             if value.isFinite, value.magnitude < 0x1p960 { return value }
         }
     }
@@ -61,7 +61,7 @@ import Testing
             if values.count > 3, Int.random(in: 0..<3, using: &dice) == 0 {
                 let gone = values.remove(at: Int.random(in: 0..<values.count, using: &dice))
                 sum.remove(.double(gone))
-                // From whichever part: what counts is both together.
+                // Either part may remove the value, because only the sum of both parts counts.
                 parts[round % 2].remove(.double(gone))
             } else {
                 let value = double(&dice)

@@ -11,8 +11,8 @@ import Testing
         return Query(collectionID: "c", filter: filter).matches(fields)
     }
 
-    /// Operator and operand, then which of these the rows are: missing, null, NaN, 1, 2, 2.0, "a",
-    /// [2], [2, null].
+    /// An operator, an operand, and a string that marks with an `x` which of these values are rows:
+    /// missing, null, NaN, 1, 2, 2.0, "a", [2], [2, null].
     @Test(arguments: [
         (Filter.Operator.equal, Value.integer(2), "....xx..."),
         (.equal, .double(2), "....xx..."),

@@ -95,14 +95,14 @@ struct NearestRowsTests {
         #expect(found.map(\.0) == ["same", "half", "across"])
         #expect(found[0].1 == 0 && found[2].1 == 1)
         #expect(abs(found[1].1 - (1 - 0.5.squareRoot())) < 1e-15)
-        // An infinite component has no direction: the row drops out.
+        // A vector with an infinite component has no direction, so it is no row.
         #expect(try rows(search([1, 1], .cosine), [("a", [.infinity, 1])]).isEmpty)
     }
 
     @Test(arguments: UInt64(0)..<100)
     func `the heap keeps what sorting everything would keep`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
-        // Few different numbers, so that many distances are equal.
+        // There are few different numbers, so many distances are equal.
         let vectors = (0..<60).map { row in
             (
                 String(row * 7 % 60),

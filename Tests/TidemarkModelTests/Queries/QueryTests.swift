@@ -130,7 +130,7 @@ import Testing
         #expect(first.wireForm == first)
     }
 
-    /// A server refuses orders behind the name; those of the filter's fields it adds by itself.
+    /// A server refuses orders after the name, and adds the orders of the filter's fields itself.
     @Test func `the wire form of the last rows is one that a server takes`() throws {
         let (f, g) = (FieldPath(name: "f"), FieldPath(name: "g"))
         var query = Query(

@@ -16,7 +16,7 @@ import Testing
         Query(collectionID: "c", orders: orders)
     }
 
-    /// What production was recorded to serve, and what lies right at a bound.
+    /// Queries that production accepted in a recording, and queries exactly at a limit.
     static let served: [Query] = [
         Query(collectionID: "c"), Query(collectionID: nil), filtered(), filtered(.or([])),
         filtered(.field(a, .equal, .null)), filtered(.field(a, .lessThan, .double(.nan))),

@@ -10,10 +10,10 @@ func reference(_ text: String) -> Value {
 }
 
 extension Query {
-    /// Whether a document `c/x` with these fields is a row.
+    /// True if a document `c/x` with these fields is a row.
     func matches(_ fields: MapValue) -> Bool { matches(path("c/x"), fields, in: database) }
 
-    /// Filter and sort, then offset and limit: what a query means.
+    /// Returns the rows of the query: filter and sort, then offset and limit.
     func rows(_ documents: [(path: DocumentPath, fields: MapValue)]) -> [DocumentPath] {
         let matching = documents.filter { matches($0.path, $0.fields, in: database) }
             .sorted { compare($0, $1, in: database) == .ascending }.map(\.path)
@@ -27,7 +27,8 @@ extension Query {
 }
 
 extension Generator {
-    /// Documents of collection `c`, whose fields `a`, `b`, `c` often lack or clash.
+    /// Makes documents of collection `c`, whose fields `a`, `b`, `c` are often missing or of
+    /// different types.
     mutating func documents(_ count: Int) -> [(path: DocumentPath, fields: MapValue)] {
         (0..<count).map { index in
             let names = ["a", "b", "c"].filter { _ in !chance(5) }
@@ -35,7 +36,7 @@ extension Generator {
         }
     }
 
-    /// From few, so that rows tie and filters hit.
+    /// Picks from few values, so rows often tie and filters often match.
     mutating func smallValue() -> Value {
         pick([
             .null, .boolean(true), .integer(1), .integer(2), .double(2), .double(2.5),

@@ -20,7 +20,7 @@ import Testing
         #expect(Self.points(1_000).cuts(upTo: 3).map(Self.row) == [250, 500, 750])
     }
 
-    /// Far more rows than are kept.
+    /// The number of rows is far larger than the number of kept rows.
     @Test(arguments: [1, 2, 10, 900, 5_000])
     func `are nearly at equal distances where only some rows are kept`(wanted: Int) {
         let rows = 150_000

@@ -3,7 +3,7 @@ import Testing
 @testable import TidemarkModel
 
 @Suite struct `Map values` {
-    /// The slow oracle: a dictionary under keys of bytes, nested.
+    /// A slow model of a map: a nested dictionary whose keys are bytes.
     private indirect enum Oracle: Equatable {
         case leaf(Value)
         case map([[UInt8]: Oracle])

@@ -18,7 +18,8 @@ import Testing
     }
 
     @Test func `orders what UTF-16 orders the other way`() {
-        // U+10000 is a surrogate pair, D800 DC00, in UTF-16: below U+FFFD there, above it in UTF-8.
+        // In UTF-16, U+10000 is the surrogate pair D800 DC00, which is below U+FFFD. In UTF-8 it is
+        // above.
         #expect("\u{FFFD}".precedesInBytes("\u{10000}"))
         #expect(!"\u{10000}".precedesInBytes("\u{FFFD}"))
         #expect("\u{FFFD}".utf16.first! > "\u{10000}".utf16.first!)

@@ -19,7 +19,7 @@ import TidemarkModel
     @Test func `agrees with Foundation's calendar`() {
         var seconds: Int64 = -62_135_596_800
         while seconds < 253_402_300_800 {
-            // Foundation's calendar is the Julian one before 1582.
+            // Foundation's calendar is Julian before 1582.
             if seconds > -12_000_000_000 {
                 let date = Date(timeIntervalSince1970: Double(seconds))
                 let text = Timestamp(seconds: seconds, nanoseconds: 0).rfc3339

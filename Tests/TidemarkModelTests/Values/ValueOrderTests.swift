@@ -44,8 +44,8 @@ import Testing
         #expect(Value.compare(.double(.leastNonzeroMagnitude), .integer(0)) == .descending)
     }
 
-    /// The oracle takes doubles apart into whole numbers of 2^-1074 and compares digit by digit, so it
-    /// shares no arithmetic with what it checks.
+    /// The oracle splits doubles into whole multiples of 2^-1074 and compares digit by digit, so it
+    /// shares no arithmetic with the tested code.
     @Test func `agrees with exact arithmetic on integers and doubles`() {
         var generator = Generator(seed: 1)
         for _ in 0..<20_000 {
@@ -86,7 +86,7 @@ import Testing
             let a = generator.value()
             let b = generator.value()
             if a == b { #expect(a.hashValue == b.hashValue) }
-            // The same value, made again from bytes.
+            // The copy is the same value, decoded from bytes.
             let copy = try FieldsCodec.decodeValue(FieldsCodec.encode(a))
             #expect(copy == a)
             #expect(copy.hashValue == a.hashValue)
@@ -124,7 +124,7 @@ private enum Exact {
         return digits(significand, shift: max(Int(raw), 1) - 1)
     }
 
-    /// `value << shift`, least significant digit first.
+    /// Returns `value << shift`, the least significant digit first.
     private static func digits(_ value: UInt64, shift: Int) -> [UInt32] {
         var result = [UInt32](repeating: 0, count: 70)
         for bit in 0..<64 where value >> UInt64(bit) & 1 == 1 {
