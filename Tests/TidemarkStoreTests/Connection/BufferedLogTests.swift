@@ -3,7 +3,8 @@ import TestSupport
 import TidemarkModel
 import TidemarkStore
 
-/// What another process would find: a copy of the file and its log, with the owner alive.
+/// Reads the data that another process would find: a copy of the file and its log, while the owner
+/// is alive.
 @Suite(.ownThread) struct BufferedLogTests {
     private struct Refused: Error {}
     private let folder = TemporaryFolder()
@@ -20,8 +21,9 @@ import TidemarkStore
         }
     }
 
-    /// Few pages in memory, so that some go to the log before their transaction ends, and again when they
-    /// have changed once more; a short log, so that it begins anew.
+    /// The memory holds few pages, so some pages are written to the log before their transaction
+    /// ends, and again after another change. The log is short, so it starts again from its
+    /// beginning.
     @Test(arguments: 0..<4)
     func `what was committed is on disk when the call returns, and nothing else`(
         seed: UInt64

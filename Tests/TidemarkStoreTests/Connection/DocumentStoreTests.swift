@@ -70,7 +70,7 @@ import TidemarkModel
                 throw Refused()
             }
         }
-        // The collection was made in the undone transaction and is made again.
+        // The undone transaction created the collection, so the next one creates it again.
         try store.write { try $0.documents(of: testDatabase).put(found("rooms/b")) }
         try store.read { transaction throws in
             #expect(try transaction.rows("SELECT * FROM note").isEmpty)
@@ -121,7 +121,7 @@ import TidemarkModel
         #expect(try mode(path) == 0o600)
         try store.write { try $0.execute("INSERT INTO note VALUES ('x')") }
         #expect(try mode(path + "-wal") == 0o600)
-        // Who looks at the mode does not end the lock of who has the file open.
+        // A check of the mode does not release the lock of the store that has the file open.
         #expect(throws: StoreError.locked) { try DocumentStore(.file(path)) }
         #expect(throws: StoreError.locked) { try DocumentStore(.file(path)) }
         try store.close()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkStore
 
-/// What SQLite writes to a log, in calls as it makes them.
+/// The calls in which SQLite writes to a log.
 struct LogBufferTests {
     private var buffer = LogBuffer()
     private static let page = 4_096
@@ -11,7 +11,8 @@ struct LogBufferTests {
         bytes.withUnsafeBytes { buffer.add($0, at: Int64(offset)) }
     }
 
-    /// - Parameter size: Of the file after the transaction; in its last page's header only.
+    /// - Parameter size: The size of the file after the transaction. Only the header of the last
+    ///   page contains it.
     private mutating func addHeader(_ number: Int, size: UInt8 = 0) -> LogBuffer.Step {
         var header = [UInt8](repeating: 9, count: 24)
         header.replaceSubrange(4..<8, with: [0, 0, 0, size])
@@ -43,7 +44,7 @@ struct LogBufferTests {
 
     @Test mutating func `what is not the next of a log is not kept`() {
         #expect(addPage(5) == .refused)
-        // A header of before, corrected: its page is there already.
+        // This header corrects an earlier one, whose page is already in the log.
         #expect(addHeader(5, size: 7) == .refused)
         #expect(buffer.isEmpty)
         #expect(addHeader(5) == .kept)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkStore
 
-/// Compiled statements are kept for the next time, of so many texts at the most.
+/// Compiled statements are kept for reuse, up to a limit.
 @Suite struct StatementTests {
     private let folder = TemporaryFolder()
 
@@ -23,7 +23,7 @@ import Testing
         try store.close()
     }
 
-    /// A file cannot be closed while a compiled statement is left.
+    /// A file cannot be closed while a compiled statement exists.
     @Test func `texts beyond the bound are compiled again, and one in use goes when it is done`()
         throws
     {

@@ -66,8 +66,8 @@ import TidemarkStore
         }
     }
 
-    /// More than go with one statement, and more than are gathered; in two collections, with an index that
-    /// has several entries of a document.
+    /// The documents exceed the capacity of one statement and that of the gathered entries. They
+    /// are in two collections, and an index has several entries for each document.
     @Test func `many new documents are found by their indexes`() throws {
         let store = try Self.indexed(
             IndexDefinition(collectionID: "a", fields: [.init(Self.field)]),
@@ -122,7 +122,7 @@ import TidemarkStore
         }
     }
 
-    /// As a file may have them whose index was left half made.
+    /// A file may contain such entries if the build of its index was interrupted.
     @Test func `entries that are there already give way`() throws {
         let store = try Self.indexed(
             IndexDefinition(collectionID: "a", fields: [.init(Self.field)]))
@@ -139,7 +139,7 @@ import TidemarkStore
         }
         try insert(0..<60)
         try store.write { transaction throws in
-            // Documents without their entries, and others get their rows.
+            // Deletes documents, and assigns their entries to another document.
             try transaction.execute("DELETE FROM document WHERE id BETWEEN 11 AND 50")
             try transaction.execute(
                 "UPDATE entry SET document = 3 WHERE document BETWEEN 11 AND 50")

@@ -47,9 +47,9 @@ struct OpenedFramesTests {
     }
 }
 
-/// Which batches are read; what is in them is another matter.
+/// The batches that are read ahead. The contents of the pages do not matter here.
 struct ReadAheadTests {
-    /// Reads pages as a scan does, and says which ranges were read in one piece.
+    /// Reads pages as a scan does, and returns the ranges that were read in one piece.
     private func ranges(_ numbers: [Int64], end: Int64) -> [Range<Int64>] {
         var ahead = ReadAhead()
         var read: [Range<Int64>] = []

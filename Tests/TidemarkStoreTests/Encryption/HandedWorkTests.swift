@@ -15,7 +15,7 @@ struct HandedWorkTests {
             if !work.settle() { taken.append(number) }
             #expect(!work.settle(), "it is settled")
         }
-        // What was taken back is begun by nobody, also not in the place of what came after it.
+        // Work that was taken back never runs, even if later work takes its place.
         #expect((done.withLock { $0 } + taken).sorted() == Array(0..<2_000))
     }
 

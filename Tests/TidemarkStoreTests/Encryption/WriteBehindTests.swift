@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkStore
 
-/// In the place of a cipher: a page as it is.
+/// A cipher that leaves pages unchanged.
 private final class ClearCipher: PageCipher {
     func seal(
         _ message: UnsafeRawBufferPointer, into box: UnsafeMutableRawBufferPointer,
@@ -22,7 +22,8 @@ private final class ClearCipher: PageCipher {
     ) -> Bool { false }
 }
 
-/// Which pages are written together, and when; what is in them is another matter.
+/// The pages that are written together, and the time of the write. The contents of the pages do not
+/// matter here.
 struct WriteBehindTests {
     private struct Written: Equatable {
         var offset: Int64

@@ -3,13 +3,13 @@ import TidemarkModel
 
 @testable import TidemarkStore
 
-/// Random histories against counting and adding it all up anew, by code of its own.
+/// Compares figures over random histories with separate code that counts and adds all rows.
 @Suite struct FigureTests {
-    /// What the store should hold, and what follows from it.
+    /// The expected contents of the store, and the figures of these contents.
     private struct Model {
         var rooms: [String: MapValue] = [:]
 
-        /// Count and sum, as a text: of the rows that pass.
+        /// Returns the count and, if `isSummed`, the sum of the rows that pass, as a text.
         func figures(_ isSummed: Bool, _ passes: (MapValue) -> Bool) -> String {
             var (count, integers, doubles) = (0, Int128(0), 0.0)
             var (hasDoubles, numbers) = (false, 0)
@@ -23,7 +23,8 @@ import TidemarkModel
                 switch value {
                 case .integer(let value): integers += Int128(value)
                 case .double(let value):
-                    // Quarters and what is no number: exact in any order.
+                    // The doubles are quarters, NaN or infinities, so their sum is exact in any
+                    // order.
                     doubles += value
                     hasDoubles = true
                 default: continue
@@ -54,7 +55,7 @@ import TidemarkModel
         return "\(figures.rows) \(sum) \(Int((total / mean).rounded()))"
     }
 
-    /// The number of numbers is not in every answer.
+    /// Some answers do not reveal the number of summed values. Then only the rest is compared.
     private func expect(
         _ figures: Figures, _ expected: String, _ comment: String,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -68,7 +69,7 @@ import TidemarkModel
     }
 
     private func number(_ dice: inout Dice) -> Value? {
-        // Rare, so that it mostly is not there, and then was.
+        // NaN and infinities are rare, so usually no row has one, but one may have been removed.
         if dice.roll(900) == 0 { return .double(dice.pick([.nan, .infinity, -.infinity])) }
         return switch dice.roll(20) {
         case 0: nil
@@ -177,7 +178,7 @@ import TidemarkModel
                 known += 1
                 expect(figures, model.figures(summed == 1, ask.passes), "\(ask.query)")
             }
-            // In parts, so that changes meet blocks that are half filled.
+            // A small slice leaves some blocks incomplete, and the next changes find them so.
             _ = try store.buildWantedIndexes(slice: 1 + dice.roll(700))
         }
         #expect(known > 100)
@@ -207,7 +208,7 @@ import TidemarkModel
         }
     }
 
-    /// Nothing is idle, so that there are no blocks.
+    /// The store never has idle time, so it makes no blocks.
     @Test(arguments: UInt64(0)..<6, [false, true])
     func `what a scan has found stays true, through any history`(
         seed: UInt64, isIndexed: Bool
@@ -221,7 +222,7 @@ import TidemarkModel
             let scan = try store.read {
                 try $0.documents(of: testDatabase).scan(ask.query, for: fields)
             }
-            // The last step and the end are of one transaction.
+            // The last step and the end of the scan are in one transaction.
             while try !store.read({
                 let table = $0.documents(of: testDatabase)
                 let isAtEnd = try table.step(scan, ScanBudget(rows: 1 + dice.roll(300)))

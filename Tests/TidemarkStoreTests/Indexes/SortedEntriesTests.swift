@@ -4,8 +4,8 @@ import TidemarkModel
 @testable import TidemarkStore
 
 @Suite struct SortedEntriesTests {
-    /// Few bytes to choose from, so that keys begin alike, end early, and are below, above and beyond
-    /// what those of the first run have in common.
+    /// The keys consist of few different bytes. They often share a beginning or end early, and are
+    /// below, above and beyond the common prefix of the first run.
     @Test(arguments: UInt64(0)..<200)
     func `runs come out as one, in the order of their keys`(seed: UInt64) throws {
         var dice = Dice(seed: seed)

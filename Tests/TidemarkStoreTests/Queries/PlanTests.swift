@@ -3,12 +3,13 @@ import TidemarkModel
 
 @testable import TidemarkStore
 
-/// How much a query looks at, counted, not timed.
+/// The amount of data that a query reads, as a count and not as a time.
 @Suite struct PlanTests {
     private static let conversation = FieldPath(name: "conversationId")
     private static let time = FieldPath(name: "timestamp")
 
-    /// `count` messages in conversations of 50, newest last; names are in no order of time.
+    /// Returns a store with `count` messages in conversations of 50, the newest last. The order of
+    /// the names is not the order of the times.
     private func messages(_ count: Int, _ building: DocumentStore.IndexBuilding) throws
         -> DocumentStore
     {
@@ -125,7 +126,8 @@ import TidemarkModel
         #expect(quick.documents == slow.documents)
     }
 
-    /// Documents are read in the order of the file, in which others lie between them.
+    /// The build reads documents in the order of the file, where documents of other collections lie
+    /// between them.
     @Test(arguments: [1, 7, 100]) func `an index leaves out what lies between its documents`(
         slice: Int
     ) throws {

@@ -4,8 +4,7 @@ import TidemarkModel
 
 @testable import TidemarkStore
 
-/// Random documents, random queries, and changes in between: the store says what filter-and-sort
-/// says.
+/// Compares the store with filtering and sorting, for random documents, queries and changes.
 @Suite(.ownThread) struct QueryOracleTests {
     enum Indexes: CaseIterable { case none, declared, onDemand }
 
@@ -23,13 +22,14 @@ import TidemarkModel
             queries = queries.suffix(40) + (0..<40).map { _ in dice.query() }
             for query in queries {
                 try check(query, store, oracle)
-                // Minutes of work, and the other tests share its threads.
+                // The test takes minutes, and other tests share its threads.
                 await Task.yield()
             }
             if indexes == .onDemand {
-                // A part of a slice, so that queries and changes meet half-filled indexes.
+                // A small slice leaves some indexes incomplete, and the next queries and changes
+                // find them so.
                 _ = try store.buildWantedIndexes(slice: 1 + dice.roll(200))
-                // What was gathered and not yet written is lost with a transaction that fails.
+                // A failing transaction loses the entries that were gathered and not yet written.
                 if dice.chance(30) { try loseTransaction(&dice, store) }
             }
             try checkEntries(store)
@@ -91,14 +91,14 @@ import TidemarkModel
             let few = try table.count(query, upTo: 3)
             #expect(few.count == Int64(min(3, expected.count)), "\(query)")
             #expect(run.stats.rowsReturned == expected.count)
-            // Any query may ask for its indexes here, however few documents it looked at.
+            // A query may request its indexes here, even if it read few documents.
             let plans = QueryPlans(table: table)
             plans.wish(try plans.plan(query), scanned: 100, useful: 0)
         }
     }
 
-    /// The entries are those of the documents, anew and no others; where an index is not filled yet,
-    /// some of them.
+    /// Checks that the entries are exactly those of the documents. An index that is not yet
+    /// complete may lack some of its entries.
     private func checkEntries(_ store: DocumentStore) throws {
         try store.read { transaction in
             let connection = transaction.connection

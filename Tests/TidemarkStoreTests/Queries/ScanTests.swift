@@ -3,7 +3,8 @@ import TidemarkModel
 
 @testable import TidemarkStore
 
-/// Scans in slices, with changes between them: what they have at their end is what the store holds then.
+/// Scans in slices, with changes between the slices. The result of a scan must equal the contents
+/// of the store at the end of the scan.
 @Suite struct ScanTests {
     private func change(_ dice: inout Dice, _ store: DocumentStore, _ oracle: inout Oracle) throws {
         let document = dice.document()
@@ -22,7 +23,7 @@ import TidemarkModel
         return (store, oracle)
     }
 
-    /// Makes the indexes that the query wishes for, in some cases.
+    /// Creates the indexes of the query, in half of the cases.
     private func index(_ query: Query, _ dice: inout Dice, _ store: DocumentStore) throws {
         guard dice.chance(50) else { return }
         try store.write { try $0.documents(of: testDatabase).declareIndexes(for: query) }

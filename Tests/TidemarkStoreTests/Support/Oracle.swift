@@ -2,7 +2,7 @@ import TidemarkModel
 import TidemarkStore
 import TidemarkTestKit
 
-/// What a query must give: filter and sort, by the tests' own rules.
+/// The correct answers to queries, by the tests' own filtering and sorting.
 struct Oracle {
     private(set) var documents: [DocumentPath: StoredDocument] = [:]
 

@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkStore
 
-/// A small world where queries find something: few collections, fields and values.
+/// Random queries over few collections, fields and values, so that most find something.
 extension Dice {
     static let fields = ["a", "b", "tags", "m.x"].map { try! FieldPath(encoded: $0) }
 

@@ -3,7 +3,7 @@ import TidemarkModel
 let testDatabase = try! DatabaseID(project: "demo")
 private let otherDatabase = try! DatabaseID(project: "other")
 
-/// Values that are often equal or close, of every kind and at every edge.
+/// Random values of every kind and at every limit. Many are equal or close to each other.
 extension Dice {
     mutating func value(depth: Int = 2) -> Value {
         switch roll(depth > 0 ? 16 : 12) {

@@ -15,7 +15,7 @@ func missing(_ path: String) -> StoredDocument {
         createTime: .epoch, updateTime: .epoch, readTime: .epoch)
 }
 
-/// A folder that goes with the value.
+/// A folder that is deleted when this object is released.
 final class TemporaryFolder {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
 
