@@ -9,7 +9,7 @@ import TidemarkStore
 /// read must equal the result of separate filtering and sorting code on the data at the end of the
 /// read.
 @Suite(.ownThread) struct SlicedReadTests {
-    /// A document in its simplest form.
+    /// A document as a person would write it down.
     private struct Row: Equatable {
         var id: String
         var a: Int64?

@@ -155,7 +155,7 @@ private func answer(_ token: UInt8, at time: Int64) -> WriteResponse {
         #expect(try Harness(cacheFile: file.path).writeStream.sent == [WriteRequest()])
     }
 
-    /// A client that forgets the stream would apply the batch a second time.
+    /// If the client gave up the resume, a new stream would apply the batch a second time.
     @Test(arguments: [RPCStatus.Code.aborted, .permissionDenied, .unauthenticated])
     func `a resume that fails for a while is tried again, and not given up`(
         code: RPCStatus.Code

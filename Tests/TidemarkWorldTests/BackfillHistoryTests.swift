@@ -4,7 +4,7 @@ import TidemarkSync
 import TidemarkSimulation
 
 /// Histories with backfills, feeds and writes. At every moment and after every kill, each item that
-/// counts as covered was sent or is in the cache, and nobody waits longer than announced.
+/// counts as covered was sent or is in the cache, and no person waits longer than announced.
 ///
 /// `TIDEMARK_BACKFILL_SEEDS=17` plays one seed again and prints its whole log, `0..<100000` plays
 /// more.

@@ -42,10 +42,9 @@
             }
         }
 
-        /// The oracle accepts two special cases: rows whose count was right when a feed that only
-        /// counts counted, before its listener brought the missing rows; and a mark that is a text,
-        /// while the device that shows the mark has cleared. The test finds a defect in both cases
-        /// nevertheless.
+        /// The oracle accepts two special cases. First, the count of a feed that only counts was
+        /// right before its listener brought the missing rows. Second, a mark is a text, and the
+        /// device that shows the mark has cleared. The tests find a planted defect in both cases.
         enum Leniency: String, CaseIterable {
             case rowsOfAListener, marksThatAreTexts
 
