@@ -33,7 +33,7 @@ import TidemarkSimulation
         if share.count >= 50 { #expect(figures.backfilled > share.count * 20, "\(figures)") }
     }
 
-    /// The seeds found defects of the product.
+    /// The seed found a defect of the product.
     ///
     /// - 1636: a document that had left the feed's filter stayed while a listener of the document
     ///   was behind and only a part of the feed was read again.

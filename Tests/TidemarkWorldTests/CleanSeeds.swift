@@ -7,7 +7,7 @@ import TidemarkSimulation
 final class CleanSeeds: Sendable {
     typealias Play = @Sendable (_ seed: UInt64) throws -> WorldViolation?
 
-    /// The largest number of seeds that a search for a defect plays.
+    /// The seeds that a search for a defect plays at most. No defect has needed so many.
     private static let seeds = UInt64(0)..<1_000
 
     private let play: Play

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkStore
 
-/// The calls in which SQLite writes to a log.
+/// The calls with which SQLite writes to a log.
 struct LogBufferTests {
     private var buffer = LogBuffer()
     private static let page = 4_096

@@ -123,7 +123,8 @@ private struct Replay {
             case .raise(let event): raise(event)
             }
         }
-        // A rejected target is removed, and no more events are raised for it.
+        // If the server removes the target without a cause, the aggregation drops the target and
+        // raises nothing more for it.
         if aggregator.targets[1] == nil { isRejected = true }
     }
 
