@@ -1,10 +1,10 @@
 import Testing
 import TestSupport
 
-/// What ARCHITECTURE.md names, as far as a machine can look it up.
+/// Checks that the paths and targets that ARCHITECTURE.md names exist.
 struct ArchitectureRules {
     static let maxLines = 200
-    /// The most files that one walk through the code may pass.
+    /// The maximum number of files in one walk through the code.
     static let longestWalk = 8
 
     private let files: Set<String>
@@ -23,8 +23,9 @@ struct ArchitectureRules {
 
     private func exists(_ path: String) -> Bool { files.contains(path) || folders.contains(path) }
 
-    /// Whether text between two backticks, or a word of a figure, is a path that is not there. A file may
-    /// be named by the end of its path, a folder of a target from the target on.
+    /// Returns true if text between two backticks, or a word of a figure, is the path of a missing
+    /// file or folder. A path may leave out its first folders. A folder of a target may start at
+    /// the target.
     private func isMissing(_ text: String) -> Bool {
         if text.contains(" ") || text.hasPrefix(".") { return false }
         let path = text.hasSuffix("/") ? String(text.dropLast()) : text
@@ -49,7 +50,7 @@ struct ArchitectureRules {
         }
     }
 
-    /// The table of targets: what to open first, of each.
+    /// Checks the table of targets: each target needs a row with a file that the target has.
     func missingEntries(in file: Repository.File) -> [Violation] {
         var found: [Violation] = []
         var listed: [String] = []
@@ -69,7 +70,8 @@ struct ArchitectureRules {
         return found
     }
 
-    /// Lines that begin with an arrow, one after the other: each a file, then what happens there.
+    /// Returns the walks: groups of consecutive lines that begin with an arrow. The word after the
+    /// arrow is a file.
     static func walks(in file: Repository.File) -> [[String]] {
         var walks: [[String]] = []
         var isOpen = false
@@ -86,8 +88,8 @@ struct ArchitectureRules {
         return walks
     }
 
-    /// Checks the lists of the document, not the calls in the code: each walk has few stations, and no
-    /// station twice.
+    /// Checks the lists of the document, not the calls in the code: each walk is short and names no
+    /// file twice.
     func badWalks(in file: Repository.File) -> [Violation] {
         Self.walks(in: file).flatMap { walk -> [Violation] in
             var texts = walk.filter { !files.contains($0) }.map { "\($0) is not there" }
@@ -103,7 +105,7 @@ struct ArchitectureRules {
 @Suite(.ownThread) struct `The architecture` {
     private let rules = ArchitectureRules(
         paths: Repository.files.map(\.path),
-        // The examples have a table of their own, in `Examples/README.md`.
+        // The examples have their own table, in `Examples/README.md`.
         targets: ImportRules.allowed.keys.filter { $0.hasPrefix("Tidemark") })
 
     private func file() throws -> Repository.File {
@@ -131,7 +133,7 @@ struct ArchitectureRules {
     }
 }
 
-/// The rules on made-up lines.
+/// Tests the rules on made-up lines.
 @Suite struct `The rules of the architecture` {
     private let rules = ArchitectureRules(
         paths: ["Sources/TidemarkA/Views/View.swift", "Tests/TidemarkATests/ViewTests.swift"],

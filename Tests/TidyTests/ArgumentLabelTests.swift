@@ -88,7 +88,7 @@ import Testing
     }
 }
 
-/// Counts functions and initializers with parameters, and those that leave out labels.
+/// Counts functions and initializers with parameters, and lists those with missing labels.
 struct ArgumentLabelMeter {
     /// The number of functions and initializers with at least one parameter.
     private(set) var functions = 0
@@ -106,7 +106,8 @@ struct ArgumentLabelMeter {
 
     mutating func add(_ file: Repository.File) {
         let tokens = SwiftTokens.of(file.lines.joined(separator: "\n"))
-        // The lines before the token. It is too low after strings and comments of several lines.
+        // The number of lines before the token. The number is too low after strings and comments of
+        // several lines.
         var line = 0
         for (index, token) in tokens.enumerated() {
             if token == "\n" { line += 1 }

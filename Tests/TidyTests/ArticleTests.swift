@@ -6,18 +6,18 @@ import TestSupport
     private let articles = Repository.files.filter { file in
         file.path.hasSuffix(".md")
             && (file.path.contains(".docc/") || file.path.hasPrefix("Documentation/"))
-            // Its examples have faults; `TidemarkLintTests` lints each.
+            // The examples there have faults; `TidemarkLintTests` lints each.
             && !file.path.hasPrefix("Documentation/Lint/")
     }
-    /// Each line of each test, and the number of the file it stands in.
+    /// The code lines of each test file.
     private static let tests = Repository.swift.filter { file in
         (file.path.hasPrefix("Tests/") && !file.isTidy)
-            // What needs SwiftUI runs on its stub.
+            // These tests run code that needs SwiftUI, on a stub of SwiftUI.
             || file.path.hasPrefix("Tools/AppleCheck/Tests/")
     }
     .map { $0.lines.map(Self.code) }
 
-    /// Without its indentation, and without comments.
+    /// Returns the line without spaces and comments.
     private static func code(_ line: String) -> String {
         let parts = line.components(separatedBy: "  //")
         let code = parts[0].filter { !$0.isWhitespace }
@@ -30,7 +30,7 @@ import TestSupport
         let code: [String]
     }
 
-    /// The Swift code blocks among lines.
+    /// Returns the Swift code blocks among the lines.
     private static func examples(
         of path: String, _ lines: [(number: Int, text: String)]
     ) -> [Example] {
@@ -53,7 +53,7 @@ import TestSupport
         Self.examples(of: file.path, file.lines.enumerated().map { ($0.offset + 1, $0.element) })
     }
 
-    /// The examples of the doc comments of a source file.
+    /// Returns the examples in the doc comments of a source file.
     private static func comments(of file: Repository.File) -> [Example] {
         let lines = file.lines.enumerated().compactMap { index, line -> (Int, String)? in
             let text = line.drop { $0 == " " }
@@ -63,7 +63,8 @@ import TestSupport
         return examples(of: file.path, lines)
     }
 
-    /// Whether its lines follow one another in a test, but for what a test has between them.
+    /// True if the example's lines occur in a test in the same order. The test may have other lines
+    /// between them.
     private func isRun(_ example: Example) -> Bool { isRun(example, in: Self.tests) }
 
     private func isRun(_ example: Example, in files: [[String]]) -> Bool {
@@ -88,7 +89,7 @@ import TestSupport
         check(all)
     }
 
-    /// Of the modules that an app imports.
+    /// Checks only the modules that an app imports.
     @Test func `and the doc comments show code that a test runs`() {
         let sources = Repository.swift.filter { file in
             file.path.hasPrefix("Sources/")
@@ -99,8 +100,8 @@ import TestSupport
         check(all)
     }
 
-    /// The old code and the new one of each example app: of its core and its views, which the app's tests
-    /// run and the show plays.
+    /// Checks the old code and the new code of each example app. The example's tests run this code,
+    /// and the show plays it.
     @Test func `and the examples' walkthroughs show code of their apps`() {
         let readmes = Repository.files.filter {
             $0.path.hasPrefix("Examples/") && $0.path.hasSuffix("/README.md")

@@ -2,13 +2,13 @@ import Foundation
 import Testing
 import TestSupport
 
-/// `Scripts/build` with a compiler of the test's own.
+/// Runs `Scripts/build` with a program of the test in place of the compiler.
 @Suite(.ownThread, .timeLimit(.minutes(2))) struct `The build script` {
     private static let warning = "Sources/A/b.swift:3:1: warning: 'x' is not used"
     private static let error = "Sources/A/b.swift:4:1: error: no such thing"
 
-    /// - Parameter status: With which the compiler ends.
-    /// - Returns: What was printed, and the exit status.
+    /// - Parameter status: The exit status of the compiler.
+    /// - Returns: The output of the script, and its exit status.
     private func build(_ lines: [String], status: Int32) throws -> ScriptRun {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-build-\(UUID().uuidString)")
@@ -31,13 +31,14 @@ import TestSupport
         #expect(result.text == "building\n" && result.status == 0)
     }
 
-    /// The compiler says nothing for more than two of the seconds after which a line is due.
+    /// The compiler prints nothing for more than two seconds. The script has to print a line each
+    /// second.
     @Test func `says how far it is, as often as a line is due`() throws {
         let slow = "[412/968] Compiling A\"; sleep 2.5; echo \"[413/968] Compiling B"
         let result = try build([slow], status: 0)
         let lines = result.text.split(separator: "\n")
         #expect(lines.first == "building" && lines.count >= 2)
-        // On a busy machine a line may be due before the script has read what the compiler says.
+        // On a busy machine, the script may print a line before it has read the compiler's output.
         #expect(lines.contains("building, 412 of 968"))
         #expect(lines.allSatisfy { $0 == "building" || $0.hasSuffix(" of 968") })
     }

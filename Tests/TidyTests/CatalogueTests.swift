@@ -4,7 +4,8 @@ import TestSupport
 
 /// The DocC catalogues: `Sources/MODULE/MODULE.docc`, one for each library that an app can import.
 enum Catalogues {
-    /// `Tidemark` of `Sources/Tidemark/Tidemark.docc/Pages.md`; nil for any other file.
+    /// Returns `Tidemark` for `Sources/Tidemark/Tidemark.docc/Pages.md`, and nil for any other
+    /// file.
     static func module(of file: Repository.File) -> String? {
         file.path.wholeMatch(of: #/Sources/(\w+)/\1\.docc/[^/]+\.md/#).map { String($0.1) }
     }
@@ -19,8 +20,8 @@ enum Catalogues {
             })
     }
 
-    /// What is wrong with a page. It needs a title, one sentence that says what it is for, and links
-    /// as `<doc:Page>`: a path to a Markdown file leads nowhere on the site.
+    /// Returns the faults of a page. A page needs a title, one sentence that states its purpose,
+    /// and links as `<doc:Page>`. On the site, a link with a path to a Markdown file is broken.
     static func violations(in file: Repository.File) -> [Violation] {
         var found: [Violation] = []
         func refuse(_ line: Int, _ text: String) {
@@ -63,7 +64,7 @@ enum Catalogues {
     }
 }
 
-/// The rules on made-up pages.
+/// Tests the rules on made-up pages.
 @Suite struct `The rules of catalogues` {
     private func count(_ name: String, _ lines: String...) -> Int {
         let path = "Sources/TidemarkA/TidemarkA.docc/\(name).md"

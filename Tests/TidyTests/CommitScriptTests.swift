@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TestSupport
 
-/// `Scripts/commits` on messages that are right and wrong.
+/// Runs `Scripts/commits` on correct and incorrect messages.
 @Suite(.ownThread) struct `The check of commit messages` {
     /// Returns the script's output and exit code for a message.
     private func check(_ message: String) throws -> (text: String, status: Int32) {

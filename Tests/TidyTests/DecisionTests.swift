@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// The form of a record in `Decisions/`, which `Decisions/README.md` describes.
+/// Checks the form of a record in `Decisions/`, which `Decisions/README.md` describes.
 enum DecisionRules {
     static let maxLines = 60
     static let maxColumns = 150
     private static let headings = ["## Context", "## Choice", "## Consequences"]
 
-    /// A record's number, `0007` of `Decisions/0007-title.md`; nil for any other file.
+    /// Returns `0007` for `Decisions/0007-title.md`, and nil for any other file.
     static func number(of file: Repository.File) -> String? {
         file.path.wholeMatch(of: #/Decisions/([0-9]{4})-[a-z0-9-]+\.md/#).map { String($0.1) }
     }
@@ -18,7 +18,8 @@ enum DecisionRules {
         return String(match.1)
     }
 
-    /// As in `accepted` or `amended by 0021`; nil where the line is not as it should be.
+    /// Returns a status such as `accepted` or `amended by 0021`, or nil if the line has another
+    /// form.
     static func status(of file: Repository.File) -> String? {
         guard file.lines.count > 2 else { return nil }
         let form =
@@ -26,7 +27,7 @@ enum DecisionRules {
         return file.lines[2].wholeMatch(of: form).map { String($0.1) }
     }
 
-    /// - Parameter numbers: Of all records.
+    /// - Parameter numbers: The numbers of all records.
     static func violations(in file: Repository.File, numbers: Set<String>) -> [Violation] {
         guard let number = number(of: file) else {
             return [Violation(file: file.path, line: 1, text: "name it NNNN-title.md")]
@@ -68,7 +69,7 @@ enum DecisionRules {
         return [Violation(file: file.path, line: limit, text: "\(count) lines; \(limit) will do")]
     }
 
-    /// Rows of tables aside, which cannot be broken.
+    /// Finds lines that are too long. Rows of tables are exempt, because they cannot be broken.
     static func tooWide(_ file: Repository.File) -> [Violation] {
         file.lines.enumerated().compactMap { index, line in
             if line.hasPrefix("|") || line.count <= maxColumns { return nil }
@@ -77,11 +78,12 @@ enum DecisionRules {
         }
     }
 
-    /// Mentions, as `Decisions/0007`, of records that are not there.
+    /// Finds references, such as `Decisions/0007`, to records that do not exist.
     static func danglingMentions(
         in file: Repository.File, numbers: Set<String>
     ) -> [Violation] {
-        // Most files mention none: one look at the whole text is faster than one at each line.
+        // Most files contain no reference: one search of the whole text is faster than a search of
+        // each line.
         let text = file.lines.joined(separator: "\n")
         if text.components(separatedBy: "Decisions/").count == 1 { return [] }
         var found: [Violation] = []
@@ -97,7 +99,8 @@ enum DecisionRules {
         return found
     }
 
-    /// One row for each record, with its title and status, and no other row.
+    /// Checks that the index has one row for each record, with its title and status, and no other
+    /// row.
     static func indexViolations(
         in index: Repository.File, of records: [Repository.File]
     ) -> [Violation] {
@@ -144,7 +147,7 @@ enum DecisionRules {
     }
 }
 
-/// The rules on records that keep them, and that do not.
+/// Tests the rules on records that follow them and records that break them.
 @Suite struct `The rules of decisions` {
     private func record(
         _ title: String = "# 0007: A choice",

@@ -15,7 +15,7 @@ import TestSupport
     private static func words(_ line: String) -> String {
         line.replacing(/\[[^\]]*\]\((\w+)\.md\)/) { "<doc:\($0.output.1)>" }
             .replacing(/<doc:[^>]*?(\w+)>/) { "<doc:\($0.output.1)>" }
-            // The suffix that tells overloads apart is in articles alone.
+            // Only articles have the suffix that identifies an overload.
             .replacing(/-[a-z0-9.]+``/, with: "``")
             .filter { $0 != "`" && $0 != "/" && $0 != "." }
     }

@@ -2,10 +2,11 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Imports of which a file uses nothing, as far as its words tell: a file that uses a module has a word
-/// that the module declares. What is left over may still be unused; what is found is.
+/// Finds imports that a file does not use. A file uses a module if the file contains a name that
+/// the module declares. The check may miss an unused import, but each import that it reports is
+/// unused.
 struct ImportUse {
-    /// Words of modules that come with the toolchain, and parts of words before a parenthesis.
+    /// Patterns of the names in modules that come with the toolchain.
     private static let system = [
         "Synchronization":
             #"\b(Mutex|Atomic\w*|withLock\w*|storeIfNil|compareExchange|wrapping\w+)\b|\.(load|store|exchange|add)\("#,
@@ -22,7 +23,7 @@ struct ImportUse {
         "Tidemark": ["TidemarkModel", "TidemarkSync"], "TidemarkTesting": ["TidemarkTestKit"],
     ]
 
-    /// By module of this package: the names that it declares, its own and those that it exports.
+    /// The names that each module of this package declares or exports, by module.
     private let declared: [String: Set<String>]
 
     init(_ files: [Repository.File]) {
@@ -45,7 +46,7 @@ struct ImportUse {
         let range = NSRange(code.startIndex..., in: code)
         let found = declaration.matches(in: code, range: range)
             .compactMap { Range($0.range(at: 1), in: code).map { String(code[$0]) } }
-        // Several cases stand in one line.
+        // One line may declare several cases.
         guard code.trimmingCharacters(in: .whitespaces).hasPrefix("case ") else { return found }
         return found + words(in: code)
     }
@@ -77,7 +78,7 @@ struct ImportUse {
         if let pattern = Self.system[module] {
             return text.range(of: pattern, options: .regularExpression) != nil
         }
-        // It hands on the C library, whose names are not known here.
+        // TidemarkSystem exports the C library, whose names this check does not know.
         if module == "TidemarkSystem" { return true }
         return declared[module].map { !$0.isDisjoint(with: words) } ?? true
     }

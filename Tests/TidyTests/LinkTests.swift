@@ -4,7 +4,7 @@ import TestSupport
 
 /// The links of Markdown files to other files of the repository.
 enum Links {
-    /// Each link whose target does not exist, and each heading it names that the target lacks.
+    /// Returns each link whose target does not exist or lacks the heading that the link names.
     static func broken(
         in file: Repository.File, exists: (String) -> Bool, headings: (String) -> Set<String>
     ) -> [Violation] {
@@ -28,7 +28,8 @@ enum Links {
         }
     }
 
-    /// As it stands in a link: lowercase, words joined by hyphens, punctuation left out.
+    /// Returns the heading as a link writes it: lowercase, with hyphens between words and without
+    /// punctuation.
     static func anchor(_ heading: String) -> String {
         let text = heading.drop { $0 == "#" }.trimmingCharacters(in: .whitespaces).lowercased()
         return String(
@@ -46,7 +47,7 @@ enum Links {
 }
 
 @Suite(.ownThread) struct `Documents` {
-    /// Templates are read where their text is put.
+    /// Templates are excluded: the document that contains their text is checked.
     private let documents = Repository.files.filter { file in
         file.path.hasSuffix(".md") && !file.path.hasPrefix("Benchmarks/Results/Tables/")
     }

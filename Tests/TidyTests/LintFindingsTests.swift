@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Computes the figures of the lint's page from the findings that were judged one by one.
+/// Computes the figures of the lint's page from the findings, each of which has a verdict.
 @Suite(.ownThread) struct `The findings of the lint` {
     private struct Sample: Decodable {
         let linter: String
@@ -30,19 +30,20 @@ import TestSupport
         let name: String
         let text: String
         let verdict: Verdict
-        /// The kind of what is not right; nil for what is right.
+        /// The kind of fault in the finding, or nil if the finding is right.
         let kind: String?
         let why: String
     }
 
     private enum Verdict: String, Decodable { case right, wrong, debatable }
 
-    /// A number of findings of which some are right.
+    /// A number of findings, and how many of them are right.
     private struct Share {
         let right: Int
         let all: Int
 
-        /// The percentage, and Wilson's interval, in which the true one lies 19 times of 20.
+        /// The percentage, and Wilson's interval, which contains the true percentage 19 times of
+        /// 20.
         var percentages: (value: String, from: String, to: String) {
             let (right, all, z) = (Double(right), Double(all), 1.959964)
             let middle = (right + z * z / 2) / (all + z * z)
@@ -57,7 +58,7 @@ import TestSupport
 
     private let sample: Sample
     private let page: [String]
-    /// The page without its line ends.
+    /// The page as one line.
     private let prose: String
 
     init() throws {

@@ -2,9 +2,11 @@ import Foundation
 import Testing
 import TestSupport
 
-/// CONTRIBUTING's table "What needs an hour", beside the code and the Makefile's target `long`.
+/// Compares CONTRIBUTING's table "What needs an hour" with the code and the Makefile's target
+/// `long`.
 @Suite(.ownThread) struct `What needs an hour` {
-    /// A variable in the code: how often something is played where nothing else is said.
+    /// A variable that the code reads, and the number that the code uses if the variable is not
+    /// set.
     private struct Default: Hashable {
         let variable: String
         let number: Int
@@ -12,7 +14,7 @@ import TestSupport
 
     private static let contributing = text("CONTRIBUTING.md")
     private static let long = recipe(of: "long", in: text("Makefile"))
-    /// A number, or a range from 0, after what stands between a variable and its default.
+    /// Matches the default of a variable: a number, or the end of a range from 0.
     private static let fallback = try! NSRegularExpression(
         pattern: #"(?:\?\?\s*"?|,\s*"?|return\s+)(?:0\.\.<)?(\d[\d_]*)"#)
     private static let assignment = try! NSRegularExpression(
@@ -22,7 +24,7 @@ import TestSupport
         Repository.files.first { $0.path == path }?.lines.joined(separator: "\n") ?? ""
     }
 
-    /// The lines of a target, without what other targets do.
+    /// Returns the commands of one target of the Makefile.
     private static func recipe(of target: String, in makefile: String) -> String {
         let lines = makefile.components(separatedBy: "\n")
         guard let first = lines.firstIndex(where: { $0.hasPrefix("\(target):") }) else { return "" }
@@ -39,7 +41,7 @@ import TestSupport
         }
     }
 
-    /// The cells of each row, without the head.
+    /// The cells of each row, without the header row.
     private static let rows: [[String]] = {
         let section = contributing.components(separatedBy: "## What needs an hour").last ?? ""
         return section.components(separatedBy: "\n").filter { $0.hasPrefix("| ") }.dropFirst()
@@ -56,7 +58,7 @@ import TestSupport
         Set(matches(assignment, in: text).map { $0[1] })
     }
 
-    /// What the code plays of each variable.
+    /// The defaults in the code for the variables that the table names.
     private static let defaults: Set<Default> = {
         var defaults: Set<Default> = []
         let wanted = rows.reduce(into: Set<String>()) { $0.formUnion(variables(in: $1[2])) }
@@ -65,7 +67,7 @@ import TestSupport
             let text = file.lines.joined(separator: "\n")
             for variable in wanted {
                 for part in text.components(separatedBy: "\"\(variable)\"").dropFirst() {
-                    // Up to the end of the statement after it.
+                    // The default is near the name of the variable.
                     let near = String(part.prefix(120))
                     guard let number = matches(fallback, in: near).first?[1],
                         let value = Int(number.replacing("_", with: ""))

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Compares the alerts, the dashboard and their list of metrics with what the code counts.
+/// Compares the alerts, the dashboard and their list of metrics with the metrics in the code.
 @Suite struct `The monitoring files` {
     private static let folder = Repository.root.appending(path: "Monitoring")
 
@@ -9,8 +9,8 @@ import Testing
         try String(contentsOf: folder.appending(path: name), encoding: .utf8)
     }
 
-    /// The metrics that the code makes: their names stand in it as literals, but for the pictures', which
-    /// are listed in one place.
+    /// The metrics that the code emits. Their names are literals in the code, except the names for
+    /// pictures, which one file lists.
     private static let emitted: Set<String> = {
         var result: Set<String> = []
         for file in Repository.swift where file.path.hasPrefix("Sources/") {
@@ -32,7 +32,7 @@ import Testing
         return result
     }()
 
-    /// Without what a backend adds for a timer.
+    /// Returns the metrics in an expression, without the endings that a backend adds for a timer.
     private static func metrics(in expression: String) -> Set<String> {
         var result: Set<String> = []
         for match in expression.matches(of: /tidemark_[a-z_]+/) {
@@ -68,7 +68,8 @@ import Testing
         var fields: [String: String] = [:]
     }
 
-    /// The file's own few forms of YAML: a list of maps, with folded text for expressions.
+    /// Parses the alerts. The parser knows only the YAML that the file uses: a list of maps, with
+    /// folded text for expressions.
     private static func alerts() throws -> [Alert] {
         var alerts: [Alert] = []
         var isFolded = false

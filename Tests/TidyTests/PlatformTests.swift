@@ -2,34 +2,35 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Code that only some systems compile: `#if` with `canImport` or `os`.
+/// Finds code that only some systems compile: `#if` with `canImport` or `os`.
 ///
-/// Each branch is compiled on Linux, or by `Tools/AppleCheck`, whose stubs have Apple's names and whose
-/// links say which files it compiles.
+/// Either Linux or `Tools/AppleCheck` compiles each branch. The stubs of `Tools/AppleCheck` have
+/// Apple's names, and its links list the files that it compiles.
 struct PlatformBlocks {
-    /// Modules that a Linux build has.
+    /// The modules that a Linux build has.
     private static let linux: Set<String> = [
         "Glibc", "CTidemarkJPEG", "CTidemarkPNG", "CTidemarkWebP", "FoundationNetworking",
     ]
-    /// Imports of another C library, and nothing else; and Apple's default answer to a challenge,
-    /// because the stubs do not replace Foundation.
+    /// Code that neither compiles: imports of another C library; and Apple's default answer to a
+    /// challenge, because the stubs do not replace Foundation.
     private static let elsewhere = [
         "Sources/TidemarkSystem/", "Sources/TidemarkHTTPClient/HTTPExchange.swift",
     ]
 
     /// The names of the stubs.
     let stubs: Set<String>
-    /// Paths of the files that the check compiles.
+    /// The paths of the files that the check compiles.
     let checked: Set<String>
 
-    /// The lines of a file, with what has to be true for each to be compiled.
+    /// A branch of a block, with the conditions under which the compiler includes it.
     struct Branch {
         let line: Int
-        /// As in `canImport(ImageIO)`; negated for what stands after `#else`.
+        /// The conditions, such as `canImport(ImageIO)`. A condition before `#else` has to be
+        /// false.
         var conditions: [(text: String, isTrue: Bool)]
     }
 
-    /// Every branch of every block that depends on the system.
+    /// Returns every branch whose conditions depend on the system.
     static func branches(in file: Repository.File) -> [Branch] {
         var found: [Branch] = []
         var open: [[(text: String, isTrue: Bool)]] = []
@@ -62,8 +63,8 @@ struct PlatformBlocks {
             || condition.contains("targetEnvironment(")
     }
 
-    /// Whether a condition holds on a system with these modules. Of what is not of the system (`DEBUG`, a
-    /// compiler's version) either may hold.
+    /// Returns true if a condition holds on a system with these modules, or nil if the condition
+    /// does not depend on the system, such as `DEBUG` or a compiler's version.
     private static func holds(_ condition: String, _ modules: Set<String>) -> Bool? {
         if condition.contains("||") {
             let parts = condition.components(separatedBy: "||").map { holds($0, modules) }
@@ -112,7 +113,8 @@ struct PlatformBlocks {
             atPath: Repository.root.appending(path: Self.check + "/" + folder).path)
     }
 
-    /// One for each of the two packages: what one has stubs of, the other does not see.
+    /// Returns the blocks for each of the two packages. A package does not see the stubs of the
+    /// other package.
     private func blocks() throws -> [PlatformBlocks] {
         let root = Repository.root.path + "/"
         return try ["", "System/"].map { package in
@@ -133,7 +135,7 @@ struct PlatformBlocks {
         let sources = Repository.swift.filter {
             $0.path.hasPrefix("Sources/") && !$0.isGenerated
         }
-        // Of each file, what none of them compiles.
+        // A violation is reported only if neither package compiles the branch.
         let found = sources.flatMap { file in
             let left = blocks.map { $0.violations(in: file) }
             return left[0].filter(left[1].contains)
@@ -142,7 +144,7 @@ struct PlatformBlocks {
         #expect(sources.flatMap(PlatformBlocks.branches).count > 15)
     }
 
-    /// A copy would be another file than the one that ships.
+    /// A copy could differ from the file that ships.
     @Test func `is linked and not copied`() throws {
         for path in try blocks().flatMap(\.checked) {
             let isOfTheCheck = path.hasPrefix(Self.check) && path.hasSuffix("OnApple.swift")

@@ -2,18 +2,19 @@ import Foundation
 import Testing
 import TestSupport
 
-/// What each target that goes into an app says of itself to App Store Connect, which refuses an upload
-/// whose code calls one of Apple's *required reason* functions without saying why.
+/// Checks the privacy manifest of each target that an app links. App Store Connect rejects an
+/// upload whose code calls one of Apple's *required reason* functions without a stated reason.
 ///
-/// Source: <https://developer.apple.com/documentation/bundleresources/describing-use-of-required-reason-api>.
+/// Source:
+/// https://developer.apple.com/documentation/bundleresources/describing-use-of-required-reason-api
 @Suite(.ownThread) struct `Privacy manifests` {
-    /// Products that an app links when it is shipped.
+    /// The products that an app links when it ships.
     private static let products = [
         "Tidemark", "TidemarkApp", "TidemarkEncryption", "TidemarkGoogleAuth", "TidemarkHealth",
         "TidemarkHealthSync", "TidemarkImages", "TidemarkResilience", "TidemarkWords",
     ]
 
-    /// A category of functions, the names by which code calls them, and the reasons that Apple takes.
+    /// A category of functions, the names of the calls, and the reasons that Apple accepts.
     private static let categories: [(name: String, calls: [String], reasons: Set<String>)] = [
         (
             "FileTimestamp",
@@ -45,7 +46,8 @@ import TestSupport
         return found
     }()
 
-    /// One pattern for each category: a call's name stands alone, so that `lastStat(` is none.
+    /// One pattern for each category. A pattern matches whole names only, and so does not match
+    /// `lastStat(`.
     private static let patterns = categories.map { category in
         let names = category.calls.map(NSRegularExpression.escapedPattern(for:))
         return (

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What `Package.swift` hands to apps.
+/// Checks the products that `Package.swift` offers to apps.
 @Suite struct `The products` {
     private func lines() throws -> [String] {
         try #require(Repository.files.first { $0.path == "Package.swift" }).lines
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    /// What an app imports for its tests brings nothing of this package's own tests.
+    /// An app's tests do not need the targets of this package's own tests.
     @Test func `do not reach the simulation by way of another target`() throws {
         for (target, allowed) in ImportRules.allowed where target != "TidemarkSimulation" {
             #expect(!allowed.contains("TidemarkSimulation"), "\(target)")
@@ -23,13 +23,13 @@ import Testing
         }
     }
 
-    /// For servers, and for an app's tests, which build on a Mac.
+    /// The products for servers, and for an app's tests, which build on a Mac.
     private static let notOnDevices: Set = [
         "TidemarkAudit", "TidemarkGoogleAuth", "TidemarkTesting",
     ]
 
-    /// By itself Xcode builds every target for a device, the command line among them, which starts
-    /// processes.
+    /// Without the scheme, Xcode builds every target for a device. This includes the command line,
+    /// which starts processes.
     @Test func `are what the package's scheme builds for a device`() throws {
         let scheme = Repository.root.appending(
             path: ".swiftpm/xcode/xcshareddata/xcschemes/tidemark-Package.xcscheme")

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite struct `The README` {
-    /// Lines of Swift without their comments and indentation, the empty ones left out.
+    /// Returns the lines of Swift without comments, indentation and empty lines.
     private func code(_ lines: some Sequence<String>) -> [String] {
         lines.map { line in
             let code = line.components(separatedBy: "//").first ?? ""
@@ -10,7 +10,7 @@ import Testing
         }.filter { !$0.isEmpty }
     }
 
-    /// The lines between two marks, for each time they stand there.
+    /// Returns the lines between two marks, for each occurrence of the marks.
     private func blocks(of file: String, from start: String, to end: String) throws -> [[String]] {
         let lines = try #require(Repository.files.first { $0.path == file }).lines
         var blocks: [[String]] = []
@@ -35,7 +35,7 @@ import Testing
             of: "Tests/TidemarkAppTests/ReadmeTests.swift", from: "// README begins",
             to: "// README ends")
         #expect(shown.count == run.count)
-        // What only an app has: imports, its own folder, the end of a loop.
+        // Only an app has these lines: imports, its own folder, the end of a loop.
         let apart = ["import", "let settings", "let firestore", "}"]
         for (shown, run) in zip(shown, run) {
             let expected = code(shown).filter { line in

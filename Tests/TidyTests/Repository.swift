@@ -1,22 +1,22 @@
 import Foundation
 
-/// The repository's own text files, found from where this file lies.
+/// The repository's own text files. The root is found from the path of this file.
 enum Repository {
     static let root = URL(filePath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     struct File: Sendable {
-        /// From the root, as in `Sources/TidemarkModel/Values/Value.swift`.
+        /// The path from the root, such as `Sources/TidemarkModel/Values/Value.swift`.
         let path: String
         let lines: [String]
 
         var name: String { String(path.split(separator: "/").last!) }
         var isSwift: Bool { path.hasSuffix(".swift") }
-        /// Below `Sources` or `Examples`: what an app links, or could.
+        /// True for a file below `Sources` or `Examples`: code that an app links or could link.
         var isCode: Bool { path.hasPrefix("Sources/") || path.hasPrefix("Examples/") }
-        /// Not written by hand, so not bound by its style.
+        /// True for generated code, which does not follow the style.
         var isGenerated: Bool { path.contains("/Generated/") }
-        /// These tests hold what they look for.
+        /// True for these tests, which contain the text that they search for.
         var isTidy: Bool { path.hasPrefix("Tests/TidyTests/") }
         /// The target, for a file below `Sources`, `Tests` or `Examples`.
         var target: String? {
@@ -28,7 +28,7 @@ enum Repository {
         }
     }
 
-    /// Every file of the folders that the project writes, and the root's own.
+    /// Every text file in the project's folders, and in the root.
     static let files: [File] = {
         let folders = [
             "Sources", "Tests", "Scripts", "Proto", "Specs", "Benchmarks", "Decisions",
@@ -36,7 +36,7 @@ enum Repository {
         ]
         let found = folders.flatMap { paths(below: $0) } + rootFiles
         return found.sorted().compactMap { path in
-            // What is no text, a picture or a database, is no matter of style.
+            // The style does not apply to files without text, such as pictures and databases.
             guard let text = try? String(contentsOf: root.appending(path: path), encoding: .utf8)
             else { return nil }
             return File(path: path, lines: text.components(separatedBy: "\n"))
@@ -68,7 +68,7 @@ enum Repository {
 /// One line that breaks a rule.
 struct Violation: CustomStringConvertible, Equatable {
     let file: String
-    /// From 1.
+    /// The line number, from 1.
     let line: Int
     let text: String
 
@@ -76,7 +76,7 @@ struct Violation: CustomStringConvertible, Equatable {
 }
 
 extension [Violation] {
-    /// For a test's comment: each on a line of its own, the first twenty.
+    /// The text for the comment of a test: the first twenty violations, one per line.
     var report: String {
         let more = count > 20 ? "\n… and \(count - 20) more" : ""
         return "\n" + prefix(20).map(\.description).joined(separator: "\n") + more

@@ -2,13 +2,13 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Compares the figures in the documents with the runs they are of. It finds and rounds them by code of its
-/// own, and not by that of `Scripts/tables`, which wrote them.
+/// Compares the figures in the documents with the results of their runs. This test finds and rounds
+/// the figures with its own code, not with `Scripts/tables`, which wrote them.
 @Suite(.ownThread) struct `The figures` {
     private static let results = Repository.root.appending(path: "Benchmarks/Results")
     private static let end = "<!-- end of results -->"
 
-    /// A place in a table: whose figure stands there, and how.
+    /// A placeholder in a template: the path of a figure, and its format.
     private struct Place {
         let suite: String
         let path: [String]
@@ -26,7 +26,8 @@ import TestSupport
             if format.count == 2 { factor = try #require(Double(format[1])) }
         }
 
-        /// The figure in the results, or a text, and whether its row says that a bar is missed.
+        /// Returns the figure in the results, or a text. `isMissed` is true if the figure's row
+        /// says that the figure misses its bar.
         func found() throws -> (number: Double, text: String?, isMissed: Bool) {
             var value = try #require(try Self.run(suite)["output"])
             var row: [String: Any] = [:]
@@ -58,7 +59,7 @@ import TestSupport
             return try #require(json as? [String: Any])
         }
 
-        /// Whether `text` is `number` with the digits that are asked for.
+        /// True if `text` is `number` with the required digits.
         func isRight(_ text: Substring, _ number: Double) -> Bool {
             let plain = text.filter { $0 != "," }
             guard let shown = Double(plain) else { return false }
@@ -75,7 +76,7 @@ import TestSupport
         }
     }
 
-    /// What is wrong with a line, beside the line of a table that it was made from; nil for nothing.
+    /// Returns how a line differs from its template, or nil if the line matches.
     private func fault(of line: String, from template: String) throws -> String? {
         var rest = line[...]
         var wanted = template[...]
@@ -101,7 +102,7 @@ import TestSupport
         return rest == wanted ? nil : "other words: \(rest)"
     }
 
-    /// The blocks of a document: the name of each, its lines, and where it begins.
+    /// Returns the blocks of a document: the name, the lines and the start of each.
     private func blocks(
         of file: Repository.File
     ) -> [(name: String, lines: ArraySlice<String>, start: Int)] {
@@ -122,12 +123,12 @@ import TestSupport
         "app", "bench", "caller", "client", "demo", "encryption", "health", "server",
     ])
 
-    /// Those that have been measured.
+    /// The suites that have results.
     private static let measured = Set(
         ((try? FileManager.default.contentsOfDirectory(atPath: results.path)) ?? [])
             .filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) })
 
-    /// The lines that a block is made from; only that it is not measured when a suite's results are missing.
+    /// Returns the template of a block, or "Not measured yet." if a suite has no results.
     private func template(_ name: String) throws -> [String] {
         let file = Self.results.appending(path: "Tables/\(name).md")
         let text = try String(contentsOf: file, encoding: .utf8)
@@ -189,7 +190,7 @@ import TestSupport
         var found: [Violation] = []
         for (index, line) in file.lines.enumerated() {
             if line.hasPrefix("```") { isCode.toggle() }
-            // What stands between backticks is what one types.
+            // The text between backticks is input that a user types.
             let prose = line.split(separator: "`", omittingEmptySubsequences: false).enumerated()
                 .filter { $0.offset.isMultiple(of: 2) }.map(\.element).joined(separator: " ")
             guard !isCode, !inBlocks.contains(index), prose.contains(figure) else { continue }

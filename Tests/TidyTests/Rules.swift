@@ -1,6 +1,6 @@
 import Foundation
 
-/// A pattern that no line may match, and what to do about one that does.
+/// A pattern that no line may match, and the message for a line that matches.
 struct LineRule: Sendable {
     let message: String
     private let pattern: String
@@ -22,11 +22,11 @@ struct LineRule: Sendable {
 }
 
 enum Rules {
-    /// Generated code aside; STYLE's limit for a file.
+    /// STYLE's limit for the lines of a file. Generated code is exempt.
     static let maxLines = 600
 
     private static let declaration = #"\b(class|struct|enum|actor|protocol|typealias)\s+"#
-    /// FirebaseFirestore's own name aside.
+    /// The pattern exempts FirebaseFirestore's own name.
     private static let vague =
         #"(?!PersistentCacheIndexManager\b)\w*(Manager|Helper|Utils|Util|Utilities)\w*"#
 
@@ -40,15 +40,16 @@ enum Rules {
         #"(Thread|Task|ContinuousClock\(\)|SuspendingClock\(\))\s*\.\s*sleep|\b(usleep|nanosleep)\s*\(|(^|[^\w.`])(?<!func )sleep\s*\("#,
         "wait for a fact by `until` or use virtual time, a test must not sleep")
 
-    /// The one place where tests wait for a fact: it is bounded, and its failure names the fact.
+    /// The only place where tests wait for a fact. The wait has a limit, and its failure names the
+    /// fact.
     static let waiting = "Tests/TestSupport/Until.swift"
 
     static func sleeping(in file: Repository.File) -> [Violation] {
         file.path == waiting ? [] : anySleep.violations(in: file)
     }
 
-    /// A test may take 2 minutes: one that hangs says so while somebody still waits. Longer needs its reason
-    /// in a comment, on the line before.
+    /// A test has a limit of 2 minutes, because a test that hangs should fail while a developer
+    /// still waits. A longer limit needs its reason in a comment on the line before.
     static func longLimits(in file: Repository.File) -> [Violation] {
         timeLimit.violations(in: file).filter { violation in
             let before = violation.line > 1 ? file.lines[violation.line - 2] : ""
@@ -66,7 +67,7 @@ enum Rules {
     static let googlesProto = LineRule(
         #"(?i)copyright.*google"#, "write the contract yourself, from the facts")
 
-    /// A promise to the compiler, without a word on why it holds, on its line or the one before.
+    /// Finds a promise to the compiler without a comment on its line or the line before.
     static func unexplainedUnsafety(in file: Repository.File) -> [Violation] {
         file.lines.enumerated().compactMap { index, line in
             let code = line.components(separatedBy: "//")
@@ -82,9 +83,10 @@ enum Rules {
     }
 }
 
-/// Who may import whom: ARCHITECTURE, section 2. A new line there is a new line here.
+/// The imports that each target may have, as in section 2 of ARCHITECTURE. A new line there needs a
+/// new line here.
 enum ImportRules {
-    /// Of the project and of others; what comes with Swift is below.
+    /// The targets of the project and of other packages. Modules of the toolchain are in `system`.
     static let allowed: [String: Set<String>] = [
         "TidemarkSystem": [],
         "TidemarkModel": [],
@@ -163,7 +165,7 @@ enum ImportRules {
             "ChatsCore", "HealthCore", "HomesCore", "MessagesCore", "StampsCore", "ArgumentParser",
             "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix",
         ],
-        // What adopters' apps import, and nothing else.
+        // The examples import only what an adopter's app imports.
         "ExampleKit": ["Tidemark", "TidemarkApp", "SwiftUI"],
         "StampsCore": ["ExampleKit", "Tidemark", "TidemarkApp", "TidemarkImages"],
         "HomesCore": ["ExampleKit", "Tidemark", "TidemarkApp"],
@@ -179,7 +181,7 @@ enum ImportRules {
             "TidemarkConsole", "Tidemark", "TidemarkPhones", "ExampleKit", "ArgumentParser",
             "UnixSignals",
         ],
-        // Swift's own parser is for the linter alone.
+        // Only the linter uses Swift's own parser.
         "TidemarkLint": ["TidemarkModel", "TidemarkRules", "SwiftParser", "SwiftSyntax"],
         "TidemarkLintCLI": [
             "TidemarkLint", "TidemarkRules", "TidemarkServer", "ArgumentParser",
@@ -194,13 +196,14 @@ enum ImportRules {
         ],
     ]
 
-    /// What comes with the toolchain and the system. The model does without even these.
+    /// The modules of the toolchain and the system. The model does not use even these.
     static let system: Set<String> = [
         "Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch", "Synchronization",
         "Glibc", "Musl", "Darwin", "Network", "Observation", "Security", "os",
     ]
 
-    /// Of the views of an example app: its core and what that imports, SwiftUI, a server for previews.
+    /// Returns the rule of a target. The views of an example app may import their core and its
+    /// imports, SwiftUI, and a server for previews.
     private static func rule(of target: String) -> Set<String>? {
         guard target.hasSuffix("Views") else { return allowed[target] }
         let core = target.dropLast("Views".count) + "Core"
@@ -222,7 +225,8 @@ enum ImportRules {
         }
     }
 
-    /// The module that a line imports, whatever stands before `import` or after it.
+    /// Returns the module that a line imports, with any modifiers before `import` and any kind
+    /// after it.
     static func module(imported line: String) -> String? {
         let words = line.split(separator: " ")
         guard let keyword = words.firstIndex(of: "import"), keyword + 1 < words.count else {

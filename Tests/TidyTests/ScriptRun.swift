@@ -1,14 +1,14 @@
 import Foundation
 
-/// A script of ours, run with another program in place of the compiler.
+/// Runs a script of this repository with another program in place of the compiler.
 struct ScriptRun {
     let text: String
     let status: Int32
 
     /// - Parameters:
-    ///   - compiler: Where the program is written, and its text.
-    ///   - variables: Of its environment, beside those of this process.
-    /// - Throws: When the script cannot be started.
+    ///   - compiler: The path of the program, and its text.
+    ///   - variables: Environment variables, in addition to those of this process.
+    /// - Throws: An error if the script cannot be started.
     init(
         _ script: URL, compiler: (place: URL, text: String), variables: [String: String] = [:]
     ) throws {

@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Sentences for people: each has a key of its own, and the article lists them all for translators.
+/// Checks the sentences for people: each has its own key, and the article lists all of them for
+/// translators.
 @Suite(.ownThread) struct `Sentences for people` {
     private static let sources = Repository.swift.filter { file in
         file.path.hasPrefix("Sources/") && !file.path.hasPrefix("Sources/TidemarkWords/")
@@ -14,7 +15,8 @@ import TestSupport
         let english: String
     }
 
-    /// `Sentence("key", "text"`, over lines, and where the text is a sum of literals.
+    /// Matches `Sentence("key", "text"`, also over several lines, and also if the text is a sum of
+    /// literals.
     private static func sentences(in text: String) -> [Found] {
         text.matches(
             of: #/Sentence\(\s*"([^"]+)",\s*("(?:[^"\\]|\\.)*"(?:\s*\+\s*"(?:[^"\\]|\\.)*")*)/#
@@ -36,7 +38,8 @@ import TestSupport
         #expect(odd.isEmpty, "not as in account.addressTaken: \(odd.map(\.key))")
     }
 
-    /// A text for a person that is only a string: after a comment that says so, or in a `message`.
+    /// Finds a text for a person that is only a string: after a comment that says so, or in a
+    /// `message`.
     @Test func `are none without a key`() {
         let files = Self.sources.filter { file in
             ["Tidemark", "TidemarkApp", "TidemarkImages", "TidemarkHealth", "TidemarkHealthSync"]
@@ -65,8 +68,9 @@ import TestSupport
         #expect(found.isEmpty, "\(found.report)")
     }
 
-    /// Whatever its type and comment: a text in these targets has a key, is for programmers or a log by the
-    /// call that it is given to, or is counted with a reason.
+    /// Checks every text in these targets, whatever its type and comment. Each text has a key, or
+    /// its call shows that the text is for programmers or a log, or `UnspokenTexts` counts the text
+    /// with a reason.
     @Test func `are all texts but those that are counted, with a reason`() {
         let files = Self.sources.filter { UnspokenTexts.targets.contains($0.target ?? "") }
         var allowed: [String: Int] = [:]

@@ -1,15 +1,15 @@
-/// Which types a file declares and extends, and how many stored properties it gives them.
+/// Lists the types that a file declares and extends, with the number of their stored properties.
 struct SourceOutline {
     struct Part: Equatable {
         enum Kind: String { case `struct`, `class`, `enum`, `actor`, `protocol`, `extension` }
 
-        /// With the types around it, as in `Outer.Inner`.
+        /// The name with the enclosing types, as in `Outer.Inner`.
         var name: String
         var kind: Kind
-        /// Whether only its own file sees it, or what it adds to a type.
+        /// True if only its own file sees the type, or the members of the extension.
         var isPrivate = false
         var storedProperties = 0
-        /// Whether a member is there that other files see.
+        /// True if the part has a member that other files see.
         var hasVisibleMembers = false
     }
 
@@ -17,10 +17,11 @@ struct SourceOutline {
 
     private let tokens: [String]
     private var place = 0
-    /// The braces around the place: the index of a part, or nil for a function and the like.
+    /// The braces around the current place: the index of a part, or nil for a function or other
+    /// block.
     private var braces: [(part: Int?, parentheses: Int)] = []
     private var parentheses = 0
-    /// The modifiers of the declaration that is being read.
+    /// The modifiers of the current declaration.
     private var modifiers: Set<String> = []
 
     init(_ text: String) {
@@ -28,7 +29,7 @@ struct SourceOutline {
         while place < tokens.count { step() }
     }
 
-    /// The part whose body the place is in, right inside its braces.
+    /// The part whose body directly contains the current place.
     private var around: Int? { braces.last?.part }
 
     private var isAmongDeclarations: Bool {
@@ -141,13 +142,13 @@ struct SourceOutline {
         parts[around].storedProperties += names
     }
 
-    /// Whether accessors begin here that leave the property stored.
+    /// True if the accessors that begin here leave the property stored.
     private func isObserved(at start: Int) -> Bool {
         guard let first = tokens[start...].first(where: { $0 != "\n" }) else { return false }
         return first == "didSet" || first == "willSet"
     }
 
-    /// Whether a declaration goes on in the next line.
+    /// True if a declaration continues on the next line.
     private func goesOn(at end: Int) -> Bool {
         if [":", ","].contains(tokens[end - 1]) { return true }
         return tokens[end...].first { $0 != "\n" } == "{"

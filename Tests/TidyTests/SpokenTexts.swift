@@ -1,19 +1,20 @@
-/// Literals of Swift source that read as text, with the call that each is given to.
+/// Finds the literals of Swift source that read as text, with the call that receives each.
 ///
-/// Just enough of the language to find them: not a parser. What stands inside an interpolation is not looked
-/// at.
+/// The reader knows only the syntax that it needs to find them. It is not a parser, and it skips
+/// the code inside an interpolation.
 struct SpokenTexts {
     struct Literal: Equatable {
-        /// From 1.
+        /// The line number, from 1.
         let line: Int
-        /// As it is written, with a `◌` for each interpolation.
+        /// The text as in the source, with a `◌` for each interpolation.
         let text: String
-        /// The name before the parenthesis around it; empty where there is none within the braces.
+        /// The name before the parenthesis around the literal. It is empty if the braces contain no
+        /// call.
         var call = ""
-        /// The name before its colon, as in `detail: "…"`.
+        /// The label before the literal, as in `detail: "…"`.
         var label = ""
 
-        /// Two words, or one with a capital: more than a key, a name or a sign.
+        /// True for two words, or for one word with a capital. Keys, names and signs do not match.
         var readsAsText: Bool {
             if text.contains(#/^(\\n|\s)*(SELECT|INSERT|DELETE|UPDATE|CREATE|ALTER|DROP|PRAGMA)\b/#)
             {
@@ -34,7 +35,7 @@ struct SpokenTexts {
     private var place = 0
     private var line = 1
     private var around: [Around] = []
-    /// The name that ends at the place, and the one before a colon.
+    /// The name that ends at the current place, and the name before a colon.
     private var word = ""
     private var label = ""
     private var found: [Literal] = []
@@ -115,7 +116,7 @@ struct SpokenTexts {
         }
     }
 
-    /// The nearest call around the place, as far as the braces around it.
+    /// The nearest call around the current place, within the same braces.
     private var call: String {
         for around in around.reversed() {
             switch around {
@@ -129,14 +130,15 @@ struct SpokenTexts {
 
     // MARK: Strings
 
-    /// How many `#` stand before the string that begins here; nil where none does.
+    /// Returns the number of `#` before the string that begins here, or nil if no string begins
+    /// here.
     private func hashesOfString() -> Int? {
         let hashes = source[place...].prefix { $0 == UInt8(ascii: "#") }.count
         let quote = place + hashes
         return quote < source.count && source[quote] == UInt8(ascii: "\"") ? hashes : nil
     }
 
-    /// Whether what is at the place is followed by that many `#`.
+    /// True if `text` is at the current place, followed by `hashes` times `#`.
     private func sees(_ text: StaticString, fencedBy hashes: Int) -> Bool {
         guard sees(text) else { return false }
         let start = place + text.utf8CodeUnitCount
@@ -184,21 +186,21 @@ struct SpokenTexts {
     }
 }
 
-/// Which of them are not for the people who use an app.
+/// Decides which texts are not for the users of an app.
 enum UnspokenTexts {
     static let targets: Set = [
         "Tidemark", "TidemarkApp", "TidemarkHealth", "TidemarkHealthSync", "TidemarkImages",
         "TidemarkSync",
     ]
 
-    /// Calls whose texts are for programmers or for a log, and the one that gives a text its key.
+    /// Calls whose texts are for programmers or for a log, and the call that gives a text its key.
     static let calls: Set = [
         "Sentence",
-        // What a programmer did wrong.
+        // A programmer's mistake.
         "precondition", "preconditionFailure", "fatalError", "assert", "assertionFailure",
         // The log.
         "debug", "fault",
-        // An error's detail, for the log: what people read is its sentence.
+        // The detail of an error, for the log. Users read the error's sentence instead.
         "FirestoreError", "RPCStatus", "invalidArgument", "unreachable", "failed", "fail",
         // A type that cannot be encoded or decoded.
         "dataCorruptedError", "corrupted", "refuse", "invalid", "decodingIsNotSupported",
@@ -209,8 +211,9 @@ enum UnspokenTexts {
 
     static let labels: Set = ["debugDescription"]
 
-    /// The others by file, with why they have no key: exactly as many as there are. A text that people read
-    /// becomes a `Sentence`; one that they do not read is counted here, where it can be seen.
+    /// The other texts, by file, with the exact number and the reason for the missing key. A text
+    /// that users read becomes a `Sentence`. A text that they do not read is counted here, where a
+    /// reviewer sees it.
     static let counted: [(why: String, texts: [String: Int])] = [
         (
             "an error's detail, for the log",

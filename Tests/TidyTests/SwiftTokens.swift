@@ -1,12 +1,13 @@
-/// The words and signs of Swift source, without comments and without what strings say.
+/// The words and signs of Swift source, without comments and without the text of strings.
 ///
-/// Just enough of the language to find declarations: not a parser.
+/// The reader knows only the syntax that it needs to find declarations. It is not a parser.
 struct SwiftTokens {
     private let source: [UInt8]
     private var place = 0
     private var tokens: [String] = []
 
-    /// - Returns: Names, single signs and `\n`; a string literal is `""`, a regular expression too.
+    /// - Returns: Names, single signs and `\n`. The token of a string literal is `""`, as is that
+    ///   of a regular expression.
     static func of(_ text: String) -> [String] {
         var reader = SwiftTokens(text)
         reader.read()
@@ -66,7 +67,8 @@ struct SwiftTokens {
         tokens.append(String(decoding: source[start..<min(place, source.count)], as: UTF8.self))
     }
 
-    /// How many `#` stand before the string literal that begins here; nil where none does.
+    /// Returns the number of `#` before the string literal that begins here, or nil if none begins
+    /// here.
     private func hashesOfString() -> Int? {
         let hashes = source[place...].prefix { $0 == UInt8(ascii: "#") }.count
         let quote = place + hashes
@@ -88,7 +90,7 @@ struct SwiftTokens {
         } while depth > 0 && place < source.count
     }
 
-    /// From the first quote to behind the last, with what is interpolated.
+    /// Skips a string from its first quote to its last, with its interpolations.
     private mutating func skipString(hashes: Int) {
         let quotes = sees("\"\"\"") ? "\"\"\"" : "\""
         let fence = String(repeating: "#", count: hashes)

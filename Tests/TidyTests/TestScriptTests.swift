@@ -2,15 +2,15 @@ import Foundation
 import Testing
 import TestSupport
 
-/// `Scripts/swift-tests` with tests of the test's own.
+/// Runs `Scripts/swift-tests` with made-up tests.
 @Suite(.ownThread, .timeLimit(.minutes(2))) struct `The script that runs the tests` {
-    /// As many as it may print beside its results.
+    /// The maximum number of lines that the script may print in addition to the results.
     private static let most = 200
 
     /// - Parameters:
-    ///   - lines: What the tests print, as a line of the shell's.
-    ///   - status: With which they end.
-    /// - Returns: What was printed, and the exit status.
+    ///   - lines: The output of the tests, as a command of the shell.
+    ///   - status: The exit status of the tests.
+    /// - Returns: The output of the script, and its exit status.
     private func run(_ lines: String, status: Int32 = 0) throws -> ScriptRun {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-tests-\(UUID().uuidString)")
@@ -22,7 +22,8 @@ import TestSupport
         let script = folder.appendingPathComponent("Scripts/swift-tests")
         try FileManager.default.copyItem(
             at: Repository.root.appendingPathComponent("Scripts/swift-tests"), to: script)
-        // The histories print nothing, and the compiler says where the tests are: here, itself.
+        // The histories print nothing. The compiler prints the folder of the tests: here, its own
+        // folder.
         let tests = folder.appendingPathComponent("tidemarkPackageTests.xctest")
         let text = """
             #!/bin/bash

@@ -80,7 +80,8 @@ import TestSupport
     }
 }
 
-/// Each rule on lines that break it and lines that do not: a rule that finds nothing shows nothing.
+/// Tests each rule on lines that break it and lines that do not. A rule that never fails proves
+/// nothing.
 @Suite struct `The rules` {
     private func file(_ lines: String..., path: String = "Sources/TidemarkServer/X.swift")
         -> Repository.File

@@ -1,24 +1,26 @@
 import Testing
 import TestSupport
 
-/// How large a type may be, and over how many files it may be spread: state has one owner, and what may
-/// touch it fits on a screen.
+/// Limits the size of a type, and the number of its files. State has one owner, and the code that
+/// may change the state should fit on a screen.
 ///
-/// - A type is counted in one target: the files that declare or extend it there.
-/// - A type that is private to a file is another type than one of the same name elsewhere.
-/// - What only adds functions to a type of another target (`extension String`) or to a protocol shares no
-///   state. Its file counts when other files can use what it adds, and not when all of it is private.
-/// - Stored properties are the variables and constants of a value, in both branches of an `#if`; not what
-///   is static or computed.
+/// - A type is counted per target, over the files that declare or extend the type there.
+/// - A type that is private to a file differs from a type of the same name in another file.
+/// - An extension of a type of another target (`extension String`) or of a protocol shares no
+///   state. Its file counts if other files can use the added members, and not if all of them are
+///   private.
+/// - Stored properties are the variables and constants of a value, in both branches of an `#if`.
+///   Static and computed properties do not count.
 struct TypeShapeRules {
     static let maxFiles = 4
     static let maxStoredProperties = 20
 
-    /// Types that are spread wider than that, with the number of their files. An entry may go, and its
-    /// number may become smaller; there are no new ones.
+    /// Types that exceed the limit, with the number of their files. An entry may be removed, and
+    /// its number may decrease. No entry may be added.
     static let spreadTypes: [String: Int] = [:]
 
-    /// Types with more stored properties than that, with their number. As above.
+    /// Types with more stored properties than the limit, with their number. The same rule applies
+    /// to the entries.
     static let largeTypes: [String: Int] = [:]
 
     private(set) var files: [String: Set<String>] = [:]
@@ -51,7 +53,7 @@ struct TypeShapeRules {
         }
     }
 
-    /// - Parameter known: What may be more than `most` for now.
+    /// - Parameter known: The counts that may exceed `most` for now.
     static func violations(
         _ counts: [String: Int], most: Int, known: [String: Int], _ unit: String
     ) -> [String] {
@@ -96,7 +98,7 @@ struct TypeShapeRules {
     }
 }
 
-/// The rules on made-up sources.
+/// Tests the rules on made-up sources.
 @Suite struct `The rules of types` {
     private func stored(_ body: String) -> Int {
         SourceOutline("struct A {\n" + body + "\n}").parts[0].storedProperties

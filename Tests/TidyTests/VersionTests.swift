@@ -31,12 +31,12 @@ import Testing
         }
     }
 
-    /// The version that an app asks for, as in `from: "1.2.3"`.
+    /// Checks the version in the line that adds the package to an app, as in `from: "1.2.3"`.
     @Test func `stands in each document that shows how to add the package`() throws {
         let number = try number()
         var shown: Set<String> = []
         for file in Repository.files where file.path.hasSuffix(".md") {
-            // A decision is a record of its day.
+            // A decision is a record of its day and keeps the version of that day.
             if file.path.hasPrefix("Decisions/") { continue }
             for line in file.lines where line.contains(".package(url:") {
                 let versions = line.matches(of: /from: "([^"]*)"/).map { String($0.output.1) }

@@ -2,14 +2,14 @@ import Foundation
 import Testing
 import TestSupport
 
-/// `Scripts/check-views` on a repository and with a compiler of the test's own, which says what it is given.
+/// Runs `Scripts/check-views` on a made-up repository, with a compiler that records its arguments.
 @Suite(
     .ownThread, .timeLimit(.minutes(2)),
     .enabled(if: ProcessInfo.processInfo.environment["TIDEMARK_WITHOUT_PYTHON"] == nil))
 struct `The check of the example apps' views` {
     private static let script = "Scripts/check-views"
 
-    /// A folder with one app, its core's module and the stubs.
+    /// A folder with one app, the module of its core, and the stubs.
     private final class Place {
         let root = FileManager.default.temporaryDirectory
             .appending(path: "tidemark-views-\(UUID().uuidString)")
@@ -44,8 +44,8 @@ struct `The check of the example apps' views` {
         }
     }
 
-    /// - Parameter compiler: What the compiler does with the views.
-    /// - Returns: What was printed, what the compiler was given, and the exit status.
+    /// - Parameter compiler: The shell commands that the compiler runs on the views.
+    /// - Returns: The output of the script, the arguments of the compiler, and the exit status.
     private func check(
         views: [String] = ["First", "Deep/Second"], modules: [String] = ["ACore"],
         compiler: String = "exit 0"
@@ -94,7 +94,7 @@ struct `The check of the example apps' views` {
         #expect(empty.given.isEmpty && missing.given.isEmpty)
     }
 
-    /// A block for anything else would be left out, and nothing would be said.
+    /// Without a stub, the compiler would leave out a block without a message.
     @Test func `has a stub of each module that a block of the examples asks for`() throws {
         let text = try String(
             contentsOf: Repository.root.appending(path: Self.script), encoding: .utf8)

@@ -1,7 +1,7 @@
 import Testing
 import TestSupport
 
-/// Compares the texts that people read on a screen with their list, which is there for review.
+/// Compares the texts that users read on a screen with the list of these texts for review.
 @Suite(.ownThread) struct `The visible texts` {
     private static let list = "Documentation/VisibleTexts.txt"
     private static let script = "Scripts/visible-texts"
