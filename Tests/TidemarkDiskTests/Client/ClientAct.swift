@@ -3,20 +3,21 @@ import TidemarkStore
 
 @testable import TidemarkSync
 
-/// One transaction of a client's store, or none.
+/// One transaction of a client's store, or an action without a transaction.
 enum ClientAct {
     case enqueue([Mutation])
-    /// Of the head of the queue.
+    /// Answers the batch at the head of the queue.
     case acknowledge, reject
     case position([UInt8])
-    /// In one dictionary, whose order is that of the rows, for every store that performs it.
+    /// The rows are in one dictionary, so every store that performs the act applies them in the
+    /// same order.
     case event([DocumentPath: RemoteDocument], token: [UInt8])
     case replies([RemoteDocument], record: [UInt8])
     case record([UInt8])
     case read(Query)
     case moveLog
 
-    /// Whether what it did, once it has returned, survives a loss of power.
+    /// True if the act's effect survives a loss of power after the act has returned.
     var isPromised: Bool {
         switch self {
         case .enqueue, .reject, .position: true
@@ -24,7 +25,7 @@ enum ClientAct {
         }
     }
 
-    /// - Parameter step: Counts the acts of a store, as versions and times.
+    /// - Parameter step: The number of the act, used for versions and times.
     func perform(on local: LocalStore, target: Int32, step: Int64) throws {
         let now = Timestamp(microseconds: step)
         switch self {

@@ -1,6 +1,6 @@
 import Testing
 
-/// What a client's store holds after a kill and after a loss of power, at any moment.
+/// Checks the contents of a client's store after a kill and after a loss of power, at any moment.
 @Suite struct ClientPowerLossTests {
     @Test(arguments: DiskSeeds.shares, AtRest.allCases)
     func `what was journalled is there, and nothing by halves`(
@@ -14,14 +14,14 @@ import Testing
             cuts += workload.tally.cuts
             logs += workload.tally.logs
         }
-        // Of 150 lives in a share of 50 seeds.
+        // A share of 50 seeds has 150 rounds.
         let seeds = share.count
         #expect(
             seeds < 10 || losses > seeds / 5 && cuts > seeds && logs > seeds,
             "\(losses) losses, \(cuts) ends in a transaction, \(logs) logs left")
     }
 
-    /// The seeds of a few that find something, which none of them does without the defect.
+    /// Returns how many of a few seeds find a violation. Without the defect, none of them does.
     private func findings(
         _ defect: DiskDefect?, _ atRest: AtRest = .plain, promisesAll: Bool = false
     ) -> Int {

@@ -4,20 +4,21 @@ import TidemarkStore
 
 @testable import TidemarkSync
 
-/// A client's store on a disk that fails at a random moment, and the same store on one that does not,
-/// which says what each transaction makes of its rows.
+/// Runs a client's store on a disk that fails at a random moment, and the same store on a healthy
+/// disk. The healthy store shows the rows after each transaction.
 ///
-/// After the end the store holds what it held after one of its transactions: none is there by halves, and
-/// none without those before it. It is the last that was promised to survive, or a later one.
+/// After the failure, the store holds the rows that it held after one of its transactions. It holds
+/// no transaction in part, and none without the transactions before. It holds every transaction
+/// that was promised to survive.
 final class ClientWorkload {
-    /// What the rounds met, so that a test can say that it met anything.
+    /// Counts the events of the rounds, so a test can check that the events occurred.
     struct Tally {
         var rounds = 0
-        /// In which something not promised was lost.
+        /// The rounds that lost a change without a promise.
         var losses = 0
-        /// That ended inside a transaction.
+        /// The rounds that ended inside a transaction.
         var cuts = 0
-        /// That ended before the log was moved into the file.
+        /// The rounds that ended before the log was moved into the file.
         var logs = 0
     }
 
@@ -26,17 +27,17 @@ final class ClientWorkload {
     private let healthy: URL
     private var dice: Dice
     private let defect: DiskDefect?
-    /// Takes every act for promised.
+    /// Treats every act as promised.
     private let promisesAll: Bool
     private(set) var tally = Tally()
     private var step: Int64 = 0
-    /// What waits in the queue, by number, as far as the app was told.
+    /// The batches in the queue by number, as the app knows them.
     private var told: [Int64: [Mutation]] = [:]
 
     private static let database = try! DatabaseID(project: "disk")
     private static let rounds = 3
     private static let acts = 40
-    /// About as many as forty acts make.
+    /// Forty acts make about as many changes.
     private static let mostChanges = 150
 
     init(
@@ -53,7 +54,7 @@ final class ClientWorkload {
         try Self.templates[atRest]!.get().write(to: URL(fileURLWithPath: disk.path("cache.sqlite")))
     }
 
-    /// - Throws: ``DiskViolation`` for what may not be.
+    /// - Throws: ``DiskViolation`` if the store breaks a rule.
     func run() throws {
         try LossyDisk.mounted {
             for _ in 0..<Self.rounds { try round() }
@@ -65,8 +66,8 @@ final class ClientWorkload {
 
     private struct Life {
         var states: [StoreInspection.Rows] = []
-        /// The first of ``states`` that may be found after a loss of power, and the last that an act has
-        /// returned from.
+        /// The first of ``states`` that a loss of power may leave, and the last state whose act has
+        /// returned.
         var (promised, returned) = (0, 0)
         var target: Int32 = 0
     }
@@ -86,7 +87,7 @@ final class ClientWorkload {
         for _ in 0..<Self.acts where !disk.isOff { try act(store!, twin, &life) }
         tally.rounds += 1
         tally.cuts += disk.isOff ? 1 : 0
-        // A kill keeps all that any act has said.
+        // A kill keeps the changes of every act that has returned.
         let isKill = dice.chance(25)
         disk.defect = nil
         if !disk.isOff { disk.fail(after: 0) }
@@ -107,7 +108,7 @@ final class ClientWorkload {
     private func act(_ store: LocalStore, _ twin: LocalStore, _ life: inout Life) throws {
         step += 1
         var act = ClientAct.random(step, &dice)
-        // Moved without syncs, a log leaves a file that is damaged, and not only behind.
+        // If the log is moved without syncs, the file is damaged, and not only older.
         if case .moveLog = act, defect != nil { act = .read(Query(collectionID: "rooms")) }
         let batch = twin.queue.pending.batches.first
         try act.perform(on: twin, target: life.target, step: step)
@@ -116,7 +117,7 @@ final class ClientWorkload {
             try act.perform(on: store, target: life.target, step: step)
         } catch {
             guard disk.isOff else { throw DiskViolation("\(act) failed by itself: \(error)") }
-            // It may have come to the disk without anybody being told.
+            // The act may have reached the disk although it threw.
             if case .acknowledge = act, let batch { told[batch.id] = nil }
             if case .reject = act, let batch { told[batch.id] = nil }
             return
@@ -127,7 +128,8 @@ final class ClientWorkload {
         default: break
         }
         life.returned = life.states.count - 1
-        // One that changes nothing, such as a refusal in an empty queue, has no transaction to be synced.
+        // An act without a change, such as a rejection with an empty queue, has no transaction to
+        // sync.
         let isChange = life.states.suffix(2).first != life.states.last
         if isChange, act.isPromised || promisesAll { life.promised = life.returned }
     }
@@ -148,7 +150,7 @@ final class ClientWorkload {
             if kept?.mutations != mutations { throw DiskViolation("batch \(id) is lost") }
         }
         try StoreInspection(store: store.store).check()
-        // Those that were told to be gone may be back, as the queue says now.
+        // Batches that were reported as removed may have returned. The queue now lists them.
         told = Dictionary(
             uniqueKeysWithValues: store.queue.pending.batches.map { ($0.id, $0.mutations) })
         try store.store.close()
@@ -191,7 +193,7 @@ final class ClientWorkload {
         try StoreInspection(store: store.store).rows()
     }
 
-    /// So that pages go to the log before their transaction ends.
+    /// Makes the cache small, so SQLite writes pages to the log before their transaction ends.
     private func shrinkMemory(of store: LocalStore) throws {
         try store.store.read { _ = try $0.rows("PRAGMA cache_size = 10") }
     }

@@ -1,6 +1,6 @@
 import Testing
 
-/// What a server holds after a kill and after a loss of power, at any moment.
+/// Checks the contents of a server after a kill and after a loss of power, at any moment.
 @Suite struct ServerPowerLossTests {
     @Test(arguments: DiskSeeds.shares)
     func `what was acknowledged is there, and nothing by halves`(share: Range<UInt64>) throws {

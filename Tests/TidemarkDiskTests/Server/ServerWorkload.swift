@@ -7,15 +7,16 @@ import TidemarkTesting
 
 @testable import TidemarkServer
 
-/// A server on a disk that fails at a random moment, and what its commits make of the documents by a model
-/// of its own.
+/// Runs a server on a disk that fails at a random moment, and a model that applies the same
+/// commits.
 ///
-/// After the end it holds all that was acknowledged, and of the commits that were not, in their order, some
-/// as a whole. What it held at the times of earlier commits is as it was then.
+/// After the failure, the server holds every acknowledged commit. It may also hold the first of the
+/// other commits, each as a whole and in their order. Reads at the times of earlier commits return
+/// the documents of those times.
 final class ServerWorkload {
     struct Tally {
         var cuts = 0
-        /// Rounds in which a commit was there that nobody had been told of.
+        /// The rounds in which the server held a commit without an acknowledgement.
         var untold = 0
         var acknowledged = 0
     }
@@ -28,9 +29,9 @@ final class ServerWorkload {
     private let time = VirtualScheduler()
     private(set) var tally = Tally()
     private var step: Int64 = 0
-    /// What is held for sure.
+    /// The documents that the server must hold.
     private var documents: Documents = [:]
-    /// Of acknowledged commits: what was held then.
+    /// The times of acknowledged commits, with the documents that the server held then.
     private var past: [(time: Timestamp, documents: Documents)] = []
 
     private static let database = try! DatabaseID(project: "disk")
@@ -86,7 +87,7 @@ final class ServerWorkload {
         let running = try start()
         disk.defect = defect
         disk.fail(after: 1 + dice.roll(Self.mostChanges))
-        // After each commit that is under way: what it would make.
+        // The documents after each pending commit.
         var open: [Documents] = []
         for _ in 0..<Self.steps where !disk.isOff {
             time.advance(by: .milliseconds(dice.roll(50) + 1))
@@ -110,9 +111,9 @@ final class ServerWorkload {
         }
     }
 
-    /// Several commits that wait together.
+    /// Sends several commits that the server processes together.
     ///
-    /// - Returns: What those that were not acknowledged would make, one after the other.
+    /// - Returns: The documents after each commit that was not acknowledged, in order.
     private func commit(on running: Running) throws -> [Documents] {
         let commits = (0..<dice.pick([1, 1, 3])).map { _ in
             (0..<dice.pick([1, 2, 8])).map { _ in mutation() }
@@ -259,7 +260,7 @@ final class ServerWorkload {
         }
     }
 
-    /// With indexes that no query has to wish for.
+    /// A new file with indexes, which the queries can use from the start.
     private static let template = Result<Data, any Error> {
         let disk = try LossyDisk(seed: 0)
         let time = VirtualScheduler()

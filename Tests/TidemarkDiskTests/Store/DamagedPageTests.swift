@@ -5,7 +5,8 @@ import TidemarkStore
 
 @testable import TidemarkSync
 
-/// A cache of which one page is noise, or one bit has turned: found, refused or made anew, and never shown.
+/// Damages one page or one bit of a cache. The cache reports an error, refuses to open, or starts a
+/// new file. It never shows damaged data.
 @Suite struct DamagedPageTests {
     static let database = try! DatabaseID(project: "disk")
     private static let page = 4_096
@@ -20,7 +21,7 @@ import TidemarkStore
             ], createTime: time, updateTime: time)
     }
 
-    /// Turns a bit, or puts random bytes in the place of a page.
+    /// Flips a bit, or replaces a page with random bytes.
     static func damage(_ bytes: inout Data, _ dice: inout Dice) {
         if dice.chance(50) {
             bytes[dice.roll(bytes.count)] ^= 1 << UInt8(dice.roll(8))
@@ -108,7 +109,8 @@ extension DamagedPageTests {
         var tally = Tally()
         for seed in UInt64(0)..<120 { try look(seed, &tally) }
         #expect(tally.wrong.isEmpty, "\(tally.wrong.count): \(tally.wrong.prefix(10))")
-        // Both ways out are met: errors of single reads, and a new file with the queue of the old one.
+        // Both outcomes occur: errors of single reads, and a file that is refused or replaced by a
+        // new file.
         #expect(tally.found > 10 && tally.renewed + tally.refused > 0)
     }
 
@@ -124,7 +126,7 @@ extension DamagedPageTests {
             try LocalStore(.file(path), database: Self.database)
         }
         #expect(error?.recovery == .rebuild)
-        // What an app does: the file is set aside, and a new one made.
+        // An app does the same: the damaged file is renamed, and a new file replaces it.
         let renewed = try LocalStore.opening(
             .file(path), database: Self.database, user: nil, fault: nil)
         #expect(try renewed.documents.document(at: Self.documents[0].path).isFound == false)

@@ -4,19 +4,21 @@ import TidemarkModel
 
 @testable import TidemarkStore
 
-/// Bits that turn, noise, pages of zeros and pages in another's place, in a store's file and in its log,
-/// while it is closed and while it is open: each is found, or what is read is what was written.
+/// Damages the file or the log of a store, while the store is closed or open: flipped bits, random
+/// bytes, pages of zeros, and swapped pages. The store reports each damage, or reads the data that
+/// was written.
 @Suite struct DamagedStoreTests {
     private static let database = try! DatabaseID(project: "disk")
     private static let room = FieldPath(name: "n")
     private static let documents = 90
     private static let transactions = 6
-    /// Of the file, and as many of the log; more where more seeds are asked for.
+    /// The number of damages of the file, and of the log. The number grows with the number of
+    /// seeds.
     private static let damages = max(UInt64(500), DiskSeeds.all.upperBound)
 
     fileprivate typealias Rows = [Int: EncodedFields]
 
-    /// What a store was after each transaction, and the files after the last.
+    /// The rows of a store after each transaction, and the files after the last.
     private struct Written {
         var states: [Rows] = [[:]]
         var file = Data()
@@ -35,7 +37,7 @@ import TidemarkModel
         ])
     }
 
-    /// - Parameter moves: Whether the log is moved into the file after a transaction.
+    /// - Parameter moves: Returns true if the log moves into the file after a transaction.
     private static func fill(
         _ store: DocumentStore, moves: (Int) -> Bool
     ) throws -> [Rows] {
@@ -68,7 +70,7 @@ import TidemarkModel
             (atRest, Result { try write(atRest) })
         })
 
-    /// Half of the transactions are in the file, and half in the log that a kill has left.
+    /// Writes half of the transactions to the file, and half to the log, as after a kill.
     private static func write(_ atRest: AtRest) throws -> Written {
         let disk = try LossyDisk(seed: 0)
         let path = disk.path("store.sqlite")
@@ -81,7 +83,7 @@ import TidemarkModel
         return written
     }
 
-    /// Each document by its name, and all by the index.
+    /// Reads each document by name, and all documents by the index.
     private static func read(_ store: DocumentStore) throws -> Rows {
         var rows: Rows = [:]
         try store.read { transaction in
@@ -146,8 +148,8 @@ extension DamagedStoreTests {
         }
     }
 
-    /// What only an encrypted file finds in every case: the end is gone, or two pages of the log have changed
-    /// their places, with their headers.
+    /// Makes a damage that only an encrypted file always detects: the end is cut off, or two frames
+    /// of the log are swapped with their headers.
     private static func damageSealed(_ bytes: inout Data, _ dice: inout Dice, _ isLog: Bool) {
         let frames = (bytes.count - SealedFrames.logHeader) / SealedFrames.size
         guard isLog, dice.chance(50), frames > 1 else {
@@ -161,7 +163,7 @@ extension DamagedStoreTests {
         bytes.replaceSubrange(places[1], with: kept[0])
     }
 
-    /// A store that finds its files damaged.
+    /// Damages the files before a store opens them.
     private func reopened(
         _ seed: UInt64, _ atRest: AtRest, isLog: Bool, _ tally: inout Tally
     ) throws {
@@ -179,12 +181,12 @@ extension DamagedStoreTests {
         try log.write(to: URL(fileURLWithPath: path + "-wal"))
         tally.count("seed \(seed)") {
             let rows = try Self.read(try DocumentStore(.file(path), key: atRest.key))
-            // SQLite ends a log where it is damaged, as after a loss of power.
+            // SQLite ends a log at its damage, as after a loss of power.
             return isLog ? written.states.contains(rows) : rows == written.states.last
         }
     }
 
-    /// A store whose files the disk changes while it has them open.
+    /// Damages the files while a store has them open.
     private func beneath(
         _ seed: UInt64, _ atRest: AtRest, isLog: Bool, _ tally: inout Tally
     ) throws {
@@ -227,7 +229,8 @@ extension DamagedStoreTests {
         let tally = try play(0..<Self.damages, atRest, isLog: isLog)
         #expect(tally.shown.isEmpty, "\(tally.shown.count): \(tally.shown.prefix(5))")
         #expect(tally.found + tally.harmless == Int(Self.damages))
-        // In a log that is read again after a kill, most is behind the end that the damage makes.
+        // SQLite ends a damaged log at the damage. After a kill it does not read the rest, so much
+        // of the damage is harmless.
         #expect(tally.found > Int(Self.damages) / (isLog ? 10 : 3), "found \(tally.found)")
         #expect(tally.harmless > 0)
     }

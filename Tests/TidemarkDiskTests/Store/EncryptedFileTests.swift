@@ -6,11 +6,12 @@ import TidemarkTesting
 @testable import TidemarkStore
 @testable import TidemarkSync
 
-/// What lies on the disk of an encrypted client: nothing that anybody has written.
+/// Checks that the files of an encrypted client contain no text that a user wrote.
 @Suite struct EncryptedFileTests {
     private static let database = try! DatabaseID(project: "disk")
 
-    /// What is written, and then looked for: in ids, names of fields, values and writes that wait.
+    /// The texts that are written and then searched for: ids, field names, values and pending
+    /// writes.
     private struct Texts {
         var collection: String
         var documents: [(id: String, field: String, value: String)] = []
@@ -36,7 +37,7 @@ import TidemarkTesting
             }
         }
 
-        /// A long text lies in pieces: its beginning is looked for.
+        /// The first bytes of each text. The file splits a long text into pieces.
         var all: [Data] {
             let texts =
                 [collection] + documents.flatMap { [$0.id, $0.field, $0.value] }
@@ -71,7 +72,7 @@ import TidemarkTesting
                     IndexDefinition(collectionID: texts.collection, fields: [.init(field)]))
             }
         }
-        // A transaction that writes pages to the log before it ends, and is undone.
+        // This transaction writes pages to the log before it ends, and is rolled back.
         struct Undone: Error {}
         try? store.store.write { transaction in
             _ = try transaction.rows("PRAGMA cache_size = 10")
@@ -80,7 +81,7 @@ import TidemarkTesting
         }
     }
 
-    /// How many of the texts are in any file of the folder.
+    /// Returns the number of texts that any file of the folder contains.
     private func found(_ texts: Texts, in folder: String) throws -> Int {
         let names = try FileManager.default.subpathsOfDirectory(atPath: folder)
         let files = try names.map { try Data(contentsOf: URL(fileURLWithPath: folder + "/" + $0)) }
@@ -97,7 +98,8 @@ import TidemarkTesting
         let path = disk.path("cache.sqlite")
         let store = try LocalStore(.file(path), database: Self.database, key: atRest.key)
         try write(texts, to: store)
-        // As a kill leaves them, with a log; then with half of it moved; then closed.
+        // The first check sees the files and the log as after a kill. The next checks follow a move
+        // of the log, and the close.
         let due = atRest == .plain ? texts.all.count : 0
         #expect(try found(texts, in: disk.folder) == due)
         store.store.moveLog()
@@ -164,7 +166,7 @@ extension EncryptedFileTests {
         #expect(store.queue.pending.batches.count == 1)
     }
 
-    /// Version 2 derived keys without HKDF; version 4 does not exist yet.
+    /// Version 2 derived keys without HKDF. Version 4 does not exist yet.
     @Test(arguments: [(UInt8(2), StoreError.olderEncryption), (4, .newerSchema)])
     func `an intact header of another version is told from damage, and loses nothing`(
         version: UInt8, error: StoreError
@@ -196,7 +198,7 @@ extension EncryptedFileTests {
             bytes[bit / 8] ^= 1 << UInt8(bit % 8)
             try bytes.write(to: URL(fileURLWithPath: path))
             do {
-                // The marker alone is not needed.
+                // The file opens without its marker.
                 _ = try DocumentStore(
                     .file(path), migrations: LocalSchema.migrations, key: AtRest.encrypted.key)
                 #expect(bit < 32)
@@ -212,7 +214,7 @@ extension EncryptedFileTests {
             Set(stride(from: 0, to: file.count, by: 16).map { file[$0..<$0 + 16] })
         }
         #expect(pages[0].isDisjoint(with: pages[1]))
-        // No two blocks are the same, of pages of zeros either.
+        // No two blocks are equal, not even in pages of zeros.
         #expect(pages[0].count == files[0].count / 16)
     }
 
@@ -220,10 +222,10 @@ extension EncryptedFileTests {
         let disk = try LossyDisk(seed: 0)
         let path = disk.path("cache.sqlite")
         var bytes = try made(.encrypted, at: path)
-        // In page 1, which says where tables begin.
+        // The damage is in page 1, which lists where tables begin.
         bytes[2_000] ^= 1
         try bytes.write(to: URL(fileURLWithPath: path))
-        // Given once, to find the damage, and not a second time.
+        // The key is available once, to find the damage, and then no longer.
         let calls = Calls()
         #expect(throws: StoreError.keyUnavailable(detail: "Locked()")) {
             try LocalStore.opening(

@@ -6,8 +6,8 @@ import TidemarkSync
 
 @testable import TidemarkStore
 
-/// The key of a file is changed, or a file is encrypted that was not, and the power fails at one of the
-/// writes of that: the file has the old key or the new one, and all that it had.
+/// Changes the key of a file, or encrypts a plain file, while the power fails at one of the writes.
+/// Afterwards, the file has the old key or the new key, and all its data.
 @Suite struct KeyChangeTests {
     private static let database = try! DatabaseID(project: "disk")
     private static let documents = 40
@@ -32,7 +32,7 @@ import TidemarkSync
         ])
     }
 
-    /// As a kill leaves it: half of it in the file, and half in the log.
+    /// Returns the files as a kill leaves them: half of the data in the file, and half in the log.
     private static func files(_ atRest: AtRest) throws -> Files {
         let disk = try LossyDisk(seed: 0)
         let store = try DocumentStore(.file(disk.path("store.sqlite")), key: atRest.key)
@@ -77,7 +77,8 @@ import TidemarkSync
         try DocumentStore.changeKey(of: path, migrations: [], from: atRest.key, to: newKey)
     }
 
-    /// - Returns: How many changes of the disk it would take, and whether the file has the new key.
+    /// - Returns: The number of disk changes that the whole operation takes, and whether the file
+    ///   has the new key.
     private func cut(
         _ files: Files, _ atRest: AtRest, after changes: Int
     ) throws -> (all: Int, isNew: Bool) {
@@ -106,7 +107,7 @@ import TidemarkSync
                     }
                     try Self.check(path, atRest.key)
                 }
-                // The next start finishes it, over what was left.
+                // The next start finishes the change despite the leftover files.
                 try Self.change(path, atRest)
                 try Self.check(path, Self.newKey)
                 #expect(throws: atRest == .plain ? StoreError.keyMissing : .wrongKey) {

@@ -3,23 +3,23 @@ import Testing
 import TidemarkModel
 import TidemarkStore
 
-/// What was synced survives a loss of power at any moment. What was not is there transaction by transaction:
-/// the store is one of those that it was since its last sync.
+/// Checks that synced data survives a loss of power at any moment. Other transactions survive in
+/// order: the store has one of its states since the last sync.
 @Suite struct PowerLossTests {
     private static let database = try! DatabaseID(project: "disk")
     private static let documents = 60
 
-    /// The `n` of each document, by its number.
+    /// The value of `n` in each document, by the document's number.
     fileprivate typealias Rows = [Int: Int64]
 
     fileprivate struct Workload {
         let disk: LossyDisk
         let atRest: AtRest
         var dice: Dice
-        /// The states since the last sync, that one included, oldest first.
+        /// The states since the last sync, oldest first. The first is the state at that sync.
         var states: [Rows] = [[:]]
         var losses = 0
-        /// How many of them found less than everything that was written.
+        /// The number of losses after which some written data was missing.
         var forgot = 0
 
         init(seed: UInt64, _ atRest: AtRest) throws {
@@ -76,7 +76,7 @@ import TidemarkStore
 }
 
 extension PowerLossTests.Workload {
-    /// The file, with an index, all of it synced.
+    /// Creates the file, with an index, and syncs it.
     mutating func make(in database: DatabaseID) throws {
         let store = try open()
         try store.write(.disk) { transaction in
@@ -87,7 +87,7 @@ extension PowerLossTests.Workload {
         try store.close()
     }
 
-    /// Transactions until the power fails, and what is found then.
+    /// Runs transactions until the power fails, and checks the state afterwards.
     mutating func round(in database: DatabaseID, _ documents: Int) throws {
         let store = try open()
         disk.fail(after: dice.roll(150))
@@ -101,13 +101,14 @@ extension PowerLossTests.Workload {
         try look(in: database, documents)
     }
 
-    /// - Returns: Whether the disk still works.
+    /// - Returns: True if the disk still works.
     private mutating func write(
         _ store: DocumentStore, _ number: Int64, _ database: DatabaseID, _ documents: Int
     ) -> Bool {
         let isSynced = dice.chance(30)
         var rows = states.last!
-        // A transaction that changes nothing has no end in the log, and syncs nothing before it.
+        // A transaction without a change writes no commit to the log, and syncs no earlier
+        // transaction.
         var isEmpty = true
         do {
             try store.write(isSynced ? .disk : .process) { transaction in
@@ -126,7 +127,7 @@ extension PowerLossTests.Workload {
                 }
             }
         } catch {
-            // It may have come to the disk before that failed.
+            // The transaction may have reached the disk before the error.
             states.append(rows)
             return false
         }

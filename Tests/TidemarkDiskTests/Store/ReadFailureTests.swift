@@ -7,7 +7,8 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-/// A disk that cannot read at one moment: an error, nothing wrong, and all as before once it reads again.
+/// Lets one read of the disk fail. The store reports an error, returns no wrong data, and works as
+/// before when the disk reads again.
 @Suite struct ReadFailureTests {
     private static let database = try! DatabaseID(project: "disk")
     private static let count = 120
@@ -53,7 +54,7 @@ import TidemarkTesting
             let due = try store.documents.run(query)
             var failures = 0
             for reads in 0..<200 {
-                // Nothing is in memory.
+                // The reopened store has no pages in memory.
                 try store.close()
                 store = try LocalStore(place, database: Self.database)
                 disk.readsBeforeFailure = reads

@@ -6,12 +6,13 @@ import TidemarkStore
 @testable import TidemarkServer
 @testable import TidemarkSync
 
-/// A file of an older schema, or none, is opened, and the power fails at one of the writes that bring it to
-/// today's.
+/// Opens a new file, or a file of an older schema, while the power fails at one of the writes that
+/// migrate the schema.
 @Suite struct SchemaStepTests {
     private static let database = try! DatabaseID(project: "disk")
     private static let documents = 30
-    /// Of the writes, one in so many is the last; all where more seeds are asked for.
+    /// The interval between the changes at which the power fails. With many seeds, it fails at
+    /// every change.
     private static let stride = DiskSeeds.all.count > 1_000 ? 1 : 5
 
     private static let mutations = [
@@ -25,11 +26,11 @@ import TidemarkStore
         ])
     }
 
-    /// A file as it was once, with documents and writes that wait.
+    /// Makes a file of an earlier version, with documents and pending writes.
     private func makeOld(_ migrations: [StoreMigration], at path: String) throws {
         let store = try DocumentStore(.file(path), migrations: migrations)
         try store.write { transaction in
-            // The table of migrations had another name.
+            // The table of migrations used to have another name.
             try transaction.execute("ALTER TABLE migration RENAME TO grdb_migrations")
             try transaction.execute(
                 "ALTER TABLE grdb_migrations RENAME COLUMN name TO identifier")
@@ -45,7 +46,7 @@ import TidemarkStore
                         readTime: time))
             }
             guard migrations.contains(where: { $0.name.hasPrefix("sync") }) else { return }
-            // Since this step a batch says whose it is.
+            // Since this step, a batch names its user.
             let isOwned = migrations.contains { $0.name == "sync 7 batch numbers" }
             for number in 1...5 {
                 try transaction.execute(
@@ -61,9 +62,9 @@ import TidemarkStore
         try store.close()
     }
 
-    /// Opens it with the power failing after so many changes of the disk, and again.
+    /// Opens the file with a power failure after `changes` disk changes, and then opens it again.
     ///
-    /// - Returns: How many it would take.
+    /// - Returns: The number of changes until the file was open or the power failed.
     private func cut(
         _ old: Data?, after changes: Int, _ open: (String) throws -> DocumentStore,
         _ check: (String) throws -> Void
@@ -75,7 +76,7 @@ import TidemarkStore
             disk.fail(after: changes)
             let opened = try? open(path)
             let count = disk.changes
-            // Whoever opened it before the end has it all.
+            // The power fails now at the latest.
             if !disk.isOff { disk.fail(after: 0) }
             try? opened?.close()
             if changes.isMultiple(of: 3) {
@@ -106,7 +107,7 @@ import TidemarkStore
         _ check: (String) throws -> Void = { _ in }
     ) throws {
         let all = try cut(old, after: .max, open, check)
-        // As few where today's schema is there already: each of them, then.
+        // A file with today's schema needs few changes. The test then tries each of them.
         #expect(all > 3)
         for changes in Swift.stride(from: 0, to: all, by: all < 10 ? 1 : Self.stride) {
             do { _ = try cut(old, after: changes, open, check) } catch {

@@ -4,8 +4,9 @@ import TidemarkModel
 
 @testable import TidemarkStore
 
-/// Random transactions on a store whose cache is a few pages, so that pages go to the log before their transaction
-/// ends. Transactions are undone; the log is moved; the process is killed. What is read is what a dictionary holds.
+/// Runs random transactions on a store with a cache of a few pages, so pages go to the log before
+/// their transaction ends. Some transactions are rolled back, the log is moved, and the process is
+/// killed. The test compares the rows with a dictionary.
 @Suite struct SealedLogTests {
     private typealias Rows = [Int64: [UInt8]]
     private struct Undone: Error {}
@@ -33,7 +34,7 @@ import TidemarkModel
         for _ in 0..<count { try change(&rows, transaction, &dice) }
     }
 
-    /// Long rows behind the others, which go to pages that nobody reads before.
+    /// Adds long rows at the end. They go to pages that no read has loaded before.
     private static func append(
         _ count: Int, _ rows: inout Rows, _ transaction: StoreTransaction, _ dice: inout Dice
     ) throws {
@@ -54,7 +55,7 @@ import TidemarkModel
             .file(path), tuning: DocumentStore.Tuning(cacheKibibytes: 40), key: atRest.key)
     }
 
-    /// A store without a row, and what plays with it.
+    /// A store that starts without rows, and the state of the test.
     private struct Played {
         var dice: Dice
         var rows: Rows = [:]
@@ -74,7 +75,7 @@ import TidemarkModel
 
         func copy() throws -> StoreCopy { try StoreCopy(of: disk.path("store.sqlite")) }
 
-        /// Compares with what a kill would leave.
+        /// Compares the rows with the rows that a kill would leave.
         func expectAfterKill(_ comment: Comment) throws {
             let copy = try copy()
             #expect(!copy.isOutdated)
@@ -103,7 +104,8 @@ import TidemarkModel
                 }
                 played.rows = changed
             } catch is Undone {}
-            // Before anything else has SQLite look at the log, for which what is kept would be written.
+            // This check must come before SQLite next reads the log, because that read writes the
+            // kept frames.
             if played.dice.chance(20) { try played.expectAfterKill("round \(round)") }
             #expect(try Self.read(played.store) == played.rows, "round \(round)")
             if played.dice.chance(20) { played.store.moveLog() }
@@ -111,9 +113,9 @@ import TidemarkModel
         }
     }
 
-    /// The store has no savepoints, but SQLite undoes a statement in the same way. The changes before the savepoint are
-    /// there so that a page was written to the log twice: where that comes only after it, SQLite 3.40 itself
-    /// leaves headers in the log that end it.
+    /// The store has no savepoints, but SQLite rolls a statement back in the same way. The changes
+    /// before the savepoint write a page to the log twice. If a page reaches the log only after the
+    /// savepoint, SQLite 3.40 itself leaves headers that end the log.
     @Test(arguments: UInt64(0)..<6, AtRest.allCases)
     func `what was written before an undone part of a transaction stays`(
         seed: UInt64, atRest: AtRest
@@ -137,7 +139,7 @@ import TidemarkModel
         }
     }
 
-    /// The last rows are read ahead by a scan of all, and then changed.
+    /// A scan of all rows reads the last rows ahead. The test then changes those rows.
     @Test(arguments: AtRest.allCases)
     func `what was read ahead is read again where the log was moved over it`(
         atRest: AtRest
@@ -156,7 +158,7 @@ import TidemarkModel
                 }
             }
             store.moveLog()
-            // Until the log begins anew, SQLite reads what is in it.
+            // Until the log restarts, SQLite reads its frames.
             try store.write { try $0.execute("UPDATE row SET id = id WHERE id = 0") }
             for id in changed.reversed() {
                 let found = try store.read {

@@ -3,8 +3,8 @@ import Testing
 import TidemarkModel
 import TidemarkStore
 
-/// A transaction that is larger than SQLite's memory for pages writes some of them to the log before it
-/// ends; a kill then leaves them there.
+/// Checks a transaction that is larger than SQLite's cache: it writes some pages to the log before
+/// it ends, and a kill leaves those pages in the log.
 @Suite struct SpillTests {
     private struct Killed: Error {}
 
@@ -53,7 +53,7 @@ import TidemarkStore
                 #expect(throws: Killed.self) {
                     try store.write { transaction in
                         try put(300, round: round + 100, transaction, &dice)
-                        // From here on nothing comes to the disk.
+                        // From this point, no change reaches the disk.
                         disk.fail(after: 0)
                         throw Killed()
                     }

@@ -6,7 +6,7 @@ import TidemarkModel
 @testable import TidemarkStore
 @testable import TidemarkSync
 
-/// What processes leave for the one that holds a cache, on the disk.
+/// Checks the messages on disk that processes leave for the holder of a cache.
 @Suite struct StoreInboxTests {
     private static let database = try! DatabaseID(project: "disk")
     private static let text = "in the kitchen"
@@ -60,7 +60,7 @@ import TidemarkModel
         #expect(inbox.contents() == StoreInbox.Contents())
     }
 
-    /// Longer than a page, up to about as long as a message may be.
+    /// The lengths range from a page to about the limit of a message.
     @Test(arguments: AtRest.allCases, [4_096, 4_097, 100_000, 15 << 20])
     func `a long message is read as it was written`(atRest: AtRest, length: Int) throws {
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -80,7 +80,7 @@ import TidemarkModel
             var changed = whole
             changed[place] ^= 0x10
             try changed.write(to: file("a"))
-            // Of an encrypted one, four bytes say only what kind of file it is.
+            // In an encrypted message, four bytes only state the kind of the file.
             let read = try? inbox.message("a")
             #expect(
                 read == nil
@@ -133,7 +133,8 @@ import TidemarkModel
         try local.close()
     }
 
-    /// More than are known to be queued, each time with the disk failing before some are removed.
+    /// There are more messages than the store remembers as queued. In each round, the disk fails
+    /// before some messages are removed.
     @Test func `no message is queued twice, however many wait`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let count = SharedBatches.most + SharedBatches.most / 2

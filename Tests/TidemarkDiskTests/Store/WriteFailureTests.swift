@@ -3,12 +3,13 @@ import Testing
 import TidemarkModel
 import TidemarkStore
 
-/// A disk that cannot write at one moment, and can afterwards: a transaction has failed or is there, and what failed
-/// in a move of the log is moved later.
+/// Lets some writes of the disk fail, after which the disk works again. A transaction either fails
+/// or is stored, and a later move of the log repeats the failed writes.
 @Suite struct WriteFailureTests {
     private typealias Rows = [Int64: [UInt8]]
 
-    /// Transactions of some 120 pages, in a cache of fifty, and moves of the log between them.
+    /// A store with a cache of fifty pages, for transactions of about 120 pages and moves of the
+    /// log.
     private struct Played {
         var store: DocumentStore
         var rows: Rows = [:]
@@ -69,9 +70,10 @@ import TidemarkStore
     }
 
     /// - Parameters:
-    ///   - count: After so many writes of a part one fails.
-    ///   - failsOn: Whether those after it fail as well, to the end of the part.
-    /// - Returns: How many writes of the part there were before one failed, and what failed.
+    ///   - count: The number of writes of a part before a write fails.
+    ///   - failsOn: True if the later writes of the part fail too.
+    /// - Returns: The number of writes before the failure, of failed writes, and of failed
+    ///   transactions.
     private static func play(
         _ part: Part, _ atRest: AtRest, failingAfter count: Int, failsOn: Bool
     ) throws -> (writes: Int, failedWrites: Int, failedTransactions: Int) {
@@ -95,7 +97,7 @@ import TidemarkStore
         let copy = try DocumentStore(.file(killed.path), key: atRest.key)
         #expect(try played.read(copy) == played.rows, "write \(count), after a kill")
         #expect(try played.read(played.store) == played.rows, "write \(count)")
-        // What the move has left undone, the next one does before the log begins anew.
+        // The next move does the rest of the failed move before the log restarts.
         try played.change(3)
         try played.store.close()
         let opened = try DocumentStore(.file(path), key: atRest.key)

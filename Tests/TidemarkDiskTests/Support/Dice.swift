@@ -9,7 +9,8 @@ extension SeededRandom {
     mutating func pick<T>(_ values: [T]) -> T { values[roll(values.count)] }
 }
 
-/// The seeds that the tests here play: as `TIDEMARK_DISK_SEEDS` says, `17` or `0..<200`, or the usual ones.
+/// The seeds that these tests use. `TIDEMARK_DISK_SEEDS` replaces the default with a seed, such as
+/// `17`, or a range, such as `0..<200`.
 enum DiskSeeds {
     static let all: Range<UInt64> = {
         guard let text = ProcessInfo.processInfo.environment["TIDEMARK_DISK_SEEDS"] else {
@@ -29,7 +30,7 @@ enum DiskSeeds {
     }
 }
 
-/// Something that may not be found on a disk, and was.
+/// Reports a state of a disk that must not occur.
 struct DiskViolation: Error, CustomStringConvertible {
     let description: String
 

@@ -1,11 +1,11 @@
-/// A file as a ``LossyDisk`` has it.
+/// A file of a ``LossyDisk``.
 final class DiskFile {
     enum Change {
         case write(Int, [UInt8])
         case truncate(Int)
     }
 
-    /// What a loss of power leaves in any case.
+    /// The bytes that every loss of power keeps.
     var synced: [UInt8]
     private var changes: [Change] = []
 
@@ -15,20 +15,20 @@ final class DiskFile {
 
     func forgetChanges() { changes = [] }
 
-    /// With all changes.
+    /// The bytes with all changes.
     var written: [UInt8] {
         var bytes = synced
         for change in changes { bytes.apply(change) }
         return bytes
     }
 
-    /// - Parameter last: How many of the last changes wait on.
+    /// - Parameter last: The number of last changes that stay unsynced.
     func sync(but last: Int) {
         for change in changes.dropLast(last) { synced.apply(change) }
         changes = Array(changes.suffix(last))
     }
 
-    /// Makes what is found after a loss what is synced.
+    /// Applies to `synced` the unsynced changes that survive a loss of power.
     func loseUnsynced(_ fate: Fate, _ dice: inout Dice) {
         let (kept, torn) = fate.keeps(changes.count, &dice)
         for (place, change) in changes.enumerated() {
@@ -43,7 +43,7 @@ final class DiskFile {
         changes = []
     }
 
-    /// Of a write, its beginning.
+    /// Applies only the beginning of a write.
     private func tear(_ change: Change, _ dice: inout Dice) {
         guard case .write(let offset, let bytes) = change else { return }
         synced.apply(.write(offset, Array(bytes.prefix(dice.roll(bytes.count + 1)))))
@@ -51,12 +51,12 @@ final class DiskFile {
 
     private static let sector = 512
 
-    /// Of a write, any of its sectors, in any order.
+    /// Applies a random choice of the sectors of a write.
     private func keepSectors(of change: Change, _ dice: inout Dice) {
         guard case .write(let offset, let bytes) = change else { return }
         var start = 0
         while start < bytes.count {
-            // Sectors of the file, of which the write may have a part.
+            // The write may cover only a part of a sector of the file.
             let end = min(bytes.count, start + Self.sector - (offset + start) % Self.sector)
             if dice.chance(50) {
                 synced.apply(.write(offset + start, Array(bytes[start..<end])))
@@ -82,21 +82,22 @@ extension [UInt8] {
     }
 }
 
-/// How a loss of power treats what was not synced.
+/// Decides what a loss of power does with unsynced changes.
 struct Fate {
     private enum Kind: CaseIterable {
-        /// The cases that most tests would forget: all is lost, all is there.
+        /// Every change is lost, or none is. Most tests would forget these cases.
         case nothing, everything
-        /// What was written first, and a part of the next.
+        /// The first changes survive, and a part of the next.
         case beginning
-        /// Any of it.
+        /// Any of the changes survive.
         case some
-        /// Any sectors of it.
+        /// Any of the changes survive, and any sectors of the others.
         case sectors
     }
 
     private let kind: Kind
-    /// Of files that were made or deleted since the folder was synced; nil for any.
+    /// True if files that were created or deleted since the last sync of the folder stay so. Nil
+    /// decides for each file at random.
     let keepsNames: Bool?
 
     init(_ dice: inout Dice) {
@@ -110,7 +111,7 @@ struct Fate {
 
     var tearsSectors: Bool { kind == .sectors }
 
-    /// Which of a number of changes are there as a whole, and which one in part.
+    /// Decides which of `count` changes survive as a whole, and which change survives in part.
     func keeps(
         _ count: Int, _ dice: inout Dice
     ) -> (kept: (Int, inout Dice) -> Bool, torn: Int?) {

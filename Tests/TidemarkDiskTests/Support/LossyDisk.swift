@@ -4,32 +4,33 @@ import Synchronization
 import TidemarkModel
 import TidemarkStore
 
-/// A disk in one folder that keeps apart what was written and what was synced, and at a loss of power
-/// forgets any of the former.
+/// A disk in one folder that distinguishes written data from synced data. A loss of power may drop
+/// any data that was not synced.
 ///
-/// Files are written as usual, so that the process that wrote them reads what it wrote. Beside them stands
-/// what would be found after a loss: of each file the bytes of its last sync and every change since, and the
-/// names that the folder had when it was last synced.
-// @unchecked: used within the lock of the one store that has files here, and by its test between two
-// calls of that.
+/// Files are written as usual, so the process that wrote them reads its own writes. In addition,
+/// the disk records the data for a loss of power: the bytes of each file at its last sync, every
+/// change since, and the names in the folder at its last sync.
+// @unchecked: the lock of the only store with files here protects its calls. The test calls between
+// two calls of the store.
 final class LossyDisk: @unchecked Sendable {
     let folder: String
     private var entries: [String: DiskFile] = [:]
     private var syncedEntries: [String: DiskFile] = [:]
-    /// Calls that change something, since the last start.
+    /// The number of changing calls since the last start.
     private(set) var changes = 0
-    /// After how many of them the power fails; nil for never.
+    /// The number of changes after which the power fails, or nil if the power never fails.
     private var end: Int?
     private(set) var isOff = false
-    /// How many more reads of a database succeed before one fails; nil for all.
+    /// The number of reads of a database before a read fails, or nil if no read fails.
     var readsBeforeFailure: Int?
     private(set) var failedReads = 0
-    /// How many more writes to any file succeed before one fails and writes a part; nil for all.
+    /// The number of writes to any file before a write fails and writes only a part, or nil if no
+    /// write fails.
     var writesBeforeFailure: Int?
-    /// Whether those after it fail as well, until ``writesBeforeFailure`` is nil.
+    /// True if the later writes fail too, until ``writesBeforeFailure`` is nil.
     var failsOn = false
     private(set) var failedWrites = 0
-    /// What is planted.
+    /// The planted defect.
     var defect: DiskDefect?
     private var dice: Dice
 
@@ -50,7 +51,7 @@ final class LossyDisk: @unchecked Sendable {
 
     func path(_ name: String) -> String { folder + "/" + name }
 
-    /// Runs `body` with stores that it opens on disks like this one.
+    /// Runs `body`, which opens its stores on disks like this one.
     static func mounted<T>(_ body: () throws -> T) throws -> T {
         guard let name = LossyLayer.name else { throw DiskViolation("SQLite takes no layer") }
         return try StoreLayer.$name.withValue(name, operation: body)
@@ -58,19 +59,20 @@ final class LossyDisk: @unchecked Sendable {
 
     // MARK: The end, and what comes after it
 
-    /// - Parameter changes: How many are made before everything fails.
+    /// - Parameter changes: The number of changes that succeed before everything fails.
     func fail(after changes: Int) {
         self.changes = 0
         end = changes
     }
 
-    /// To be called once nobody has a file open: what a kill leaves, which is all that was written.
+    /// Restarts the disk with all written data, as after a kill. No process may have a file open.
     func restartAfterKill() {
         for file in entries.values { file.synced = file.written }
         restart()
     }
 
-    /// To be called once nobody has a file open: what a loss of power leaves.
+    /// Restarts the disk with the data that a loss of power leaves. No process may have a file
+    /// open.
     func restartAfterPowerLoss() throws {
         let fate = Fate(&dice)
         var left: [String: DiskFile] = [:]
@@ -105,11 +107,11 @@ final class LossyDisk: @unchecked Sendable {
     }
 }
 
-/// A defect of the way to the disk, which a test of what survives has to see.
+/// A defect between a store and the disk, which a test of a crash must detect.
 enum DiskDefect {
-    /// A sync says that it is done, and nothing is.
+    /// A sync reports success without syncing.
     case syncsNothing
-    /// The last piece that was written waits for the next one, over a sync.
+    /// A sync leaves the last write unsynced until the next sync.
     case keepsLastPieceBack
 }
 
@@ -126,7 +128,7 @@ extension LossyDisk {
 
     enum Step { case done, refused, cut }
 
-    /// Counts a change that is about to be made.
+    /// Counts a change before it is made.
     private func step() -> Step {
         if isOff { return .refused }
         changes += 1
@@ -135,7 +137,7 @@ extension LossyDisk {
         return .cut
     }
 
-    /// - Parameter isMade: Whether the file is made by that.
+    /// - Parameter isMade: True if the call creates the file.
     func open(_ path: String, isMade: Bool) -> DiskFile? {
         if isMade, step() != .done { return nil }
         if isOff { return nil }
@@ -149,7 +151,7 @@ extension LossyDisk {
 
     func mayDelete() -> Bool { step() == .done }
 
-    /// Puts a file in the place of another one: its name, and then the folder that is synced.
+    /// Replaces one file with another: changes the name, then syncs the folder.
     func replace(_ path: String, by new: String) throws {
         guard step() == .done else { throw DiskViolation("the power is off") }
         try Self.remove(path)
@@ -165,7 +167,8 @@ extension LossyDisk {
         if syncsFolder { syncedEntries = entries }
     }
 
-    /// Performs a write by `body`, which is given how many of the bytes; at the end any part of them.
+    /// Performs a write with `body`, which receives the number of bytes to write. A write that
+    /// fails writes a random part of them.
     func write(
         _ file: DiskFile, _ bytes: UnsafeRawBufferPointer, at offset: Int64, _ body: (Int) -> Int32
     ) -> Int32 {
@@ -221,7 +224,7 @@ extension LossyDisk {
         return code
     }
 
-    /// Whether a read succeeds.
+    /// True if a read succeeds.
     func mayRead(isDatabase: Bool) -> Bool {
         if isOff { return false }
         guard isDatabase, let left = readsBeforeFailure else { return true }

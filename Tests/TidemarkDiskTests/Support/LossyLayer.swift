@@ -1,14 +1,14 @@
 import Foundation
 import CTidemarkSQLite
 
-/// The layer under SQLite that sends the files of every ``LossyDisk`` through it. Others go to the
-/// system's.
+/// The layer under SQLite that passes the files of every ``LossyDisk`` to that disk. Other files
+/// use the system's layer.
 enum LossyLayer {
-    /// The name to open a database by; nil where SQLite cannot take it.
+    /// The name of the layer for opening a database, or nil if SQLite cannot add the layer.
     static let name: String? = {
         guard let system = sqlite3_vfs_find(nil) else { return nil }
         let layer = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
-        // The functions of SQLite's own layers for Unix may be called with a copy of their record.
+        // The functions of SQLite's own layers for Unix also work with a copy of their record.
         layer.initialize(to: system.pointee)
         layer.pointee.zName = UnsafePointer(strdup("tidemark-lossy"))
         layer.pointee.szOsFile = Int32(OpenFile.sizeBeforeFile) + system.pointee.szOsFile
@@ -23,7 +23,7 @@ enum LossyLayer {
         return "tidemark-lossy"
     }()
 
-    // SQLite has it for as long as the process lives, and nobody writes to it.
+    // SQLite keeps the layer as long as the process lives, and no code writes to it.
     nonisolated(unsafe) fileprivate static let system = sqlite3_vfs_find(nil)!
 
     private static func delete(_ name: UnsafePointer<CChar>?, _ syncsFolder: Int32) -> Int32 {
@@ -38,16 +38,17 @@ enum LossyLayer {
     }
 }
 
-/// An open file in memory that SQLite gives: this, and behind it the file as the system's layer has it.
+/// An open file, in the memory that SQLite provides. The file of the system's layer follows this
+/// value.
 private struct OpenFile {
     typealias File = UnsafeMutablePointer<sqlite3_file>
 
-    /// First, because SQLite looks for a file's methods there.
+    /// This property is first, because SQLite looks for a file's methods there.
     private var base: sqlite3_file
     private let disk: LossyDisk
     private let content: DiskFile
     private let isDatabase: Bool
-    /// Whether the next sync makes the file's name durable too.
+    /// True if the next sync also makes the file's name durable.
     private var syncsFolder: Bool
 
     static let sizeBeforeFile = (MemoryLayout<OpenFile>.size + 15) & ~15
@@ -92,7 +93,7 @@ private struct OpenFile {
         _ file: File?, _ bytes: UnsafeMutableRawPointer?, _ count: Int32, _ offset: Int64
     ) -> Int32 {
         let open = opened(file).pointee
-        // `SQLITE_IOERR_READ`, which is a macro.
+        // The code is `SQLITE_IOERR_READ`, which is a macro.
         guard open.disk.mayRead(isDatabase: open.isDatabase) else { return SQLITE_IOERR | 1 << 8 }
         return system(file).xRead(inner(file), bytes, count, offset)
     }
@@ -116,7 +117,7 @@ private struct OpenFile {
         return code
     }
 
-    // Of version 1, without memory that processes share: a store has its file alone.
+    // These are methods of version 1, without shared memory: a store does not share its file.
     nonisolated(unsafe) private static let methods: UnsafePointer<sqlite3_io_methods> = {
         let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
         methods.initialize(to: sqlite3_io_methods())

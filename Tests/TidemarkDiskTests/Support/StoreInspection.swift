@@ -3,17 +3,17 @@ import TidemarkModel
 
 @testable import TidemarkStore
 
-/// What a store holds, seen past everything that reads it for an app.
+/// Reads the contents of a store without the code that reads them for an app.
 struct StoreInspection {
     let store: DocumentStore
 
-    /// Each row of a table in one piece, which compares as fast as memory does.
+    /// The rows of each table. A row is one block of bytes, which is fast to compare.
     typealias Rows = [String: [Data]]
 
-    /// Tables that are not written with what they speak of, or that SQLite and the schema have.
+    /// The tables of the indexes, which ``check()`` examines, and the table of migrations.
     private static let asides: Set = ["fieldIndex", "fieldIndexField", "entry", "migration"]
 
-    /// Every row of every table but those of the indexes, which ``check()`` looks at.
+    /// Returns every row of every table, except the tables in `asides`.
     func rows() throws -> Rows {
         try store.read { transaction in
             let names = try transaction.rows(
@@ -42,7 +42,8 @@ struct StoreInspection {
         return piece
     }
 
-    /// - Throws: ``DiskViolation`` where SQLite finds the file wrong, or an index and the documents disagree.
+    /// - Throws: ``DiskViolation`` if SQLite finds a fault in the file, or if an index and the
+    ///   documents differ.
     func check() throws {
         try store.read { transaction in
             let found = try transaction.rows("PRAGMA integrity_check").map { try $0.text(0) }
@@ -63,7 +64,7 @@ struct StoreInspection {
         let fields: [(path: FieldPath, kind: Int64)]
     }
 
-    /// Those that every document is in.
+    /// Returns the indexes that contain every document.
     private func indexes(_ transaction: StoreTransaction) throws -> [Index] {
         try transaction.rows(
             "SELECT id, groupID, isGroup, nameDescending FROM fieldIndex WHERE isReady"
@@ -114,7 +115,7 @@ struct StoreInspection {
         }
     }
 
-    /// What stands before the name: each value by itself.
+    /// Returns the parts of the index keys before the name. An array adds a key for each element.
     private static func keys(of fields: MapValue, _ index: Index) -> Set<[UInt8]> {
         var keys: Set<[UInt8]> = [[]]
         for (path, kind) in index.fields {
@@ -129,7 +130,7 @@ struct StoreInspection {
         return keys
     }
 
-    /// The names that the tests use are plain: no byte of them is escaped.
+    /// Returns the key of the row's path. The names in these tests contain no escaped byte.
     private static func wholeName(_ row: SQLRow) throws -> [UInt8] {
         let id = try row.blob(2).filter { 0x20..<0x7F ~= $0 }
         let path = try row.text(4) + "/" + String(decoding: id, as: UTF8.self)
