@@ -4,9 +4,9 @@ import TestSupport
 
 @testable import TidemarkHealth
 
-// The examples of the articles, line by line: the tidy tests compare them.
+// These are the examples of the articles, line by line. The tidy tests compare them.
 
-/// The examples print for their readers: a run of the tests shows results alone.
+/// Hides the system's `print`, because a run of the tests prints only results.
 private func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {}
 
 @MainActor @Suite(.timeLimit(.minutes(2))) struct `The articles on health` {

@@ -2,12 +2,12 @@ import Foundation
 
 @testable import TidemarkHealth
 
-/// An export's text around some records.
+/// Returns the text of an export with these records.
 func exportText(_ records: String) -> String {
     "<?xml version=\"1.0\"?>\n<HealthData locale=\"en\">\n" + records + "\n</HealthData>\n"
 }
 
-/// All of it in one call.
+/// Scans the whole text in one call.
 func scan(_ text: String) throws -> (samples: [PackedSample], scanner: ExportScanner) {
     try scan(Array(text.utf8))
 }
@@ -19,7 +19,7 @@ func scan(_ bytes: [UInt8]) throws -> (samples: [PackedSample], scanner: ExportS
     return (samples, scanner)
 }
 
-/// In parts that end wherever the lengths say.
+/// Scans the bytes in parts of these lengths.
 func scan(_ bytes: [UInt8], parts: [Int]) throws -> (
     samples: [PackedSample], scanner: ExportScanner
 ) {
@@ -47,7 +47,7 @@ func generated(_ generator: HealthGenerator) -> (bytes: [UInt8], truth: HealthTr
     return (bytes, truth)
 }
 
-/// A folder that is gone with the test.
+/// A folder that exists as long as the test.
 final class Scratch {
     let path: String
 
@@ -71,7 +71,7 @@ final class Scratch {
     }
 }
 
-/// SplitMix64, for tests.
+/// The generator SplitMix64, for tests.
 struct TestDice: RandomNumberGenerator {
     private var state: UInt64
     init(_ seed: UInt64) { state = seed }

@@ -25,7 +25,7 @@ import Testing
     @Test func `is drawn as a picture that XML readers can read`() throws {
         let parser = XMLElements()
         #expect(parser.read(chart.svg))
-        // A background and a bar for what is known.
+        // There is one background, and one bar for each known day.
         #expect(parser.counts["rect"] == 4)
         #expect(parser.counts["text"] == 6)
         #expect(chart.svg.contains("steps &amp; &lt;more&gt;"))
@@ -46,7 +46,7 @@ import Testing
     }
 }
 
-/// The few lines of a reader that a picture needs: tags that nest and close.
+/// Reads only the XML that a picture needs: tags that nest and close.
 private final class XMLElements {
     var counts: [String: Int] = [:]
 

@@ -40,7 +40,8 @@ import Testing
     }
 
     @Test func `a day on which the clock goes forward has 23 hours`() throws {
-        // 00:00 +0100 to 24:00 +0200, a step a minute, told by the zone.
+        // The sample lasts from 00:00 +0100 to 24:00 +0200, with a step each minute. The sample
+        // names its zone.
         let entries = hours([
             try steps("2026-03-29 00:00:00 +0100", "2026-03-30 00:00:00 +0200", 23 * 60, zone: 1)
         ])
@@ -60,7 +61,7 @@ import Testing
     }
 
     @Test func `where clocks change at midnight, both written offsets are believed`() throws {
-        // Cairo, 31 October 2024: at midnight it became eleven in the evening again.
+        // In Cairo on 31 October 2024, the clocks went from midnight back to 23:00.
         let entries = hours([
             try steps("2024-10-31 23:50:00 +0300", "2024-10-31 23:10:00 +0200", 200)
         ])
@@ -73,7 +74,8 @@ import Testing
     }
 
     @Test func `the zone is believed before the offset that was written`() throws {
-        // Exported at home in Berlin, walked in Kathmandu, where it was past midnight already.
+        // The export was made at home in Berlin. The walk was in Kathmandu, where it was already
+        // past midnight.
         let entries = hours([
             try steps("2026-05-01 20:00:00 +0200", "2026-05-01 20:30:00 +0200", 90, zone: 3)
         ])
@@ -83,7 +85,7 @@ import Testing
     }
 
     @Test func `a journey makes a day longer, and nothing is counted twice`() throws {
-        // From Berlin to New York: 02 May begins at +2 and ends at -4.
+        // The journey leads from Berlin to New York: 02 May begins at +2 and ends at -4.
         let entries = hours([
             try steps("2026-05-02 10:00:00 +0200", "2026-05-02 10:30:00 +0200", 100),
             try steps("2026-05-02 10:00:00 -0400", "2026-05-02 10:30:00 -0400", 200),
@@ -103,7 +105,7 @@ import Testing
         #expect(entry?.count == 4)
         #expect(entry?.minimum == 65 && entry?.maximum == 90)
         #expect(entry?.mean == 76.25)
-        // At the same second the larger.
+        // Of two values at the same second, the larger is the last.
         #expect(entry?.last == 90 && entry?.lastTime == 20)
     }
 }

@@ -38,7 +38,8 @@ import Testing
     }
 
     @Test func `takes from the phone what the watch did not see`() {
-        // Half an hour with both, half an hour with the phone alone: neither 9,000 nor 6,000.
+        // Both devices count for half an hour, then only the phone. The total is neither 9,000 nor
+        // 6,000.
         let walk = [Self.sample(0, 0, 30, 3_000), Self.sample(1, 0, 60, 6_000)]
         #expect(Self.total(walk) == 6_000)
         let other = [Self.sample(0, 0, 30, 2_000), Self.sample(1, 0, 60, 6_000)]
@@ -60,7 +61,7 @@ import Testing
         #expect(Self.total([Self.sample(0, 10, 0, 7), Self.sample(1, 0, 60, 3_600)]) == 3_606)
     }
 
-    /// What the rule says, asked of every minute alone.
+    /// Applies the rule to every minute alone.
     static func oracle(_ samples: [PackedSample], _ minutes: Range<Int64>) -> [Int: Double] {
         var counted: [Int: Double] = [:]
         for minute in minutes {
@@ -94,11 +95,11 @@ import Testing
                 Int.random(in: 0...2, using: &dice), Int64.random(in: 0...400, using: &dice) * 60,
                 minutes, Int64.random(in: 0...100, using: &dice) * minutes,
                 isEntered: Int.random(in: 0...9, using: &dice) == 0)
-            // The same measurement stands in a store once.
+            // A store holds a measurement only once.
             if !samples.contains(where: { $0.isSame(as: sample) }) { samples.append(sample) }
         }
         let pieces = Self.pieces(samples)
-        // In order, and nothing twice.
+        // The pieces are in order and do not overlap.
         for (before, after) in zip(pieces, pieces.dropFirst()) { #expect(before.to <= after.from) }
         let oracle = Self.oracle(samples, 0..<500)
         for (index, sample) in samples.enumerated() {

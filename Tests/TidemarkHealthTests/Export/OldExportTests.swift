@@ -2,10 +2,10 @@ import Testing
 
 @testable import TidemarkHealth
 
-/// What older versions of the Health app wrote, after public reports of such files.
+/// Imports files as older versions of the Health app wrote them, according to public reports.
 @Suite struct `An old export` {
-    /// iOS 8: dates without separators, `source`, and a record's metadata as attributes with spaces in
-    /// their names.
+    /// An export of iOS 8: dates without separators, `source`, and a record's metadata as
+    /// attributes with spaces in their names.
     private static let ios8 = """
         <?xml version="1.0" encoding="UTF-8"?>
         <HealthData>
@@ -79,7 +79,7 @@ import Testing
         #expect("\(bad)" == "its startDate is not a date: \"\(date)\"")
     }
 
-    /// Nights of 2015, by an app without a device.
+    /// Returns a night of 2015, from an app without a device.
     private static func night(_ attributes: String, value: String = "AsleepUnspecified") -> String {
         """
           <Record type="HKCategoryTypeIdentifierSleepAnalysis" sourceName="Kim's &amp; Night" \
@@ -128,7 +128,7 @@ import Testing
             )
         }
         #expect(try store.read { try $0.days() } == nil)
-        // Records of other kinds are no fault.
+        // Records of other kinds are not faults.
         let other = try scratch.write(
             Array(exportText("<Record type=\"HKQuantityTypeIdentifierDietaryWater\"/>").utf8))
         let report = try await HealthImport(into: store).run(other)

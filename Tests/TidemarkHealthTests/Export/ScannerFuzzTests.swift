@@ -12,7 +12,7 @@ import TestSupport
         UInt64(ProcessInfo.processInfo.environment["TIDEMARK_FUZZ_SEED"] ?? "") ?? 1
     }
 
-    /// Bytes changed, taken out, doubled and moved; cut in parts anywhere.
+    /// Returns the bytes after random changes: some are replaced, removed, doubled or added.
     private static func damaged(_ bytes: ArraySlice<UInt8>, _ dice: inout TestDice) -> [UInt8] {
         var bytes = Array(bytes)
         let odd = Array("<>\"'=/ &;\u{0}\u{B}-!?\n".utf8)
@@ -65,7 +65,7 @@ import TestSupport
             let seed = Self.firstSeed &+ UInt64(round)
             var dice = TestDice(seed)
             var bytes = zip
-            // Half of them in the directory, where the numbers are.
+            // Half of the damage is in the directory, which contains the numbers.
             let last = round.isMultiple(of: 2) ? bytes.count : min(bytes.count, 120)
             for _ in 0..<Int.random(in: 1...3, using: &dice) {
                 let place = bytes.count - 1 - Int.random(in: 0..<last, using: &dice)
@@ -94,7 +94,7 @@ import TestSupport
                 #expect(!error.message.isEmpty)
             }
         }
-        // Some damage is to what nobody reads, such as times.
+        // Some damage is in fields that the reader ignores, such as times.
         #expect(whole < Self.rounds)
     }
 }

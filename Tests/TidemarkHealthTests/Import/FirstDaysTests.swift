@@ -5,7 +5,7 @@ import Testing
 @testable import TidemarkHealth
 
 @Suite struct `The first days of an import` {
-    /// A file of a few megabytes stands for one of a gigabyte.
+    /// With these settings, a file of a few megabytes represents a file of a gigabyte.
     private static let settings = NewestRecords.Settings(
         smallest: 1 << 20, stretch: 256 << 10, part: 16 << 10)
 
@@ -26,7 +26,7 @@ import Testing
         typealias Totals = [HealthKind: [HealthDay: HealthTruth.Total]]
         let seen = Mutex<(steps: [HealthImport.Progress], totals: Totals?)>(([], nil))
         let report = try await Self.importing(store).run(file) { progress in
-            // Read here, where the import waits.
+            // The import waits for this closure, so the totals are read here.
             let totals = progress.bytesRead == 0 ? try? `An import`.totals(store) : nil
             seen.withLock { seen in
                 seen.steps.append(progress)

@@ -4,7 +4,7 @@ import Testing
 @testable import TidemarkHealth
 
 @Suite struct `An import` {
-    /// What the store says the days come to, as the generator's truth would say it.
+    /// Returns the store's totals of each day, in the form of the generator's totals.
     static func totals(
         _ store: HealthStore
     ) throws -> [HealthKind: [HealthDay: HealthTruth.Total]] {
@@ -36,7 +36,8 @@ import Testing
         }
     }
 
-    /// The parts of a generated file: what stands before the records, each record, and the end.
+    /// Returns the parts of a generated file: the text before the records, each record, and the
+    /// end.
     static func elements(_ bytes: [UInt8]) -> (head: [UInt8], records: [[UInt8]], rest: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -95,7 +96,7 @@ import Testing
         records.shuffle(using: &dice)
         let doubled = records + records.prefix(500)
         let shuffled = try scratch.store("shuffled.sqlite")
-        // Runs of 300 samples, so that a dozen are merged from the disk.
+        // The runs have 300 samples, so a dozen runs are merged from the disk.
         let importing = HealthImport(
             into: shuffled, priority: SourcePriority(), capacity: 300)
         _ = try await importing.run(try scratch.write(head + doubled.joined() + rest))
@@ -140,12 +141,12 @@ import Testing
         let report = try await importing.run(try scratch.write(Array(exportText(away).utf8)))
         #expect(report.known == 1 && report.added == 0)
         #expect(try Self.hours(store) == before)
-        // But a zone, once it is known, is believed.
+        // A later record with a zone changes the hour.
         let zoned = record(
             "2026-05-02 05:00:00 +0800", "2026-05-02 05:10:00 +0800",
             "<MetadataEntry key=\"HKTimeZone\" value=\"Asia/Manila\"/>")
         let second = try await importing.run(try scratch.write(Array(exportText(zoned).utf8)))
-        // It is one record, which was known: none is new and known at once.
+        // The file has one record, which the store knew. It does not also count as new.
         #expect(second.counts.samples == second.added + second.known + second.duplicates)
         #expect(second.added == 0 && second.known == 1 && second.changed == [.steps])
         let entry = try Self.hours(store)[.steps]?.first

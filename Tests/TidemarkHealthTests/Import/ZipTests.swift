@@ -70,7 +70,7 @@ import Testing
     @Test func `that unpacks to more than it says ends there`() throws {
         let scratch = try Scratch()
         var zip = try Self.zip("export.xml", [UInt8](repeating: 32, count: 400_000))
-        // The size in the directory, 24 bytes into its only entry.
+        // The size is in the directory, 24 bytes into its only entry.
         let entry = try #require(zip.lastRange(of: [0x50, 0x4B, 1, 2])).lowerBound
         zip.replaceSubrange((entry + 24)..<(entry + 28), with: [0, 1, 0, 0])
         let file = try scratch.write(zip, as: "liar.zip")

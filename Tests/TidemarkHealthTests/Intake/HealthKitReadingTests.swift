@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkHealth
 
-/// HealthKit's words as values, without HealthKit.
+/// Converts HealthKit's names to values, without HealthKit.
 @Suite struct `Reading HealthKit` {
     @Test func `asks in units that a sample is stored in`() {
         for kind in HealthKind.allCases {

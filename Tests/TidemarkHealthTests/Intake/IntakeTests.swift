@@ -36,7 +36,7 @@ import Testing
         let report = try await intake.catchUp()
         #expect(report.known > 0)
         #expect(try Self.hours(store) == Self.hours(plain))
-        // Nothing new, no page with anything in it.
+        // There is nothing new, and each page is empty.
         let again = try await intake.catchUp()
         #expect(again == HealthStoreReport())
         let none = try await intake.firstDays(until: now)
@@ -98,7 +98,7 @@ import Testing
     }
 }
 
-/// Gives so many pages of another and fails then.
+/// Gives the first pages of another source, and then fails.
 private final class Breaking: HealthSampleSource {
     private let source: ScriptedHealthSource
     private let last: Int
@@ -122,7 +122,7 @@ private final class Breaking: HealthSampleSource {
     func updates() -> AsyncStream<HealthKind> { source.updates() }
 }
 
-/// Says that there is more, and gives nothing.
+/// Reports further pages, but gives no samples.
 private struct Stuck: HealthSampleSource {
     func page(
         _ kind: HealthKind, after anchor: HealthAnchor?, limit: Int

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TidemarkHealth
 
-/// Each test has a factory of its own, which the tasks that it begins inherit.
+/// Each test has its own factory, which the tasks of the test inherit.
 @Suite(.timeLimit(.minutes(2))) struct `Metrics of health data` {
     private let metrics = TestMetrics()
 
@@ -18,7 +18,7 @@ import Testing
         metrics.counterTotal(label: "tidemark_health_samples", dimensions: [("outcome", outcome)])
     }
 
-    /// A clock that goes on by a step each time that it is looked at: twice in an import.
+    /// A clock that advances by a step at each read. An import reads the clock twice.
     private final class Steps: Clock, Sendable {
         struct Instant: InstantProtocol {
             var time: Duration

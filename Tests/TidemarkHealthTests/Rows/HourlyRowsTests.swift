@@ -64,7 +64,7 @@ import Testing
             ])
         let hours = try Self.hours(store)
         let steps = try #require(hours[.steps])
-        // Of two sources the watch is believed; not both are added.
+        // Of two sources, the watch has priority. The values are not added.
         #expect(steps.map(\.sum) == [50, 812, 100])
         #expect(steps.map(\.hour) == [23, 8, 9])
         #expect(
@@ -79,7 +79,7 @@ import Testing
         let again = try await rows.run(file)
         #expect(again.added == 0 && again.known == 5 && again.change.isEmpty)
         #expect(try Self.hours(store) == hours)
-        // They are to be sent, as other hours.
+        // These hours are sent to the server like other hours.
         #expect(try store.changedDays().days.contains(HealthDay("2026-05-09")!))
     }
 
@@ -115,7 +115,7 @@ import Testing
         let report = try await HourlyRows(into: store).run(file)
         #expect(report.added == 1 && report.known == 1)
         #expect(try Self.hours(store)[.steps]?.map(\.sum) == [580, 300])
-        // And the second hour, once its minutes come.
+        // The second hour changes too, when its minutes arrive.
         try await store.insert([MadeSamples.steps(290, at: 670)])
         #expect(try Self.hours(store)[.steps]?.map(\.sum) == [580, 290])
         let again = try await HourlyRows(into: store).run(file)

@@ -91,7 +91,7 @@ import Testing
             #expect(
                 SampleCoding.decode(bytes, kind: .mood, sourceHashes: [source.hash]) == samples)
             #expect(SampleCoding.decode(bytes, kind: .mood, sourceHashes: []) == nil)
-            // Cut anywhere: fewer samples or none at all, never a crash.
+            // A part of the bytes gives fewer samples or none, and never a crash.
             for end in stride(from: 0, to: bytes.count, by: 7) {
                 let part = UnsafeRawBufferPointer(rebasing: bytes[..<end])
                 let found = SampleCoding.decode(part, kind: .mood, sourceHashes: [source.hash])

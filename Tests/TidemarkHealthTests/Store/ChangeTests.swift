@@ -4,7 +4,7 @@ import Testing
 @testable import TidemarkHealth
 
 extension HealthChange {
-    /// Of some kinds, on one day.
+    /// Returns a change of these kinds on one day.
     static func of(_ kinds: Set<HealthKind>) -> HealthChange {
         var change = HealthChange()
         for kind in kinds { change.add(kind, [HealthDay("2026-05-10")!]) }
@@ -24,7 +24,7 @@ extension HealthChange {
         }
         defer { reading.cancel() }
         var told = words.makeAsyncIterator()
-        // Some thousand samples, by twenty pages.
+        // The test inserts some thousand samples in twenty pages.
         for page in 0..<20 {
             try await store.insert(
                 (0..<100).map { MadeSamples.steps(1, at: Double(page * 100 + $0), lasting: 0) })
@@ -37,7 +37,8 @@ extension HealthChange {
         ])
         await clock.waitForSleepers(1)
         clock.advance(by: .milliseconds(500))
-        // Told before anything else comes: two words, not one and not twenty-two.
+        // The change is announced before the next change arrives: there are two announcements, not
+        // one and not twenty-two.
         let first = await told.next()
         try await store.insert([MadeSamples.steps(5, at: -3_000)])
         await clock.waitForSleepers(1)

@@ -6,7 +6,7 @@ import TidemarkStore
 
 @testable import TidemarkHealth
 
-/// The file of a store: its schema, its transactions, and readers beside a writer.
+/// Tests the file of a store: its schema, its transactions, and readers beside a writer.
 @Suite(.timeLimit(.minutes(2))) struct HealthFileTests {
     private struct Refused: Error {}
 
@@ -22,7 +22,7 @@ import TidemarkStore
         try db.execute("INSERT INTO changed (day, number) VALUES (?, 1)", [day])
     }
 
-    /// Gives the table of migrations the name that it had in earlier files.
+    /// Gives the table of migrations the name from earlier files.
     private func makeOld(_ path: String, with step: String? = nil) throws {
         let database = try HealthDatabase(path: path)
         try database.write { db in
@@ -98,7 +98,7 @@ import TidemarkStore
         try database.write { db in
             try Self.insert(2, db)
             #expect(try database.read(Self.days) == [1])
-            // A reader keeps its state while others begin.
+            // A reader keeps its state while other readers begin.
             try database.read { first in
                 #expect(try Self.days(first) == [1])
                 let both = try database.read { try database.read(Self.days) + Self.days($0) }

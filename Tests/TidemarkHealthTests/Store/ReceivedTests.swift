@@ -10,7 +10,7 @@ import Testing
         try `An import`.hours(store)[.steps] ?? []
     }
 
-    /// A device that has measured all of it, and its hours.
+    /// Returns a device that has measured all of the hours, and these hours.
     private static func other(_ scratch: Scratch) async throws -> (HealthStore, [HourEntry]) {
         let store = try scratch.store("other.sqlite")
         try await store.insert((8..<12).map { MadeSamples.steps(100, at: Double($0 * 60)) })
@@ -28,17 +28,18 @@ import Testing
         #expect(try Self.hours(store).map(\.sum) == [70, 100, 100, 100])
         #expect(
             try store.read { try $0.totals(.steps, days: Self.day...Self.day).first?.sum } == 370)
-        // What came from the server is not sent there, but a day of both is.
+        // Hours from the server are not sent back. The day counts as this device's own day, because
+        // it also has hours of this device.
         #expect(try store.changedDays().days.isEmpty)
         #expect(try store.read { try $0.ownDays() } == Self.day...Self.day)
         let again = try await store.receive(hours, of: [Self.day])
         #expect(again.isEmpty)
-        // Measured here after all: one of the two counts.
+        // This device measures the hour later. Only one of the two values counts.
         try await store.insert([MadeSamples.steps(95, at: 9 * 60 + 5)])
         #expect(try Self.hours(store).map(\.sum) == [70, 95, 100, 100])
         try await store.receive(hours, of: [Self.day])
         #expect(try Self.hours(store).map(\.sum) == [70, 95, 100, 100])
-        // The other device has taken hours away.
+        // The other device has removed hours.
         let fewer = try await store.receive(Array(hours.prefix(3)), of: [Self.day])
         #expect(fewer.kinds == [.steps])
         #expect(try Self.hours(store).map(\.sum) == [70, 95, 100])

@@ -3,11 +3,11 @@ import Testing
 
 @testable import TidemarkHealth
 
-/// Samples of invented people, as HealthKit gives them.
+/// Made-up samples in the form that HealthKit gives.
 enum MadeSamples {
     static let watch = HealthSource(name: "Watch", model: "Watch7,1")
     static let phone = HealthSource(name: "Kim's iPhone", model: "iPhone15,2")
-    /// 10 May 2026, 00:00 in Berlin.
+    /// The date 10 May 2026, 00:00 in Berlin.
     static let midnight = Date(timeIntervalSince1970: 1_778_364_000)
     static let berlin = TimeZone(identifier: "Europe/Berlin")!
 
@@ -94,7 +94,7 @@ enum MadeSamples {
         ) throws -> HealthSample {
             HealthSample(
                 id: UUID(), kind: try #require(HealthKind(typeIdentifier: type)), value: value,
-                // Parts of a second are not written in an export.
+                // An export does not contain parts of a second.
                 start: Made.midnight.addingTimeInterval(from * 60 + 0.75),
                 end: Made.midnight.addingTimeInterval(to * 60 + 0.75), source: Made.watch,
                 timeZone: Made.berlin)
@@ -117,7 +117,7 @@ enum MadeSamples {
         #expect(report.change.kinds == [.steps, .distance, .heartRate, .sleep])
         #expect(report.change.days[.steps]?.contains(HealthDay("2026-05-10")!) == true)
         #expect(try Self.hours(store) == Self.hours(exported))
-        // The one after the other changes nothing.
+        // The second import changes nothing.
         let after = try await exported.insert(samples)
         #expect(after.added == 0 && after.known == 5 && after.change.isEmpty)
         let imported = try await HealthImport(into: store).run(file)
@@ -161,13 +161,13 @@ enum MadeSamples {
         #expect(try Self.hours(store) == Self.hours(plain), "seed \(seed)")
         let packed = try packed(store)
         #expect(try packed == self.packed(plain), "seed \(seed)")
-        // And nothing is left of what is deleted too.
+        // After all samples are deleted, nothing is left.
         try await store.delete(ids: Set(samples.map(\.id)))
         #expect(try Self.hours(store).isEmpty)
         #expect(try self.packed(store).isEmpty)
     }
 
-    /// The identities of all measurements that are kept.
+    /// Returns the identities of all stored measurements.
     private func packed(_ store: HealthStore) throws -> Set<UInt64> {
         try store.read { snapshot in
             let names = try NameTables(snapshot.db)
@@ -182,7 +182,7 @@ enum MadeSamples {
         }
     }
 
-    /// 500 steps, as a file has them.
+    /// A record of 500 steps in a file.
     private static let export = Array(
         exportText(
             "<Record type=\"HKQuantityTypeIdentifierStepCount\" unit=\"count\" "
@@ -197,7 +197,7 @@ enum MadeSamples {
         let twin = Made.steps(500, at: 600)
         let file = try scratch.write(Self.export)
         try await store.insert([sample, twin])
-        // Of two that are the same measurement, the other one still holds it.
+        // The other sample is the same measurement and still holds it.
         let first = try await store.delete(ids: [sample.id])
         #expect(first.removed == 0)
         #expect(try Self.hours(store)[.steps]?.first?.sum == 500)
@@ -206,7 +206,7 @@ enum MadeSamples {
         let report = try await HealthImport(into: store).run(file)
         #expect(report.added == 0)
         #expect(try Self.hours(store).isEmpty)
-        // But the source may record it once more.
+        // The source may record the measurement again.
         let again = try await store.insert([Made.steps(500, at: 600)])
         #expect(again.added == 1)
         _ = try await HealthImport(into: store).run(file)
@@ -263,7 +263,7 @@ enum MadeSamples {
         let scratch = try Scratch()
         let store = try scratch.store()
         var dice = TestDice(5)
-        // A year of an hour a day.
+        // There is one hour on each day of a year.
         try await store.insert((0..<365).map { Made.steps(100, at: Double($0) * -1_440) })
         let pair = [
             Made.steps(1, at: 700), Made.steps(1, at: 700 - 364 * 1_440),

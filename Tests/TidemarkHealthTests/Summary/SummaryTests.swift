@@ -38,7 +38,7 @@ import TestSupport
             record(.sleep, "09 02:00", "09 06:00", "HKCategoryValueSleepAnalysisAsleep", ""),
         ].joined(separator: "\n"))
 
-    /// 10 May 2026, 21:00 in Berlin.
+    /// The moment 10 May 2026, 21:00 in Berlin.
     static let moment = HealthMoment(seconds: 1_778_439_600, offset: 120)
 
     private func store(_ scratch: Scratch) async throws -> HealthStore {
@@ -70,7 +70,7 @@ import TestSupport
         #expect(summary.phases.values.allSatisfy { $0 == .fresh })
     }
 
-    /// Eight hours that are not there must not be looked for in all the years before.
+    /// The summary must not search all earlier years for eight hours that do not exist.
     @Test func `costs no more on ten years than on ten days`() async throws {
         func steps(_ days: Int) throws -> Int {
             let scratch = try Scratch()
@@ -100,7 +100,7 @@ import TestSupport
         #expect(try steps(3_650) <= few + few / 2)
     }
 
-    /// How many tens of SQLite's instructions something takes.
+    /// Returns the number of SQLite's instructions that `body` takes, in tens.
     private static func instructions(of db: HealthConnection, _ body: () throws -> Void) rethrows
         -> Int
     {
@@ -131,7 +131,7 @@ import TestSupport
         #expect(HealthSummary().phase(.mood) == .loading)
     }
 
-    /// Waits for a fact about something observed.
+    /// Waits until a fact about observed state is true.
     @MainActor
     private func wait(for fact: @MainActor () -> Bool) async {
         while !fact() {
@@ -158,7 +158,8 @@ import TestSupport
         #expect(model.summary.phase(.stepsToday) == .loading)
         await wait { model.refreshes == 1 }
         #expect(model.summary.stepsToday == 0)
-        // Four shown kinds, each stored by itself, and a hundred words about each.
+        // The import stores each kind separately. Then a hundred changes of two kinds are
+        // announced.
         _ = try await HealthImport(into: store).run(try scratch.write(Array(Self.text.utf8)))
         for _ in 0..<100 { store.announce(.of([.steps, .heartRate])) }
         await wait { HealthSummary.Item.allCases.allSatisfy { model.summary.phase($0) == .stale } }
@@ -193,7 +194,7 @@ import TestSupport
     }
 }
 
-/// A clock that stands until it is moved.
+/// A clock that advances only when a test moves it.
 final class HeldClock: Clock, Sendable {
     typealias Duration = Swift.Duration
 
@@ -229,7 +230,7 @@ final class HeldClock: Clock, Sendable {
         }
     }
 
-    /// Returns once so many sleep.
+    /// Returns when `count` tasks sleep.
     func waitForSleepers(_ count: Int) async {
         await withCheckedContinuation { watcher in
             let isThere = state.withLock { state in
@@ -254,7 +255,7 @@ final class HeldClock: Clock, Sendable {
 
 @Suite(.timeLimit(.minutes(2))) struct `A summary's hours` {
     @Test func `end with the hour of the clock on the wall`() {
-        // 20:59:59 in Kathmandu, 5 h 45 min east.
+        // The time is 20:59:59 in Kathmandu, 5 h 45 min east.
         let last = HealthMoment(seconds: 1_778_339_699, offset: 345)
         #expect(last.untilNextHour == .seconds(1))
         #expect(
@@ -268,7 +269,7 @@ final class HeldClock: Clock, Sendable {
         let store = try scratch.store()
         try await store.insert([MadeSamples.steps(600, at: -30)])
         let clock = HeldClock()
-        // 23:40 in Berlin.
+        // The time is 23:40 in Berlin.
         let start = Int64(MadeSamples.midnight.timeIntervalSince1970) - 1_200
         let model = HealthSummaryModel(
             store,
@@ -280,7 +281,7 @@ final class HeldClock: Clock, Sendable {
         try await until("the summary is made") { model.refreshes > 0 }
         #expect(model.summary.stepsToday == 600)
         clock.advance(by: .seconds(1_200))
-        // The next hour's, and the half second in which changes are collected.
+        // The sleepers are the next hour, and the half second that collects changes.
         await clock.waitForSleepers(2)
         #expect(model.summary.phase(.stepsToday) == .stale)
         clock.advance(by: SummaryMachine.pause)
