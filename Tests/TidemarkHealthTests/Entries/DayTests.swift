@@ -105,7 +105,7 @@ import Testing
         #expect(entry?.count == 4)
         #expect(entry?.minimum == 65 && entry?.maximum == 90)
         #expect(entry?.mean == 76.25)
-        // Of two values at the same second, the larger is the last.
+        // The larger of two values at the same second is the last.
         #expect(entry?.last == 90 && entry?.lastTime == 20)
     }
 }

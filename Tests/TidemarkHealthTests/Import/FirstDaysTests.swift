@@ -5,7 +5,7 @@ import Testing
 @testable import TidemarkHealth
 
 @Suite struct `The first days of an import` {
-    /// With these settings, a file of a few megabytes represents a file of a gigabyte.
+    /// These settings split a file of a few megabytes as an import splits a file of a gigabyte.
     private static let settings = NewestRecords.Settings(
         smallest: 1 << 20, stretch: 256 << 10, part: 16 << 10)
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TidemarkHealth
 
-/// Each test has its own factory, which the tasks of the test inherit.
+/// Every test has its own factory, which the tasks of the test inherit.
 @Suite(.timeLimit(.minutes(2))) struct `Metrics of health data` {
     private let metrics = TestMetrics()
 

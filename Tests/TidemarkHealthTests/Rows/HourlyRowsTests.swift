@@ -64,7 +64,7 @@ import Testing
             ])
         let hours = try Self.hours(store)
         let steps = try #require(hours[.steps])
-        // Of two sources, the watch has priority. The values are not added.
+        // The watch has priority over the other source. Their values are not added.
         #expect(steps.map(\.sum) == [50, 812, 100])
         #expect(steps.map(\.hour) == [23, 8, 9])
         #expect(
