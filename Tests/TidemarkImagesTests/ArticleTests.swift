@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import TidemarkImages
 
-// The examples of the articles and of doc comments, line by line: the tidy tests compare them.
+// These are the examples of the articles and the doc comments, line by line. The tidy tests compare
+// them.
 
 @Suite(.timeLimit(.minutes(2))) struct `The article on pictures` {
     @Test func `loads, prefetches and finds people's pictures`() async throws {

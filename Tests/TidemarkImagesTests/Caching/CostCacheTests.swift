@@ -3,7 +3,7 @@ import Testing
 @testable import TidemarkImages
 
 @Suite struct CostCacheTests {
-    /// The same as a list, the newest first.
+    /// The same cache as a list, with the newest entry first.
     private struct Oracle {
         let limit: Int
         var list: [(key: Int, value: Int, cost: Int)] = []

@@ -73,7 +73,7 @@ import Testing
         try store(cache, "b", [2])
         let later = Self.now + 6 * Self.day
         #expect(has(cache, "b", now: later))
-        // As another process finds it: by the times of files, which are set by the wall clock.
+        // Another process sees only the times of the files. The wall clock sets them.
         let names = try place.files().filter { $0.hasPrefix(id("a").description) }
         for name in names {
             try FileManager.default.setAttributes(
@@ -93,7 +93,7 @@ import Testing
         let other = { (name: String) in place.folder.appendingPathComponent(name) }
         try Data([1]).write(to: other("\(id("b"))-0123456789abcdef.body"))
         try Data([1]).write(to: other("something else"))
-        // Killed between a new picture and the end of the old one.
+        // The process was killed after it wrote the new picture and before it removed the old.
         try Data([1, 2]).write(to: other("\(id("a"))-fedcba9876543210.body"))
         let cache = try open()
         #expect(has(cache, "a") && !has(cache, "b"))
@@ -151,7 +151,7 @@ import Testing
         try store(cache, "a", Samples.png)
         #expect(cache.small(sized, of: try record("a", Samples.png)) == nil)
         #expect(try place.files().count == 2)
-        // One that comes late, of the picture before.
+        // This small picture is late: its original has been replaced.
         try cache.store(small: small, sized, of: first)
         #expect(try place.files().count == 2)
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import TidemarkImages
 
 @Suite struct AreaSamplerTests {
-    /// The same in floating point, pixel by pixel.
+    /// Computes the same result in floating point, pixel by pixel.
     private func oracle(
         _ pixels: [UInt8], _ size: PictureSize, _ fit: Fit, isPremultiplied: Bool
     ) -> [Double] {
@@ -55,7 +55,7 @@ import Testing
             }
             let wanted = oracle(pixels, size, fit, isPremultiplied: isPremultiplied)
             #expect(result.count == wanted.count)
-            // Shares are rounded to 256ths of a pixel.
+            // The sampler rounds shares to 256ths of a pixel.
             let worst = zip(result, wanted).map { abs(Double($0) - $1) }.max() ?? 0
             #expect(worst <= 3, "\(size) into \(box), \(mode): off by \(worst)")
         }

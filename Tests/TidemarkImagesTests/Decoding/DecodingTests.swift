@@ -15,7 +15,7 @@ import Testing
         return try result.get()
     }
 
-    /// Which of the four fields a pixel is of.
+    /// Returns the colour of the field that contains a pixel.
     private func field(_ picture: Picture, _ x: Int, _ y: Int) -> String {
         let pixel = picture[x, y]
         #expect(pixel.w == 255)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// From the top left, as one reads.
+    /// Returns the colours of the corners, from the top left to the bottom right.
     private func corners(_ picture: Picture) -> [String] {
         let (right, bottom) = (picture.width - 1, picture.height - 1)
         return [(0, 0), (right, 0), (0, bottom), (right, bottom)].map { field(picture, $0.0, $0.1) }
@@ -89,7 +89,7 @@ import Testing
                         pixels, Samples.size, isProgressive: isProgressive, colours: colours))
                 let picture = try decode(file, PictureSize(width: 24, height: 24))
                 if colours == .grey {
-                    // Luma of red, green and blue: ITU-R BT.601.
+                    // The values are the luma of red, green and blue in ITU-R BT.601.
                     for (x, y, grey) in [(0, 0, 76), (23, 0, 150), (0, 15, 29), (23, 15, 255)] {
                         let pixel = picture[x, y]
                         #expect(pixel.x == pixel.y && pixel.y == pixel.z && pixel.w == 255)
@@ -163,7 +163,7 @@ import Testing
         let size = PictureSize(width: 16, height: 16)
         var pixels: [UInt8] = []
         for index in 0..<size.pixels {
-            // Red that is seen, and green that is not.
+            // The red pixels are opaque, and the green pixels are transparent.
             pixels += index % 2 == 0 ? [255, 0, 0, 255] : [0, 255, 0, 0]
         }
         for file in try [
@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test func `a bomb is refused before anything is decoded`() {
-        // 30,000 × 30,000 in 33 bytes, without a pixel.
+        // The header claims 30,000 × 30,000 pixels in 33 bytes, and the file contains no pixel.
         let head: [UInt8] =
             [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]
             + Array("IHDR".utf8) + [0, 0, 0x75, 0x30, 0, 0, 0x75, 0x30, 8, 6, 0, 0, 0, 1, 2, 3, 4]
@@ -191,7 +191,7 @@ import Testing
 
     @Test func `a limit on memory holds for what decoding takes`() throws {
         let limits = PictureLimits(maximumDecodeBytes: 20_000)
-        // 96 × 64 as PNG are 24,576 bytes; as JPEG an eighth is enough.
+        // A PNG of 96 × 64 takes 24,576 bytes. A JPEG can be decoded at an eighth of its size.
         #expect(throws: PictureError.tooMuchMemory(Samples.size)) {
             try decode(Samples.png, Samples.box, limits: limits)
         }

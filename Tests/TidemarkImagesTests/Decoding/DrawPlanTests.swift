@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkImages
 
-/// What Apple's decoder is asked for, and where its answer is drawn.
+/// Checks the size that Apple's decoder is asked for, and where its picture is drawn.
 @Suite struct `A plan to draw` {
     private func plan(
         _ width: Int, _ height: Int, into box: Int, _ mode: PictureFit,
@@ -36,7 +36,7 @@ import Testing
         for (width, height) in [(99, 38), (1_000, 3), (3, 1_000), (4_032, 3_024), (641, 479)] {
             for mode in PictureFit.allCases {
                 let plan = try plan(width, height, into: 64, mode)
-                // As decoders do: the longest side as asked for, the other one rounded down.
+                // A decoder gives the longest side as requested, and rounds the other side down.
                 let scale = min(1, Double(plan.longestSide) / Double(max(width, height)))
                 let place = plan.place(
                     of: PictureSize(

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TidemarkImages
 
-/// Pictures that are files of the app's.
+/// Tests pictures that are files of the app.
 @Suite struct PictureFileTests {
     private let folder = FileManager.default.temporaryDirectory
         .appendingPathComponent("tidemark-file-\(UUID().uuidString)")

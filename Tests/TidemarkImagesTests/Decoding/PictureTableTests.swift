@@ -3,8 +3,8 @@ import Testing
 
 @testable import TidemarkImages
 
-/// Small pictures of all formats, depths, palettes, kinds of alpha and colour chunks, held to the pixels
-/// that Pillow makes of them. `Scripts/picture-table` makes the table.
+/// Compares small pictures with the pixels that Pillow decodes. The pictures have all formats,
+/// depths, palettes, kinds of alpha and colour chunks. `Scripts/picture-table` makes the table.
 @Suite struct PictureTableTests {
     private struct Row: Decodable {
         let name: String
@@ -12,7 +12,7 @@ import Testing
         let file, pixels: Data
 
         var size: PictureSize { PictureSize(width: width, height: height) }
-        /// As ``Picture`` has them.
+        /// The pixels in the form of ``Picture``.
         var premultiplied: [UInt8] {
             var result = [UInt8](pixels)
             for start in stride(from: 0, to: result.count, by: 4) {
@@ -46,8 +46,8 @@ import Testing
         }
     }
 
-    /// Two pixels have the mean of the whole picture. Not of a JPEG: one so small is mostly the edges of
-    /// its blocks when it is decoded at a quarter.
+    /// Two pixels have the mean of the whole picture. JPEG is exempt: at a quarter of its size,
+    /// such a small JPEG consists mostly of the edges of its blocks.
     @Test func `a small copy has the mean of the reference`() throws {
         for row in Self.table where row.width > 1 && !row.name.hasPrefix("JPEG") {
             let picture = try PictureDecoding.picture(
@@ -83,9 +83,9 @@ import Testing
     }
 }
 
-/// EXIF in a PNG: orientation 6 turns a picture clockwise by a quarter.
+/// Tests EXIF in a PNG. Orientation 6 turns a picture clockwise by a quarter.
 @Suite struct PNGOrientationTests {
-    /// Red on its left half, 40×20.
+    /// A picture of 40×20 pixels whose left half is red.
     private static let pixels: [UInt8] = (0..<800).flatMap { index -> [UInt8] in
         index % 40 < 20 ? [255, 0, 0, 255] : [0, 0, 255, 255]
     }
@@ -112,7 +112,7 @@ import Testing
         return big(tiff.count) + body + big(sum(body))
     }
 
-    /// Puts a chunk behind the first one, or before the last one.
+    /// Inserts a chunk after the first chunk, or before the last chunk.
     private func with(_ chunk: [UInt8], isBehindPixels: Bool) -> [UInt8] {
         let place = isBehindPixels ? Self.plain.count - 12 : 33
         return Self.plain[..<place] + chunk + Self.plain[place...]

@@ -14,7 +14,7 @@ import TidemarkResilience
         Validity(fields(pairs), now: 0)
     }
 
-    /// A download of 1,000 bytes that broke off after 400.
+    /// Returns a download of 1,000 bytes that broke after 400.
     private func broken(_ pairs: KeyValuePairs<String, String>) -> DownloadMachine {
         var machine = DownloadMachine(limit: 5_000)
         _ = machine.step(.begin)

@@ -5,7 +5,7 @@ import TidemarkResilience
 
 @testable import TidemarkImages
 
-/// Over sockets of this machine.
+/// Tests the transport over sockets of this machine.
 @Suite(.timeLimit(.minutes(2))) struct HTTPPictureTransportTests {
     private let quick = RetryPolicy(
         maxRetries: 3, initialDelay: .milliseconds(1), maximumDelay: .milliseconds(1),

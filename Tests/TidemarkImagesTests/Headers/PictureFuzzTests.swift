@@ -4,8 +4,9 @@ import TestSupport
 
 @testable import TidemarkImages
 
-/// Damaged headers and files: whatever they are, an answer or an error, and no trap. The seed is printed
-/// with what fails; `TIDEMARK_FUZZ_SEED` takes it back, `TIDEMARK_FUZZ_PICTURES` says how many.
+/// Reads damaged headers and files. The result is a picture or an error, and never a trap. A
+/// failure prints the seed. `TIDEMARK_FUZZ_SEED` sets the seed, and `TIDEMARK_FUZZ_PICTURES` the
+/// number of pictures.
 @Suite(.ownThread) struct PictureFuzzTests {
     private static func number(_ name: String) -> Int? {
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
@@ -26,7 +27,8 @@ import TestSupport
         ]
     }()
 
-    /// A few bytes changed, mostly near the start; cut off, repeated or put together from two.
+    /// Returns a sample with a few changes, mostly near the start: cut off, repeated, changed, or
+    /// joined with another sample.
     private func damaged(_ dice: inout PictureGenerator) -> [UInt8] {
         func roll(_ sides: Int) -> Int { Int(dice.next() % UInt64(max(1, sides))) }
         var file = samples[roll(samples.count)]
@@ -61,7 +63,7 @@ import TestSupport
         #expect(read > count / 20 && read < count, "damage that matters, and not always: \(read)")
     }
 
-    /// What a decoder must hold is counted from the header, by what each format is.
+    /// Checks that the memory that a header asks for fits its format.
     private func expectPossible(_ header: PictureHeader) {
         let (width, height) = (header.stored.width, header.stored.height)
         let pixels = width * height
@@ -69,8 +71,9 @@ import TestSupport
             switch header.format {
             case .png: header.wholeBytes == 4 * pixels
             case .webP: [0, pixels, 4 * pixels].contains(header.wholeBytes)
-            // Two bytes for each of one to four components, none sampled more often than pixels are or
-            // more than sixteen times less, and whole blocks of up to 32 pixels.
+            // A decoder holds two bytes for each of one to four components. No component has more
+            // samples than pixels, or fewer than a sixteenth. Blocks are whole and have up to 32
+            // pixels on a side.
             case .jpeg:
                 header.wholeBytes == 0
                     || (pixels / 8...8 * (width + 31) * (height + 31)).contains(header.wholeBytes)

@@ -65,7 +65,8 @@ import Testing
 
     @Test func `EXIF that is damaged turns nothing`() {
         let start = Array("Exif\0\0II*\0".utf8)
-        // A directory beyond the end; more entries than there are; an orientation of 9, of 0.
+        // The bodies have a directory beyond the end, too many entries, an orientation of 9, and an
+        // orientation of 0.
         let bodies: [[UInt8]] = [
             [0xFF, 0xFF, 0xFF, 0xFF], [8, 0, 0, 0, 255, 255],
             [8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 9, 0, 0, 0],

@@ -82,7 +82,7 @@ import TidemarkTestKit
         for view in views { view.cancel() }
         await place.network.cancellations(1)
         for view in views { _ = try? await view.value }
-        // A view that leaves does not wait for its download to end.
+        // A cancelled view does not wait for the end of its download.
         try await until("the pipeline has nothing to do") { pipeline.load == (0, 0) }
         #expect(pipeline.figures.failures == 0, "nobody wanted it any more: nothing failed")
         #expect(pipeline.load == (0, 0))
@@ -297,7 +297,7 @@ import TidemarkTestKit
         let prefetch = pipeline.prefetch(requests)
         await place.network.requests(2)
         let seen = Task { try await pipeline.picture(requests[0]) }
-        // The third download is not prefetching's, which has two at the most.
+        // The third download belongs to `seen`. Prefetching runs at most two downloads.
         await place.network.requests(2)
         try await until("5 requests are made") { pipeline.figures.requests >= 5 }
         prefetch.cancel()

@@ -129,7 +129,7 @@ import TidemarkTestKit
         data.replaceSubrange(offset..<offset + 20, with: [UInt8](repeating: 0, count: 20))
         try data.write(to: path)
         pipeline = try place.pipeline()
-        // Another size, because the small one is there by itself.
+        // The request has another size, because the small picture has its own file.
         let box = PictureSize(width: 40, height: 30)
         let again = try await pipeline.picture(PictureRequest(Samples.url, size: box))
         #expect(again.origin == .network && again.picture.size == box)

@@ -9,7 +9,7 @@ import TestSupport
     private let size = Samples.box
     private let other = "http://pictures.test/b"
 
-    /// A profile service that counts.
+    /// A profile service that counts its reads.
     private final class Profiles: Sendable {
         private let state: Mutex<(pictures: [String: ProfilePicture], reads: Int)>
         let gate = Gate()
@@ -110,7 +110,8 @@ import TestSupport
 
     @Test func `ids are told apart by their bytes`() {
         var table = ProfileTable()
-        // One é of one scalar, and one of two: the same text to Swift, and two people.
+        // The letter é is a single scalar in the first id, and two scalars in the second. Swift
+        // treats the texts as equal, but they name two users.
         let (one, two) = ("\u{E9}", "e\u{301}")
         _ = table.set(one, ProfilePicture(Samples.url))
         #expect(table.picture(two) == nil)

@@ -3,7 +3,7 @@ import Synchronization
 import TidemarkImages
 import TidemarkTestKit
 
-/// A folder that goes with the test, a network, and clocks that the test moves.
+/// A folder that is removed after the test, a network, and clocks that the test moves.
 final class Place: Sendable {
     let folder: URL
     let clock = ManualClock()
@@ -32,7 +32,7 @@ final class Place: Sendable {
 
     func pass(_ seconds: Int64) { now.withLock { $0 += 1_000 * seconds } }
 
-    /// Until a pause between two attempts has begun: each attempt's timeout sleeps too.
+    /// Waits until a pause between two attempts begins. Every attempt's timeout sleeps too.
     func untilPause() async { await clock.sleeper(notDueIn: .seconds(30)) }
 
     func files() throws -> [String] {
@@ -41,7 +41,7 @@ final class Place: Sendable {
     }
 }
 
-/// Small files that are pictures.
+/// Small picture files.
 enum Samples {
     static let size = PictureSize(width: 96, height: 64)
     static let jpeg = PictureEncoder.jpeg(PictureGenerator.fields(size), size)!
@@ -49,7 +49,7 @@ enum Samples {
     static let webP = PictureEncoder.webP(PictureGenerator.fields(size), size)!
     static let losslessWebP = PictureEncoder.webP(
         PictureGenerator.fields(size), size, quality: nil)!
-    /// Some ten kilobytes, so that it comes in parts.
+    /// A file of some ten kilobytes, which arrives in parts.
     static let photograph: [UInt8] = photograph(1)
 
     static func photograph(_ seed: UInt64) -> [UInt8] {

@@ -1,15 +1,15 @@
 import Synchronization
 import TidemarkImages
 
-/// A network that answers as a test says, and tells what it was asked.
+/// A network with the replies of a test, which records the requests.
 final class ScriptedPictures: PictureTransport {
     struct Reply {
         var status = 200
         var fields: [(name: String, value: String)] = []
         var body: [UInt8] = []
-        /// The connection breaks when so much of the body is through.
+        /// The number of bytes of the body after which the connection breaks.
         var breaksAfter: Int?
-        /// Nothing comes before it is open.
+        /// The gate that the reply waits for.
         var gate: Gate?
     }
 
@@ -26,12 +26,13 @@ final class ScriptedPictures: PictureTransport {
     private let state = Mutex(State())
     private let answer: @Sendable (PictureGet, _ number: Int) -> Reply
 
-    /// - Parameter answer: Is told the request, and how many there were of its address before.
+    /// - Parameter answer: Receives the request, and the number of earlier requests for its
+    ///   address.
     init(_ answer: @escaping @Sendable (PictureGet, _ number: Int) -> Reply) {
         self.answer = answer
     }
 
-    /// Serves pictures by address, with a tag, whole or from where it is asked.
+    /// Serves pictures by address, with a tag: whole, or from the requested byte.
     convenience init(_ files: [String: [UInt8]], maxAge: Int = 3_600, gate: Gate? = nil) {
         self.init { request, _ in
             guard let file = files[request.address] else { return Reply(status: 404) }
@@ -94,7 +95,7 @@ final class ScriptedPictures: PictureTransport {
 }
 
 extension ScriptedPictures.Reply {
-    /// As a good server does.
+    /// Returns the reply of a correct server.
     static func file(
         _ file: [UInt8], _ request: PictureGet, tag: String = "\"1\"", maxAge: Int = 3_600,
         breaksAfter: Int? = nil, gate: Gate? = nil
@@ -119,7 +120,7 @@ extension ScriptedPictures.Reply {
     }
 }
 
-/// Holds up who comes until it is opened. Who is cancelled need not wait.
+/// Blocks its callers until the test opens the gate. A cancelled caller does not wait.
 final class Gate: Sendable {
     private struct State {
         var isOpen = false

@@ -3,15 +3,15 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// An HTTP server on a port of this machine that answers as a test says.
+/// An HTTP server on a port of this machine, with the replies of a test.
 final class SocketServer: Sendable {
     struct Reply {
         var status: HTTPResponseStatus = .ok
         var fields: [(String, String)] = []
         var body: [UInt8] = []
-        /// The connection is cut when so much of the body is through.
+        /// The number of bytes of the body after which the server cuts the connection.
         var cutAfter: Int?
-        /// Nothing more comes when so much of the body is through.
+        /// The number of bytes of the body after which the server sends nothing more.
         var stopsAfter: Int?
     }
 
@@ -26,7 +26,7 @@ final class SocketServer: Sendable {
 
     var heads: [HTTPRequestHead] { requests.withLock { $0 } }
 
-    /// - Returns: The address of a picture there.
+    /// - Returns: The address of a picture on the server.
     func start() async throws -> String {
         let channel = try await ServerBootstrap(group: group)
             .childChannelInitializer { [self] channel in

@@ -6,7 +6,8 @@ import TidemarkTestKit
 
 @testable import TidemarkImages
 
-/// What `TidemarkImage` shows, on a real pipeline. The view itself runs in `Tools/AppleCheck`.
+/// Tests the state that `TidemarkImage` shows, on a real pipeline. The view itself runs in
+/// `Tools/AppleCheck`.
 @MainActor @Suite(.timeLimit(.minutes(2))) struct `A picture for views` {
     private func model(_ place: Place) -> PictureModel<PictureSize> {
         PictureModel(clock: place.clock) { $0.size }
@@ -50,7 +51,7 @@ import TidemarkTestKit
         let pipeline = try place.pipeline(settings)
         let model = model(place)
         let loading = Task { await model.load(Samples.request, from: pipeline) }
-        // Before it, the attempt's timeout sleeps, for as long.
+        // Before that, the timeout of the attempt sleeps for the same time.
         try await until("the model has an error") { model.error != nil }
         await place.clock.sleepers(1)
         #expect(model.error == .serverFailed(status: 503, retryAfter: nil))
