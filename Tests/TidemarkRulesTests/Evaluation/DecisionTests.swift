@@ -90,7 +90,7 @@ import TidemarkModel
             \((0..<calls).map { _ in "ten()" }.joined(separator: " && ")); }
             """
         }
-        // A call costs itself and the 12 of its body; an operator 1, and 1 for its right side.
+        // A call costs 1, plus 12 for its body. An operator costs 1, plus 1 for its right side.
         #expect(try get("rooms/blue", rules(text(66))).isAllowed)
         let over = try get("rooms/blue", rules(text(68)))
         guard case .failed(.outOfEvaluations, _)? = over.verdicts.first?.outcome else {

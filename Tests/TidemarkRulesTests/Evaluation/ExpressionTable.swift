@@ -1,5 +1,5 @@
-/// Conditions and their outcome: `+` true, `-` false, `!` an error. Of an update of `rooms/blue` by ann;
-/// `old` and `new` are `resource.data` and `request.resource.data`.
+/// Conditions and their results: `+` is true, `-` is false, `!` is an error. The request is an
+/// update of `rooms/blue` by ann. `old` is `resource.data`, and `new` is `request.resource.data`.
 let expressionTable = #"""
     # numbers
     + 1 + 2 == 3

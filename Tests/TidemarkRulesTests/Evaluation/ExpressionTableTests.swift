@@ -40,7 +40,7 @@ import TidemarkModel
     }
 }
 
-/// Ann renames the blue room.
+/// The sample request, in which Ann renames the blue room.
 struct SampleRequest: RulesDocuments {
     static let before: MapValue = [
         "name": .string("Blue"), "members": .array([.string("ann"), .string("bob")]),

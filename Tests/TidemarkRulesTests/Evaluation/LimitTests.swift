@@ -3,18 +3,19 @@ import TidemarkModel
 
 @testable import TidemarkRules
 
-/// How much a request may read and evaluate: counted from outside, and compared with production.
+/// Measures how much a request may read and evaluate, and compares the limits with production.
 @Suite struct `Limits` {
-    /// The most documents that one condition reads and is still true.
+    /// Returns the maximum number of documents that a condition may read without an error.
     private static func mostReads() throws -> Int {
         try most(upTo: 30) { count in
             (0..<count).map { "exists(/databases/$(database)/documents/a/d\($0))" }
         }
     }
 
-    /// The most operands, each of three expressions, that one condition has and is still true.
+    /// Returns the maximum number of operands in a condition without an error. An operand has three
+    /// expressions.
     private static func mostOperands() throws -> Int {
-        // Nested by functions, because one expression may not have as many.
+        // The operands call a function, because one expression may not have so many parts.
         try most(upTo: 250) { count in Array(repeating: "part()", count: count) }
     }
 
@@ -24,7 +25,7 @@ import TidemarkModel
         var most = 0
         for count in 1...limit {
             let parts = operands(count)
-            // Groups keep each expression small enough.
+            // Groups keep every expression small enough.
             let groups = stride(from: 0, to: parts.count, by: 50).map {
                 "(" + parts[$0..<min($0 + 50, parts.count)].joined(separator: " && ") + ")"
             }
@@ -47,8 +48,8 @@ import TidemarkModel
     @Test func `are production's`() throws {
         #expect(try Self.mostReads() == 10)
         let operands = try Self.mostOperands()
-        // A call, a comparison, a sum and three literals: six; `&&` costs two more for each operand
-        // behind the first, of which one is for itself.
+        // An operand has a call, a comparison, a sum and three literals, which cost six. Every
+        // operand after the first costs two more for its `&&`.
         #expect((1_000 - 8..<1_000).contains(operands * 8 - 2), "\(operands)")
     }
 
@@ -86,7 +87,8 @@ import TidemarkModel
         var judge = RulesJudge(rules, as: nil, at: .epoch, of: NoDocuments(), operations: 2)
         #expect(try judge.judge(get: try DocumentPath("a/b")).decision.verdicts.count == 3_000)
         let open = try Self.manyBlocks(1, "true")
-        // Reads are counted together: after 6 documents the seventh is not looked at to its end.
+        // The reads share one count of allows. After 6 documents, the judge stops during the
+        // seventh.
         var tried = 3_000
         var last: RulesDecision?
         while tried <= RulesLimits.allowsPerRequest {

@@ -2,8 +2,8 @@ import Testing
 import TidemarkModel
 import TidemarkRules
 
-/// Where production reports the errors of operators, and in which words: those of a division and of `in`
-/// were recorded with its rules test API.
+/// Checks the place and the text of production's errors of operators. The errors of a division and
+/// of `in` were recorded with production's rules test API.
 @Suite struct `Errors of operators` {
     private func notes(_ condition: String) throws -> [String] {
         let rules = try RulesSandbox(
@@ -20,7 +20,7 @@ import TidemarkRules
         return judged.flatMap(\.decision.productionNotes)
     }
 
-    /// The place of the marked operator.
+    /// Checks the place of the marked operator.
     @Test(arguments: [
         ("10 »/ 0 == 0", "Divide by zero error."), ("10 »% 0 == 0", "Divide by zero error."),
         ("1.5 »% 0 == 0", "Divide by zero error."),

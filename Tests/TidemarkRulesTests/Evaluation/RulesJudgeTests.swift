@@ -35,7 +35,7 @@ import TidemarkModel
     @Test func `takes a write for what it says that it is`() throws {
         var rules = try RulesSandbox(text)
         let owner = RulesOperation.set("owners/blue", ["uid": .string("ann")])
-        // An update of what is not there has no resource to look at.
+        // An update of a missing document has no resource to read.
         #expect(!rules.allows(.update("rooms/blue", room), as: .user("ann")))
         rules["rooms/blue"] = room
         #expect(rules.allows(.update("rooms/blue", ["a.b": .integer(1)]), as: .user("ann")))
@@ -73,7 +73,8 @@ import TidemarkModel
 }
 
 extension `A judge` {
-    /// A trace is of the evaluation that decides: what it asks the database for is asked once.
+    /// A trace records the deciding evaluation, so every document is read from the database only
+    /// once.
     @Test func `evaluates once, with a trace and without`() throws {
         let rules = try Ruleset(text)
         var asked: [RulesJudge.Tracing: Int] = [:]
@@ -91,13 +92,13 @@ extension `A judge` {
                 asked[tracing, default: 0] += database.asked
             }
         }
-        // Of each the document before, and what the rule reads.
+        // A judgement reads the document of the request, and the document that the rule names.
         #expect(asked[.never] == 4 && asked[.always] == 4)
         #expect(asked[.refusals] == 5, "what is refused is evaluated again")
     }
 }
 
-/// Ann owns everything.
+/// A database in which Ann owns everything.
 private final class CountingDatabase: RulesDatabase {
     private(set) var asked = 0
 

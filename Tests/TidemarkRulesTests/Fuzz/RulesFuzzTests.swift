@@ -5,7 +5,8 @@ import TidemarkModel
 
 @testable import TidemarkRules
 
-/// Damaged files and patterns, and files made to explode: refused or evaluated, and soon.
+/// Checks damaged files and patterns, and files with a huge cost. They are refused or evaluated in
+/// a short time.
 @Suite(.ownThread) struct `Damaged and hostile rules` {
     private static let rounds =
         ProcessInfo.processInfo.environment["TIDEMARK_FUZZ_RULES"].flatMap { Int($0) } ?? 2_000
@@ -99,7 +100,7 @@ import TidemarkModel
                 }
                 """
             let time = processorTime { Self.decide(file) }
-            // 50 ms in a release build; a debug build takes many times as long.
+            // The time is 50 ms in a release build. A debug build takes many times as long.
             #expect(time < .seconds(20), "\(text.prefix(60)): \(time)")
         }
     }

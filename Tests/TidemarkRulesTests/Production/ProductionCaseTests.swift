@@ -15,7 +15,7 @@ struct `Production's verdicts` {
         #expect(cases.reduce(0) { $0 + $1.notes.count } == 46, "the messages have moved")
         for scenario in scenarios {
             let rules = try Ruleset(scenario.rules)
-            // Of some scenarios verdicts were recorded, and no notes.
+            // Some scenarios have recorded verdicts without notes.
             let hasNotes = scenario.cases.contains { !$0.notes.isEmpty }
             for test in scenario.cases { try check(test, rules, scenario.name, hasNotes) }
         }
@@ -33,7 +33,7 @@ struct `Production's verdicts` {
             decision.isAllowed == (test.production == "ALLOW"),
             "\(name)\n\(trace.lines(of: rules.source))")
         if decision.isAllowed || !hasNotes { return }
-        // Of operands that are no booleans production says nothing.
+        // Production writes no note about an operand that is not a boolean.
         let notes = decision.productionNotes.filter { !$0.contains("Expected a boolean") }
         #expect(notes == test.notes, "\(name)")
     }

@@ -4,9 +4,9 @@ import TidemarkModel
 
 @testable import TidemarkRules
 
-/// What production answered to cases of its Rules Test API, one scenario a file.
+/// Production's answers to cases of its Rules Test API, with one file per scenario.
 enum ProductionCases {
-    /// `TIDEMARK_RULES_CASES`, or the folder beside the repository.
+    /// The path in `TIDEMARK_RULES_CASES`, or the folder beside the repository.
     static let corpus = SharedCorpus(
         "rules-tests", variable: "TIDEMARK_RULES_CASES", tests: "production's verdicts on rules")
 
@@ -20,7 +20,7 @@ enum ProductionCases {
         let description: String
         let method: String
         let path: String
-        /// Absent and null are told apart nowhere: the API knows no null.
+        /// The caller's `auth`. The API treats an absent value and null alike.
         let auth: JSON?
         /// The document before a request.
         let resource: JSON?
@@ -46,7 +46,7 @@ enum ProductionCases {
     }
 }
 
-/// Any JSON, as a value of the language.
+/// Any JSON, as a value of the rules language.
 struct JSON: Decodable {
     let value: RulesValue
 
@@ -87,8 +87,9 @@ struct JSON: Decodable {
     }
 }
 
-/// The Rules Test API: it evaluates with mocks. There are no ids and names, who is not signed in has no
-/// `auth`, a document that is not there cannot even be compared, and what is not mocked is no function.
+/// Evaluates a case as the Rules Test API does, with mocks. The API has no ids and names, and no
+/// `auth` without a signed-in user. A missing document cannot even be compared, and a function
+/// without a mock does not exist.
 extension ProductionCases.Case {
     private var root: [String] { ["databases", "(default)", "documents"] }
 
@@ -120,7 +121,7 @@ extension ProductionCases.Case {
     }
 }
 
-/// The mocks of a case. The document that a write leaves is known without one.
+/// The mocks of a case. The document after a write needs no mock.
 struct MockedDocuments: RulesDocuments {
     let test: ProductionCases.Case
 

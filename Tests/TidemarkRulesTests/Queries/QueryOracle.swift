@@ -7,12 +7,13 @@ struct OracleDocument {
     var map: MapValue { MapValue(fields.map { ($0.key, $0.value) }) }
 }
 
-/// Which documents a query has in its result: code of its own, that shares nothing with the model's.
+/// Decides which documents match a query. This code shares nothing with the model's code.
 enum QueryOracle {
     static func matches(_ query: Query, _ document: OracleDocument) -> Bool {
         if let filter = query.filter {
             if !holds(filter, document) { return false }
-            // An inequality orders by its field, in every part of an "or": who lacks the field is no row.
+            // An inequality orders by its field, in every part of an "or". A document without the
+            // field does not match.
             for field in inequalities(filter) where document.fields["\(field)"] == nil {
                 return false
             }

@@ -5,11 +5,12 @@ import TidemarkModel
 
 @testable import TidemarkRules
 
-/// Random rules of the forms that apps write, random queries, random small databases.
+/// Compares the proofs of queries with an oracle, for random rules in the forms that apps write,
+/// random queries, and random small databases.
 @Suite(.ownThread) struct `Proofs of queries` {
     private static let cases =
         ProcessInfo.processInfo.environment["TIDEMARK_RULES_PROOFS"].flatMap { Int($0) } ?? 2_000
-    /// Always the same in `make test`; another one each time where more is asked for.
+    /// The seed is fixed in `make test`, and random in each run with more cases.
     private static let seed =
         ProcessInfo.processInfo.environment["TIDEMARK_RULES_SEED"].flatMap { UInt64($0) }
         ?? (cases > 2_000 ? .random(in: 0...UInt64(UInt32.max)) : 3_973_278_860)
@@ -17,10 +18,10 @@ import TidemarkModel
     private struct Tally {
         var allowed = 0
         var provable = 0
-        /// Of the provable ones: none may be.
+        /// The number of provable queries that were denied, which must be zero.
         var denied = 0
         var compared = 0
-        /// Queries that were allowed, and documents of their results that were not.
+        /// Allowed queries, with the documents in their results that the rules deny.
         var broken: [String] = []
     }
 
@@ -48,7 +49,7 @@ import TidemarkModel
         let isBoth = Bool.random(using: &random)
         let rules = try Ruleset(Self.file(forms, isBoth: isBoth))
         var query = Query(collectionID: "notes", allDescendants: number % 5 == 0)
-        // Two conditions on one state may exclude each other; no app asks for that.
+        // Two conditions on one state may exclude each other. No app writes such a query.
         let areApart = !forms.allSatisfy { $0.text.contains("state") }
         let isProvable = Bool.random(using: &random) && areApart
         if isProvable {
@@ -58,7 +59,7 @@ import TidemarkModel
         if !isProvable || Int.random(in: 0..<3, using: &random) == 0 {
             Self.addAnything(to: &query, &random, keepsOrders: isProvable)
         }
-        // A server refuses such a query before it asks any rules.
+        // A server refuses such a query before it evaluates any rules.
         guard (try? query.validate()) != nil else { return }
         let decision = rules.decide(
             query, as: RulesCaller(uid: RuleForm.uid), at: .epoch, reading: OracleRooms())
@@ -132,7 +133,7 @@ import TidemarkModel
         }
     }
 
-    /// Mostly as a query asks for it.
+    /// Returns a document that usually has the values that queries ask for.
     private static func document(_ random: inout SeededRandom) -> OracleDocument {
         let usual: [String: [Value]] = [
             "owner": [.string("ann"), .string("bob")],
@@ -156,7 +157,7 @@ import TidemarkModel
     private static func addAnything(
         to query: inout Query, _ random: inout SeededRandom, keepsOrders: Bool
     ) {
-        // What a proof rests on is not contradicted.
+        // These filters do not contradict the filters that a proof needs.
         let names = keepsOrders ? ["extra"] : ["owner", "room", "public", "members", "n", "state"]
         let fields = names.map(FieldPath.init(name:))
         for _ in 0..<Int.random(in: 1...3, using: &random) {
@@ -165,7 +166,7 @@ import TidemarkModel
             if [.isIn, .notIn, .arrayContainsAny].contains(test) {
                 operand = .array([value(&random), value(&random)].filter { $0 != .null })
             }
-            // Null is asked for by an operator of its own.
+            // A query for null uses another operator.
             if operand == .null { operand = .string("open") }
             let filter = Filter.field(fields.randomElement(using: &random)!, test, operand)
             if Int.random(in: 0..<4, using: &random) == 0, let before = query.filter, !keepsOrders {
@@ -192,7 +193,7 @@ import TidemarkModel
     }
 }
 
-/// The rooms of ann.
+/// The documents that list Ann's rooms.
 struct OracleRooms: RulesDocuments {
     func lookUp(_ path: RulesPath, for function: RulesRead) -> RulesLookup {
         guard path.segments.last == RuleForm.uid else { return .missing }

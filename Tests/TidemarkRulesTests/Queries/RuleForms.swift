@@ -1,14 +1,14 @@
 import TidemarkModel
 
-/// A condition that apps write: its text, what it means for one document, and what a query needs to
-/// say to be proven.
+/// A condition that apps write: its text, its meaning for one document, and the parts of a query
+/// that prove it.
 struct RuleForm: Sendable {
     typealias Need = @Sendable (inout Query, inout SeededRandom) -> Void
 
     let text: String
-    /// Whether it is true for a document; an error is not.
+    /// True if the condition is true for a document. An error counts as false.
     let holds: @Sendable (OracleDocument) -> Bool
-    /// Filters, orders and a limit, each way of saying enough one.
+    /// Filters, orders and a limit. Any element of the list is enough for a proof.
     let needs: [Need]
 
     static let uid = "ann"
@@ -77,7 +77,7 @@ struct RuleForm: Sendable {
         RuleForm(
             text: condition,
             holds: { document in
-                // What is no boolean equals none of them.
+                // A value that is not a boolean equals neither true nor false.
                 if case .boolean(let value)? = document.fields["public"] { return value }
                 return condition.hasPrefix("!") && document.fields["public"] != nil
             },
