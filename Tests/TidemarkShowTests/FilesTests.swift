@@ -4,8 +4,8 @@ import Tidemark
 import TidemarkModel
 import TidemarkRules
 
-/// The rules of Stamps and Homes that are deployed. That their queries need no index but those of
-/// `firestore.indexes.json` is enforced by the server of the apps' own tests.
+/// Checks the deployed rules of Stamps and Homes. In the apps' own tests, the server enforces that
+/// queries need only the indexes of `firestore.indexes.json`.
 @Suite struct FilesTests {
     private let now = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
 

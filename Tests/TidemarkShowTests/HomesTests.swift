@@ -68,7 +68,7 @@ import TidemarkTesting
         }
     }
 
-    /// Where a profile is missing, the launch goes to the first step by itself.
+    /// If the profile is missing, the app starts the first step without an action of the user.
     @Test func `a field is shown when the launch takes what is typed`() throws {
         let ada = try #require(UserID("ada"))
         var machine = LaunchMachine()

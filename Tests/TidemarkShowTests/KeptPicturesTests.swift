@@ -5,7 +5,7 @@ import Testing
 @testable import StampsCore
 
 @Suite(.timeLimit(.minutes(2))) struct `The pictures of an app as it was` {
-    /// Addresses that were asked for, and files that were decoded.
+    /// Records the requested addresses and the number of decoded files.
     private final class Log: Sendable {
         private let downloads = Mutex<[String]>([])
         private let decodes = Mutex(0)

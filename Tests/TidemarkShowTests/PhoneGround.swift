@@ -6,8 +6,8 @@ import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-/// A local server with accounts, under the rules of the app, and a phone's folder, for one test. What
-/// the app does is allowed, all of it.
+/// A local server with accounts and the rules of the app, and a folder for phones, for one test.
+/// The rules must allow every request of the app.
 struct PhoneGround {
     let local: LocalFirestore
     let accounts: LocalAccounts
@@ -47,15 +47,16 @@ struct PhoneGround {
             local: local, accounts: accounts, socket: try await local.serve(), folder: folder,
             town: town)
         try await body(ground)
-        // Where the diagnosis reads there is nothing: it looks whether an answer comes, also of no.
+        // The diagnosis reads a missing document, because any answer shows that the server is
+        // there. A refusal is also an answer.
         #expect(local.rules.refusals.filter { !$0.hasPrefix("get tidemark/doctor:") } == [])
         await accounts.stop()
         await local.stop()
     }
 
     /// - Parameters:
-    ///   - isOnline: Whether anybody answers at its addresses.
-    ///   - pictures: What stands before the name of a picture.
+    ///   - isOnline: True if servers answer at the phone's addresses.
+    ///   - pictures: The part of a picture's address before its name.
     func phone<App: PhoneApp>(
         _ type: App.Type, _ name: String = "phone", isOnline: Bool = true, pictures: String? = nil
     ) throws -> App {
@@ -65,14 +66,15 @@ struct PhoneGround {
             accounts: isOnline ? accounts.host : "127.0.0.1:1", user: town.user, label: name)
         settings.pictures = pictures
         var environment = PhoneEnvironment(settings)
-        // A figure is counted once a launch, and how long a machine takes is no matter of these tests.
+        // The server counts a figure only once per launch. The screen waits long for the figure,
+        // because these tests do not measure the speed of the machine.
         if isOnline { environment.patience = .seconds(600) }
         return try App(environment)
     }
 }
 
 extension PhoneApp {
-    /// The next screen of which this holds.
+    /// Returns the next screen for which `holds` is true.
     func screen(
         _ what: String, where holds: (Screen) -> Bool
     ) async throws -> Screen {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TidemarkShow
 
-/// The page that plays a recording without a server.
+/// Tests the page that plays a recording without a server.
 @Suite struct `The page of a recording` {
     private static let stamps = ShowState.App(
         name: "stamps", title: "Stamps", problem: "Slow.", promise: "Fast.")
@@ -17,7 +17,7 @@ import Testing
         return state
     }
 
-    /// Returns what the script of a page reads.
+    /// Returns the data that the script of a page reads.
     private func contents(of html: String) throws -> RecordingPage.Contents {
         let start = try #require(
             html.range(of: #"<script type="application/json" id="recording">"#))
@@ -70,7 +70,7 @@ import Testing
         #expect(try contents(of: html) == page.contents)
     }
 
-    /// The page that README links to: its figures are those of the story that it shows.
+    /// The page that README links to. The figures of the page must match the story that it shows.
     @Test func `in the repository ends with the figures of its story`() throws {
         let root = URL(filePath: #filePath).resolvingSymlinksInPath()
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

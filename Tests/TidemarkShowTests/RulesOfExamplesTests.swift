@@ -9,7 +9,7 @@ import TidemarkTesting
 
 @testable import TidemarkShow
 
-/// The rules of the five apps on what is on their servers: who is let in, and who is not.
+/// Checks whom the rules of the five apps let read and write the data on their servers.
 @Suite(.timeLimit(.minutes(2))) struct `The rules of the examples` {
     private struct Question: Sendable {
         let operation: RulesOperation
@@ -48,7 +48,7 @@ import TidemarkTesting
         .field(TidemarkModel.FieldPath(name: "conversationId"), .equal, .string(id))
     }
 
-    /// A message that names its conversation.
+    /// Returns a message that names its conversation.
     private static func flat(by author: String) -> MapValue {
         MapValue([
             ("author", .string(author)), ("text", .string("Hello")), ("timestamp", .timestamp(now)),
@@ -88,7 +88,7 @@ import TidemarkTesting
             denied(ada, list("conversations")), allowed(ada, .get("conversations/blue")),
             denied(mallory, .get("conversations/blue")),
             denied(ada, .delete("messages/m0")), denied(mallory, .get("messages/m0")),
-            // A list of one conversation, and no other.
+            // A list may contain only the messages of one conversation.
             allowed(ada, list("messages", conversation("blue"))),
             denied(mallory, list("messages", conversation("blue"))),
             denied(ada, list("messages")), denied(.nobody, list("messages", conversation("blue"))),
@@ -113,7 +113,7 @@ import TidemarkTesting
             denied(ada, .set("chats/grace/messages/new", message(by: "grace"))),
             denied(ada, .update("chats/grace", ["members": .array([.string("mallory")])])),
             allowed(ada, .get("users/grace")), denied(.nobody, .get("users/grace")),
-            // Of everybody the name alone, to those who have signed in.
+            // A signed-in user may read names, also in lists with a limit.
             allowed(ada, list("users", limit: 20)), denied(.nobody, list("users", limit: 20)),
             denied(ada, list("users")), denied(ada, list("users", limit: 31)),
             denied(mallory, .get("users/ada/state/seen")),
@@ -155,8 +155,9 @@ import TidemarkTesting
         await local.stop()
     }
 
-    /// `tidemark rules check` has nothing to say of them, but that nobody lists the profiles of Homes, and
-    /// that a list of messages in one collection has to name their conversation.
+    /// `tidemark rules check` gives no advice about the rules, with two exceptions: no query can
+    /// list the profiles of Homes, and a list of messages in one collection has to name their
+    /// conversation.
     @Test(arguments: Examples.all.map(\.name))
     func `are without warnings, and as they are in the folder`(name: String) throws {
         let example = try #require(Examples.named(name))

@@ -19,7 +19,7 @@ import TidemarkPhones
         "X", .fresh, sections: [Screen.Section(nil, [Row("a", "A")])],
         controls: [Control("go", "Go")])
 
-    /// On a day that has begun, with both phones running.
+    /// Returns a machine on a day that has begun, with both phones running.
     private func running() -> ShowMachine {
         var machine = ShowMachine(ShowState(app: Self.app, apps: []), Self.script)
         let effects = machine.step(.prepared)
@@ -44,7 +44,7 @@ import TidemarkPhones
         _ = show(&machine, .after, 900)
         #expect(machine.state[.after].firstContent == [12])
         #expect(machine.state[.after].blank == 0)
-        // The other one is still waited for: that is not yet an empty launch.
+        // The other phone may still show content, so its launch does not yet count as empty.
         #expect(machine.state[.before].blank == 0)
         _ = machine.step(.ordered(.kill(.before)))
         #expect(machine.state[.before].blank == 1)
@@ -109,7 +109,7 @@ import TidemarkPhones
                 .kill(.before), .kill(.after), .network(.healthy, isAirplane: true),
                 .launch(.before, launch: 2), .launch(.after, launch: 2), .startBeat(1, seconds: 3),
             ])
-        // The timer of the scene before is not heard any more.
+        // The machine ignores the timer of the previous scene.
         #expect(machine.step(.beatOver(0)).isEmpty)
         #expect(machine.state.story?.isOver == false)
         #expect(machine.step(.beatOver(1)) == [.compare])

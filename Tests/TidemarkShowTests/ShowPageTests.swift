@@ -74,7 +74,8 @@ import TidemarkPhones
         #expect(Words.milliseconds(999) == "999 ms" && Words.milliseconds(18_600) == "18.6 s")
         #expect(Words.dollars(5_400) == "$5,400" && Words.dollars(0) == "$0.00")
         var state = state(nil)
-        // Journeys 2: 50,000 reads a day by each of 1,000 users at $0.36 for 100,000.
+        // The figures are from Journeys 2: 1,000 users make 50,000 reads a day each, at $0.36 for
+        // 100,000.
         state[.before].reads = 50_000
         state.users = 1_000
         #expect(state.monthlyDollars(.before, price: ShowPage.price) == 5_400)
@@ -88,7 +89,7 @@ import TidemarkPhones
         let states = ["A", "B", "C"].map { state(Screen($0, .fresh)) }
         for state in states { recorder.write(state) }
         recorder.close()
-        // Cut in the middle of its last line, as by a kill.
+        // The recording ends in the middle of its last line, as after a kill.
         let data = try Data(contentsOf: URL(fileURLWithPath: path))
         try data.dropLast(10).write(to: URL(fileURLWithPath: path))
         let playback = try Playback(path)
