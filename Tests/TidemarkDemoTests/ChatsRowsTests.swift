@@ -30,7 +30,8 @@ import Testing
         #expect(rows.filter { !$0.isUsedBefore }.map(\.slug).contains("new-chat"))
     }
 
-    /// A clear is shared with the person's other devices, which is a read at each open.
+    /// The app shares a cleared chat with the user's other devices, which costs a read at every
+    /// open.
     @Test func `are of the example as it ships`() throws {
         let open = try row("open-chat")
         #expect(open.bar.reads == 51)

@@ -50,7 +50,7 @@ import Testing
         #expect(throws: DecodingError.self) { try ChartData(kept: Data("{\"a\": 1}".utf8)) }
     }
 
-    /// `make screenshots` draws them again.
+    /// `make screenshots` draws the pictures again.
     @Test func `the pictures in the documents are drawn from the figures that are kept`() throws {
         let root = URL(filePath: #filePath).resolvingSymlinksInPath()
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -81,7 +81,7 @@ import TidemarkModel
             lines.contains(
                 "    on Tidemark: 2,550,000 reads a day: $9.18 a day, $275.40 a month, "
                     + "$3,350.70 a year"))
-        // With 50,000 free a day, at $0.06.
+        // The price here is $0.06, with 50,000 free reads a day.
         #expect(
             lines.contains { $0.hasPrefix("    on Tidemark: 2,550,000 reads a day: $1.50 a day") })
         #expect(!text(DemoFigures()).contains { $0.contains("a year") })
@@ -191,7 +191,7 @@ import TidemarkModel
         figures.launches = LaunchDemoFigures(launches: [launch("healthy")])
         var send = result("send", .threeG, reads: 1, after: 1, seconds: 9)
         (send.before.figures["send ms"], send.after.figures["send ms"]) = (1_102, 1_830)
-        // Within a tenth, and by less than a millisecond: that is no difference.
+        // A difference of at most a tenth, or of less than a millisecond, does not count.
         (send.before.figures["load ms"], send.after.figures["load ms"]) = (100, 110)
         (send.before.figures["page ms"], send.after.figures["page ms"]) = (1, 1.9)
         figures.messages = [send]

@@ -36,7 +36,7 @@ import Testing
         #expect(times?["firstTable"] as? Double == 11 && times?["play"] as? Double == 300)
     }
 
-    /// The one change of the exit code is by facts, unless times are judged.
+    /// Only wrong facts change the exit code, unless times are judged.
     @Test func `changes the exit code only where times are judged`() {
         let late = figures(11, 300)
         #expect(!DemoEnd().fails(late))

@@ -58,7 +58,7 @@ import TidemarkModel
                 == ["The client tidemark had 2 items missed, as a."])
     }
 
-    /// In the table's caption and in the file of the figures.
+    /// Checks the table's caption, and the file of the figures.
     @Test func `is of a history that says where it comes from`() throws {
         func text(_ source: HistorySource) -> String { source.text(8_648) }
         #expect(text(.generated) == "8,648 generated events")
@@ -73,7 +73,7 @@ import TidemarkModel
         #expect(kept?["source"] as? String == "2 generated events")
     }
 
-    /// The whole history is the one that the bar was set for; `make demo` begins with a part of it.
+    /// The bar was set for the whole history. `make demo` begins with a part of it.
     @Test func `is of 8,648 events where everything is played`() throws {
         #expect(HistoryOptions.whole == 8_648)
         let all = try History.generated(count: 3_000, seed: 1, limit: nil)

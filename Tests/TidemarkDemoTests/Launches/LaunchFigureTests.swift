@@ -8,7 +8,7 @@ import TidemarkServer
 @testable import TidemarkDemo
 
 @Suite struct `What a launch comes to` {
-    /// As the server's meter tells it.
+    /// Returns a detail in the form of the server's meter.
     private func detail(_ target: String, _ method: RPCMethod, _ reads: Int) -> MeterDetail {
         let text = """
             {"target": "\(target)", "method": "\(method.rawValue)", "reads": \(reads), "writes": 0,
@@ -31,7 +31,8 @@ import TidemarkServer
             sections: [Screen.Section(nil, figures), Screen.Section("Newest", rows)])
     }
 
-    /// Stamp `b` is new; its picture comes 430 ms later, and the one of `a` is on the disk.
+    /// Returns a launch with a new stamp `b`, whose picture comes 430 ms later. The picture of `a`
+    /// is on the disk.
     private func launch(isReached: Bool = true) -> WholeLaunch {
         var use = PhoneUse()
         use.begins = 90
@@ -84,7 +85,7 @@ import TidemarkServer
         #expect(LaunchFigure(firsts: [], whole: [launch(isReached: false)]).liveMs == nil)
     }
 
-    /// The networks on which something is wrong, or is slow.
+    /// Returns the networks on which something is wrong, and those on which something is slow.
     private func networks(
         _ change: (inout LaunchFigure) -> Void
     ) -> (wrong: [LaunchNetwork], slow: [LaunchNetwork]) {
