@@ -2,7 +2,8 @@ import Testing
 
 @testable import TidemarkLint
 
-/// What a query is, when a wrapper in one file, builders in a second and a screen in a third make it.
+/// Checks a query that a wrapper in one file, builders in a second and a screen in a third build
+/// together.
 struct AcrossFilesTests {
     private static let service = """
         import FirebaseFirestore

@@ -2,12 +2,12 @@ import Testing
 
 @testable import TidemarkLint
 
-/// What `--fix` makes of code: the exact text, which parses and has the finding no more.
+/// Checks the code after `--fix`: its exact text, which parses and no longer has the finding.
 struct FixTests {
     struct Example: Sendable, CustomStringConvertible {
         let id: FindingID
         let before: String
-        /// Nil where the change is left to people.
+        /// The code after the fix, or nil if a developer has to make the change.
         let after: String?
 
         var description: String { "\(id.rawValue): \(before)" }
@@ -23,7 +23,7 @@ struct FixTests {
             after:
                 #"db.collection("a").addDocument(data: ["sentAt": FieldValue.serverTimestamp(), "n": "#
                 + #"["at": FieldValue.serverTimestamp()]])"#),
-        // In a list the server's time is refused.
+        // Firestore refuses the server's time in a list.
         Example(
             id: .clientClock,
             before:
@@ -61,7 +61,7 @@ struct FixTests {
             after:
                 "db.collection(\"a\").\(count) { found, error in then(found?.count.intValue ?? 0, error) }"
         ),
-        // Counted only to see whether there is one.
+        // The code counts only to learn if a document exists.
         Example(
             id: .countedByDownload,
             before:
@@ -69,7 +69,7 @@ struct FixTests {
             after:
                 #"func has() async throws -> Bool { try await db.collection("a").limit(to: 1).getDocuments().documents.count > 0 }"#
         ),
-        // Its type is written.
+        // The code states the variable's type.
         Example(
             id: .countedByDownload,
             before: """
@@ -78,7 +78,7 @@ struct FixTests {
                     return found.count
                 }
                 """, after: nil),
-        // A name that stands for two things.
+        // Two variables have the same name.
         Example(
             id: .countedByDownload,
             before: """
@@ -88,7 +88,7 @@ struct FixTests {
                     others.forEach { found in print(found.count) }
                 }
                 """, after: nil),
-        // A sum is of a field that only people know.
+        // A sum needs a field, which a developer has to choose.
         Example(
             id: .countedByDownload,
             before: """
@@ -134,7 +134,8 @@ struct FixTests {
                     ref.setData(["members": ["n": 1], "size": FieldValue.increment(Int64(-2))], merge: true)
                 }
                 """),
-        // Set anew, the count would begin from nothing; so it would in a map that is.
+        // `setData` replaces the document, so an increment would start from zero. The same is true
+        // of a map that an update replaces.
         Example(
             id: .counterOverwritten,
             before:
@@ -145,7 +146,7 @@ struct FixTests {
             before:
                 #"func like(_ post: Post) { db.document("posts/\(post.id)").updateData(["of": ["likes": post.likes + 1]]) }"#,
             after: nil),
-        // Of another document.
+        // The count is in another document.
         Example(
             id: .counterOverwritten,
             before:
@@ -200,7 +201,7 @@ struct FixTests {
         #expect(fixable == Set(Self.examples.filter { $0.after != nil }.map(\.id)))
     }
 
-    /// Whatever the cases' fixes make, the parser knows it, and the finding is gone.
+    /// The parser accepts the result of every fix of every case, and the finding is removed.
     @Test func `every fix of every case parses, and mends`() throws {
         var count = 0
         for example in LintCase.all where example.isFound {

@@ -5,7 +5,8 @@ import TidemarkServer
 
 @testable import TidemarkLint
 
-/// A piece of code in `Cases/ID.txt` that has a finding (`+`) or looks like it and has none (`-`).
+/// A piece of code in `Cases/ID.txt` that has a finding (`+`), or that looks similar without a
+/// finding (`-`).
 struct LintCase: Sendable, CustomStringConvertible {
     let id: FindingID
     let name: String
@@ -45,7 +46,7 @@ struct LintCase: Sendable, CustomStringConvertible {
         return found
     }
 
-    /// A linter that knows the rules and indexes which the cases speak of.
+    /// A linter with the rules and indexes that the cases refer to.
     static let linter: Linter = {
         var linter = Linter()
         linter.rules = try! Ruleset(rules)
@@ -53,7 +54,7 @@ struct LintCase: Sendable, CustomStringConvertible {
         return linter
     }()
 
-    /// What every case begins with.
+    /// The first lines of every case.
     static let preamble = "import FirebaseFirestore\nlet db = Firestore.firestore()\n"
 
     static func report(on code: String) -> Report {

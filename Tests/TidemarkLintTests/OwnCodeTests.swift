@@ -4,8 +4,9 @@ import TestSupport
 
 @testable import TidemarkLint
 
-/// The project's own code, in which every finding is explained where it stands. Tests/Interop lints the
-/// whole repository; here are the files that speak to Firestore, which takes seconds.
+/// Lints the project's own code, which explains every finding in a comment at its place.
+/// Tests/Interop lints the whole repository. This test lints only the files that use Firestore,
+/// which takes seconds.
 @Suite(.ownThread) struct OwnCodeTests {
     private static let root = LintCase.folder.deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -38,7 +39,7 @@ import TestSupport
         #expect(report.findings.isEmpty, "\(report.findings.map { "\($0.place) \($0.message)" })")
     }
 
-    /// What each journey says of its app is what is found in the example's before.
+    /// The findings that each journey lists must be the findings in the example's old app.
     @Test(arguments: [
         (
             "Examples/Chats", "ChatsBefore.swift",

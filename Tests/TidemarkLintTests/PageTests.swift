@@ -3,12 +3,13 @@ import Testing
 
 @testable import TidemarkLint
 
-/// The pages of `Documentation/Lint`: one a finding, whose examples hold.
+/// Checks the pages of `Documentation/Lint`. Every finding has a page, and the linter agrees with
+/// its examples.
 struct PageTests {
     private static let folder = LintCase.folder.deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Documentation")
 
-    /// The Swift code below a heading.
+    /// Returns the Swift code below a heading.
     private static func code(below heading: String, in text: String) -> String? {
         guard let start = text.range(of: "## \(heading)\n```swift\n"),
             let end = text.range(of: "\n```", range: start.upperBound..<text.endIndex)
