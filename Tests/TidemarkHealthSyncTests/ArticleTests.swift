@@ -6,9 +6,10 @@ import TidemarkHealth
 import TidemarkHealthSync
 import TidemarkServer
 
-// The examples of the module's page and doc comments, line by line: the tidy tests compare them.
+// These are the examples of the module's page and doc comments, line by line. The tidy tests
+// compare them.
 
-/// The examples print for their readers: a run of the tests shows results alone.
+/// Hides the system's `print`, because a run of the tests prints only results.
 private func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {}
 
 @Suite(.timeLimit(.minutes(2))) struct `The article on health days` {

@@ -58,7 +58,7 @@ private final class HealthWorld {
             now: { Timestamp(date: Date()) })
     }
 
-    /// Runs until it holds, fails or is complete.
+    /// Runs the backfill until it is complete, fails or is held.
     func run(_ history: HealthHistory, _ budget: BackfillBudget) async throws -> BackfillProgress {
         let job = try #require(try history.job())
         let backfill = Backfill([.init(job, from: history, to: history)], budget: budget)
@@ -76,7 +76,7 @@ private final class HealthWorld {
         return last
     }
 
-    /// Another device of the same person, with an empty store.
+    /// Returns another device of the same user, with an empty store.
     func second() throws -> (Firestore, HealthStore, folder: String) {
         let path = folder + "/second"
         try FileManager.default.createDirectory(
@@ -128,7 +128,7 @@ private final class HealthWorld {
         var sent = 0
         var launches = 0
         while launches < 20 {
-            // A batch of four days, and the app is ended.
+            // The backfill sends a batch of four days, and then the app ends.
             let progress = try await world.run(
                 try world.history(daysPerPart: 4), BackfillBudget(writes: 1))
             sent += progress.writes
@@ -157,7 +157,8 @@ private final class HealthWorld {
             sourceName="Phone" startDate="2026-05-05 12:00:00 +0200" value="3"/></HealthData>
             """)
         let third = try await world.run(history, BackfillBudget())
-        // That day, and the ones beside it, as far as zones reach.
+        // The backfill sends that day, and the days beside it, because zones may move an hour
+        // there.
         #expect(third.phase == .complete && third.writes == 3)
         let expected = try world.expected()
         for record in try await world.records() { #expect(record.hours == expected[record.day]) }
@@ -195,7 +196,7 @@ private final class HealthWorld {
         let expected = try world.expected()
         #expect(held == expected)
         #expect(reads <= expected.count + 2)
-        // The eight values are full, as they are where they were measured.
+        // The eight values of the summary are complete, as on the device that measured them.
         func summary(_ store: HealthStore) throws -> HealthSummary {
             let end = HealthMoment(seconds: (last.number + 1) * 86_400 - 7_201, offset: 120)
             return try store.read { snapshot in
@@ -207,7 +208,7 @@ private final class HealthWorld {
         let full = try summary(store)
         #expect(full == (try summary(world.health)))
         #expect(full.stepsToday ?? 0 > 0 && full.weight != nil && full.sleep != nil)
-        // It has nothing of its own to send.
+        // The second device has nothing to send.
         let history = try HealthHistory(store, to: days, now: { Timestamp(date: Date()) })
         #expect(try history.job() == nil)
         await device.terminate()
