@@ -10,7 +10,8 @@ import Testing
         }
     }
 
-    /// Source: HKDF of Python's `cryptography`, with `info` "tidemark cache 3" and 40 bytes.
+    /// The expected key is from HKDF of Python's `cryptography`, with `info` "tidemark cache 3" and
+    /// 40 bytes.
     @Test func `a file's key is HKDF of the app's key and the file's salt`() {
         let derived = AppKey.derive(
             (0..<32).map { UInt8($0) }, salt: bytes("a0a1a2a3a4a5a6a7a8a9aaab"))

@@ -5,7 +5,7 @@ import Tidemark
 import TidemarkEncryption
 import TidemarkTesting
 
-/// An encrypted cache as an app has it: on the public API, over a socket.
+/// Tests an encrypted cache as an app uses it: through the public API, over a socket.
 @Suite(.timeLimit(.minutes(2))) struct CacheEncryptionTests {
     private let folder = FileManager.default.temporaryDirectory
         .appendingPathComponent("tidemark-encryption-" + UUID().uuidString)
@@ -41,7 +41,7 @@ import TidemarkTesting
         .aes256 { key }
     }
 
-    /// Leaves a document in the cache, and a write that waits.
+    /// Leaves a document and a pending write in the cache.
     private func fill(_ firestore: Firestore, _ name: String = "visits") async throws {
         let counter = firestore.document("counters/\(name)")
         try await counter.setData(["n": 0, "text": "written-in-the-clear"])
@@ -50,7 +50,7 @@ import TidemarkTesting
         await firestore.terminate()
     }
 
-    /// What the server has once everything that waits was sent.
+    /// Returns the server's value after all pending writes are sent.
     private func sent(_ firestore: Firestore, _ name: String = "visits") async throws -> Int? {
         try await firestore.waitForPendingWrites()
         let document = try await firestore.document("counters/\(name)").getDocument(source: .server)
@@ -125,7 +125,7 @@ import TidemarkTesting
         #expect(error?.code == .failedPrecondition)
         await used.terminate()
         try await used.changeCacheEncryption(to: new)
-        // Again it finds nothing to do.
+        // The second call has nothing to change.
         try await used.changeCacheEncryption(to: new)
         for user in [nil, "ann", "bob"] {
             #expect(throws: FirestoreError.self) { try client(old, user: user) }
@@ -139,7 +139,7 @@ import TidemarkTesting
 
 // MARK: - The article
 
-/// Where an app keeps secrets, as the keychain. Reading throws on a device that is locked.
+/// The place where an app keeps secrets, such as the keychain. A read throws on a locked device.
 private final class Secrets: Sendable {
     private let kept = Mutex<[String: [UInt8]]>([:])
 
