@@ -9,7 +9,7 @@ import TidemarkResilience
 
 @testable import TidemarkGoogleAuth
 
-/// Google's two makers of tokens, on a port of this machine.
+/// Google's two token services, on a port of this machine.
 private final class TokenMaker: Sendable {
     struct State {
         var asked = 0
@@ -33,7 +33,7 @@ private final class TokenMaker: Sendable {
             body: .init(byteBuffer: ByteBuffer(string: text)))
     }
 
-    /// Serves while `body` runs, and tells it HOST:PORT.
+    /// Serves while `body` runs, and passes HOST:PORT to `body`.
     func serve(_ body: @escaping @Sendable (String) async throws -> Void) async throws {
         let router = Router()
         router.post("/token") { [self] request, _ in
@@ -43,7 +43,7 @@ private final class TokenMaker: Sendable {
             state.withLock { $0.assertions.append(String(assertion ?? "")) }
             return answer()
         }
-        // What tells a metadata server from another machine of its address.
+        // This header distinguishes a metadata server from another machine at its address.
         router.get("/computeMetadata/v1") { _, _ in
             Response(status: .ok, headers: [.init("metadata-flavor")!: "Google"])
         }
