@@ -7,10 +7,10 @@ public import TidemarkTesting
 /// A server in the process under the rules of an example app, and the phones of one user.
 @MainActor public final class PhoneWorld {
     public let local: LocalFirestore
-    /// Of what the app waits for; the server and its clients have the server's own.
+    /// The clock for the app's waits. The server and its clients use the server's clock.
     public let clock = ManualClock()
     public let user = PhoneUser(id: "ada", name: "Ada", email: "ada@example.org")
-    /// The phones' disks, a folder each.
+    /// The disks of the phones, with a folder for each.
     public let folder = FileManager.default.temporaryDirectory
         .appendingPathComponent("tidemark-example-\(UUID().uuidString)")
 
@@ -18,7 +18,7 @@ public import TidemarkTesting
         local = try LocalFirestore.start(rules: rules.text)
     }
 
-    /// The people around the phones, as of now.
+    /// Returns the other people around the phones, at the server's time.
     public func town() throws -> Town {
         Town(
             firestore: try local.firestore(label: "town", token: "owner"), user: user,
@@ -31,14 +31,14 @@ public import TidemarkTesting
     }
 }
 
-/// What the tests of an example have around its phones.
+/// The world around the phones in the tests of an example.
 @MainActor public protocol ExampleWorld: Sendable {
     static var example: Example { get }
 
     init() throws
 
     var world: PhoneWorld { get }
-    /// What a phone's app waits by: ``clock``, unless a world says otherwise.
+    /// The clock for the waits of a phone's app: ``clock``, unless a world provides another.
     var phoneClock: any Clock<Duration> { get }
 }
 
@@ -47,14 +47,14 @@ extension ExampleWorld {
     public var clock: ManualClock { world.clock }
     public var phoneClock: any Clock<Duration> { clock }
 
-    /// A client on a device's disk; terminate it before the next one.
+    /// Returns a client on a device's disk. Terminate the client before you make the next.
     public func client(_ device: String = "phone") throws -> Firestore {
         try local.firestore(
             as: .user(world.user.id), label: device,
             cache: .directory(world.folder.appendingPathComponent(device).path))
     }
 
-    /// A phone with that client.
+    /// Returns the environment of a phone with this client.
     public func environment(_ firestore: Firestore) -> PhoneEnvironment {
         let settings = PhoneSettings(
             folder: world.folder.appendingPathComponent("phone").path, project: local.projectID,
@@ -64,23 +64,24 @@ extension ExampleWorld {
             firestore: { _ in firestore })
     }
 
-    /// The app on Tidemark, or as it was.
+    /// Returns the app on Tidemark, or the old app.
     public func phone(isAfter: Bool = true, _ firestore: Firestore) throws -> any PhoneApp {
         let app = isAfter ? Self.example.after : Self.example.before
         return try app.init(environment(firestore))
     }
 
-    /// What a device was billed.
+    /// Returns the number of reads that a device was billed for.
     public func reads(_ device: String = "phone") -> Int {
         local.meter().filter { $0.label == device }.reduce(0) { $0 + $1.reads }
     }
 
-    /// Plays a test in a world, and ends it.
+    /// Plays a test in a world, and ends the world.
     ///
     /// - Parameters:
-    ///   - asksRules: Whether the app sends anything.
-    ///   - isRefused: Whether the rules refuse something, as the test wants it.
-    /// - Throws: ``ExampleWorldFault`` where the rules were not asked, or refuse what they should not.
+    ///   - asksRules: True if the app sends requests.
+    ///   - isRefused: True if the test expects the rules to refuse a request.
+    /// - Throws: ``ExampleWorldFault`` if the rules were not asked, or if they refuse a request
+    ///   that the test does not expect to fail.
     public static func run(
         asksRules: Bool = true, isRefused: Bool = false, _ body: (Self) async throws -> Void
     ) async throws {
@@ -106,7 +107,7 @@ public enum ExampleWorldFault: Error, Equatable {
     case refused([String])
 }
 
-/// The first screen that is as it is sought.
+/// Returns the first screen for which `isSought` is true.
 @MainActor public func screen(
     _ app: some PhoneApp, where isSought: (Screen) -> Bool
 ) async throws -> Screen {
@@ -115,11 +116,11 @@ public enum ExampleWorldFault: Error, Equatable {
 }
 
 extension Screen {
-    /// Of all its sections.
+    /// The rows of all sections.
     public var rows: [Row] { sections.flatMap(\.rows) }
 }
 
-/// A file of `Examples/`, as it is deployed: `Chats/firestore.indexes.json`.
+/// Returns a deployed file of `Examples/`, such as `Chats/firestore.indexes.json`.
 public func exampleFile(_ path: String) throws -> Data {
     let root = URL(filePath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
