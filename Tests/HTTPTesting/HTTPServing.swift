@@ -2,7 +2,7 @@ package import Hummingbird
 import Logging
 import TidemarkTesting
 
-/// Serves on a port of this machine, on a thread of its own, while `body` runs.
+/// Serves on a port of this machine, on a separate thread, while `body` runs.
 ///
 /// - Parameters:
 ///   - router: Answers the requests.
