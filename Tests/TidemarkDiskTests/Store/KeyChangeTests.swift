@@ -77,8 +77,8 @@ import TidemarkSync
         try DocumentStore.changeKey(of: path, migrations: [], from: atRest.key, to: newKey)
     }
 
-    /// - Returns: The number of disk changes that the whole operation takes, and whether the file
-    ///   has the new key.
+    /// - Returns: The number of disk changes that were made or tried, and whether the file has the
+    ///   new key.
     private func cut(
         _ files: Files, _ atRest: AtRest, after changes: Int
     ) throws -> (all: Int, isNew: Bool) {

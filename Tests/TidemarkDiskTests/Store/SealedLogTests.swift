@@ -114,8 +114,8 @@ import TidemarkModel
     }
 
     /// The store has no savepoints, but SQLite rolls a statement back in the same way. The changes
-    /// before the savepoint write a page to the log twice. If a page reaches the log only after the
-    /// savepoint, SQLite 3.40 itself leaves headers that end the log.
+    /// before the savepoint are large, so a page is already written to the log twice. If that
+    /// happens only after the savepoint, SQLite 3.40 itself leaves headers that end the log.
     @Test(arguments: UInt64(0)..<6, AtRest.allCases)
     func `what was written before an undone part of a transaction stays`(
         seed: UInt64, atRest: AtRest

@@ -79,7 +79,8 @@ import Testing
         #expect("\(bad)" == "its startDate is not a date: \"\(date)\"")
     }
 
-    /// Returns a night of 2015, from an app without a device.
+    /// Returns the start of a night's record, from an app without a device. The caller closes the
+    /// record.
     private static func night(_ attributes: String, value: String = "AsleepUnspecified") -> String {
         """
           <Record type="HKCategoryTypeIdentifierSleepAnalysis" sourceName="Kim's &amp; Night" \
