@@ -5,9 +5,9 @@ import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-// The examples of the articles, line by line: the tidy tests see to it that every one stands in a test.
+// The examples of the articles, line by line. The tidy tests check that a test contains each one.
 
-/// The examples print for their readers: a run of the tests shows results alone.
+/// Prints nothing, because the output of the tests shows results only.
 private func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {}
 
 @MainActor @Suite(.timeLimit(.minutes(2))) struct `The articles' examples` {
@@ -79,7 +79,7 @@ private func print(_ items: Any..., separator: String = " ", terminator: String 
         let model = BackfillModel(backfill)
         try await backfill.start()
         try await until("the backfill is complete") { model.progress.phase == .complete }
-        // The fourth is older than a year.
+        // The fourth item is older than a year.
         #expect(model.progress.samples == 3 && model.progress.hasFirstWindows)
         await backfill.stop()
 

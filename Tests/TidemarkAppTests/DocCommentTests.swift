@@ -5,9 +5,9 @@ import Tidemark
 import TidemarkApp
 import TidemarkTesting
 
-// The examples of doc comments and of articles, line by line: the tidy tests compare them.
+// The examples of doc comments and of articles, line by line. The tidy tests compare them.
 
-/// The examples print for their readers: a run of the tests shows results alone.
+/// Prints nothing, because the output of the tests shows results only.
 private func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {}
 
 @MainActor @Suite(.timeLimit(.minutes(2))) struct `The doc comments' examples` {

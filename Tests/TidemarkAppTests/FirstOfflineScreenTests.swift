@@ -4,7 +4,7 @@ import TestSupport
 import Tidemark
 import TidemarkTesting
 
-// The lines of the tutorial *Your first offline screen*, in its order: the tidy tests compare them.
+// The lines of the tutorial *Your first offline screen*, in its order. The tidy tests compare them.
 
 @MainActor @Suite(.timeLimit(.minutes(2))) struct `The first offline screen` {
     private let place = TestFolder()

@@ -11,7 +11,7 @@ import TidemarkTesting
 
 // The examples of the articles on retries, signing in, the stack, sign-ups, ranks and sentences.
 
-/// The examples print for their readers: a run of the tests shows results alone.
+/// Prints nothing, because the output of the tests shows results only.
 private func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {}
 
 @Suite(.timeLimit(.minutes(2))) struct `The examples of the newer articles` {

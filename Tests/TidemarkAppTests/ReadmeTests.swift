@@ -6,10 +6,10 @@ import TidemarkTesting
 
 @testable import Tidemark
 
-// The examples of the README and of Documentation, line by line: the tidy tests compare them. The README
-// shows what stands between the marks; the articles show the rest.
+// The examples of the README and of Documentation, line by line. The tidy tests compare them.
+// The text of the README is between the marks, and the articles show the rest.
 
-/// The examples print for their readers: a run of the tests shows results alone.
+/// Prints nothing, because the output of the tests shows results only.
 private func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {}
 
 @Suite struct `The README's examples` {

@@ -6,7 +6,7 @@ import TidemarkServer
 
 @testable import TidemarkApp
 
-/// A device whose profiles are lost on the way for as long as it is offline.
+/// A device whose calls about profiles fail while it is offline.
 private final class Device {
     struct Profile: Codable, Equatable, Sendable {
         var name: String
@@ -50,7 +50,7 @@ private final class Device {
 
     func goOffline(_ isOffline: Bool) { line.isOffline.withLock { $0 = isOffline } }
 
-    /// One run of the app on what the device holds.
+    /// Starts the app on the stored data of the device.
     func run() async throws -> (Accounts, AccountJobs, LaunchFiles) {
         let files = try LaunchFiles(folder: folder.path)
         let accounts = Accounts(
@@ -134,7 +134,7 @@ private final class Device {
         #expect(await next(jobs) == .removed)
         #expect(device.server.accounts == 0 && accounts.user == nil)
         #expect(try files.record() == nil)
-        // Somebody who has an account, and no profile.
+        // This account exists before the sign-up and has no profile.
         try await accounts.signIn(with: ProviderCredential(provider: "apple.com", idToken: "ada"))
         try await accounts.signOut()
         (accounts, jobs, files) = try await device.run()

@@ -3,8 +3,8 @@ import TestSupport
 
 @testable import TidemarkApp
 
-/// A device with a job and its journal, and a server, of which any answer may be lost and which may
-/// be killed at any point.
+/// A device with a job and its journal, and a server. Any answer can get lost, and the app can be
+/// killed at any point.
 private struct JobWorld: Hashable {
     enum Profile: Hashable { case none, own, another }
 
@@ -12,43 +12,43 @@ private struct JobWorld: Hashable {
     var disk: AccountRecord?
     struct Account: Hashable {
         let number: Int
-        /// By whose address it was made.
+        /// The address with which the account was made.
         let address: String
     }
 
-    /// Accounts of the person, those from before too.
+    /// The user's accounts, including earlier ones.
     var accounts: [Account] = []
-    /// The account from before, that is not this sign-up's; 0 for none.
+    /// The number of the account that existed before this sign-up; 0 for none.
     var older = 0
     var profile = Profile.none
     var hasFlag = false
-    /// What cannot be asked for twice: an anonymous account of the server's.
+    /// True if a second request makes a second account, as with the server's anonymous accounts.
     var makesAnother = false
-    /// Whether it is about an account that is to go.
+    /// True if the job removes an account.
     var isRemoval = false
-    /// Whether the account comes before the onboarding, as with Sign in with Apple.
+    /// True if the account is made before the onboarding, as with Sign in with Apple.
     var isAccountFirst = false
     var kills = 0
-    /// Whether something was removed that this job did not make.
+    /// True if the job removed something that it did not make.
     var hasDoneHarm = false
 
     static func user(_ number: Int) -> UserID { UserID("u\(number)")! }
 }
 
 private enum WorldEvent: Hashable {
-    /// The act is done and its answer heard, or the answer lost, or it never came to the server.
+    /// The act succeeds and its answer arrives; its answer is lost; it does not reach the server.
     case done, lost, failed
     case killed
-    /// Killed after the act was done, and before its answer was heard.
+    /// The app is killed after the act succeeded and before its answer arrives.
     case killedAfter
     case person(String)
     case refused
-    /// Said to be done by a device that keeps it for later.
+    /// The device reports success but only keeps the act for later.
     case onlyQueued
 }
 
 extension JobWorld {
-    /// Everything that can happen now.
+    /// Returns every event that can happen now, each with the world after it.
     func next(mayKill: Int) -> [(WorldEvent, JobWorld)] {
         var all: [(WorldEvent, JobWorld)] = []
         func add(_ event: WorldEvent, _ change: (inout JobWorld) -> Void) {
@@ -125,7 +125,7 @@ extension JobWorld {
     static let filled = AccountRecord(
         id: "s", method: .password(email: "a@b.c"), profile: [1])
 
-    /// The same identity each time, whatever its token.
+    /// The record of one identity at Apple, whatever token is sent with it.
     static let apple = AccountRecord(
         id: "s", method: .provider("apple.com"), profile: [], makesAccountFirst: true)
 
@@ -146,7 +146,7 @@ extension JobWorld {
         hear(.resume(disk))
     }
 
-    /// What the server and the device do, and what they say of it.
+    /// Performs an act on the server or the device, and returns the answer.
     private mutating func perform(_ act: AccountAct) -> AccountJobEvent {
         switch act {
         case .makeAccount:
@@ -154,7 +154,7 @@ extension JobWorld {
             if let known = accounts.first(where: { $0.address == address }), !makesAnother {
                 return .account(.existed(Self.user(known.number)))
             }
-            // The same number for the same address each time, or there would be no end of them.
+            // An address gets the same number each time; otherwise the graph would never close.
             let number = makesAnother ? accounts.count + 2 : address == "t" ? 2 : 3
             if makesAnother, accounts.count == 3 { return .account(.unreachable) }
             accounts.append(Account(number: number, address: address))
@@ -178,7 +178,7 @@ extension JobWorld {
             profile = .none
             return .profileRemoved(.gone)
         case .removeAccount(let user):
-            // One without a profile may be taken for this sign-up's, when an answer was lost.
+            // After a lost answer, an account without a profile can be taken for this sign-up's.
             if Self.user(older) == user, profile != .none || isKnownAsOlder { hasDoneHarm = true }
             accounts.removeAll { Self.user($0.number) == user }
             return .accountRemoved(.gone)
@@ -206,7 +206,7 @@ extension JobWorld {
         }
     }
 
-    /// What is wrong here, whatever comes next.
+    /// The faults of this state, whatever happens next.
     var faults: [String] {
         var faults: [String] = []
         let own = accounts.filter { $0.number != older }
@@ -244,7 +244,7 @@ extension JobWorld {
             default: false
             }
         }
-        // Once everything works again, it comes to an end, though the person does no more than try.
+        // Once every act succeeds, the job ends if the user only retries or corrects the input.
         let stuck = graph.stranded(from: isOver) { edge in
             switch edge.event {
             case .done, .person("tries again"), .person("corrects it"): true
@@ -276,8 +276,9 @@ extension JobWorld {
         return world
     }
 
-    /// Sign in with Apple, the onboarding after it, the profile last: killed anywhere, as often as twice,
-    /// and with accounts and profiles from before.
+    /// Covers Sign in with Apple: the onboarding follows the account, and the profile is made last.
+    /// The app is killed at any point, up to twice, with and without an earlier account and
+    /// profile.
     @Test(arguments: [false, true], [JobWorld.Profile.none, .another])
     fileprivate func `with the account first leaves nothing alone`(
         hasAccount: Bool, profile: JobWorld.Profile
@@ -352,10 +353,10 @@ extension JobWorld {
         }
     #endif
 
-    /// Why a sign-up does not use the server's own anonymous accounts.
+    /// Shows why a sign-up does not use the server's anonymous accounts.
     @Test func `with an account that cannot be asked for twice makes two`() throws {
         var world = begun { $0.makesAnother = true }
-        // Journalled; asked, and the answer lost; paused; asked again.
+        // The job writes its journal, asks and loses the answer, pauses, and asks again.
         for event in [WorldEvent.done, .lost, .done, .done] {
             world = try #require(world.next(mayKill: 0).first { $0.0 == event }).1
         }

@@ -7,7 +7,7 @@ import TidemarkServer
 
 @testable import TidemarkApp
 
-/// A device and its servers; the device can be started anew on what it had on disk.
+/// A device and its servers. A test can relaunch the app on the device's files.
 private final class JobDevice {
     let folder = TestFolder()
     let accountsServer = ScriptedAccounts()
@@ -37,9 +37,9 @@ private final class JobDevice {
         return (files, accounts, jobs)
     }
 
-    /// What was under way in the one before is never heard of again.
+    /// Starts the app again. Calls of the previous run never end.
     ///
-    /// - Parameter loads: Whether the session is read at once.
+    /// - Parameter loads: True to read the session immediately.
     func relaunch(loads: Bool = true) async throws {
         (files, accounts, jobs) = try Self.start(folder, accountsServer, profiles)
         if loads { await accounts.load() }
@@ -55,7 +55,7 @@ private final class JobDevice {
     }
 }
 
-/// Profiles of which answers are lost, or never come.
+/// A profile store whose answers get lost, whose calls are not sent, or whose calls hang.
 private final class UnsureProfiles: ProfileStore {
     enum Fault: Hashable { case lostAnswer, neverSent, hangs }
 
@@ -151,7 +151,7 @@ private final class UnsureProfiles: ProfileStore {
         device.profiles.fail("create", .hangs)
         try await device.jobs.signUp(way, profile: profile, step: 3)
         try await device.profiles.untilHanging("create")
-        // As it is between the session and the journal's next word.
+        // The journal looks like this between the new session and the journal's next entry.
         var record = try #require(try device.files.record())
         record.phase = .account
         try device.files.setRecord(record)

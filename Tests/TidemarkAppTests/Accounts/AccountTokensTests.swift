@@ -12,12 +12,12 @@ import TidemarkTesting
     import FoundationNetworking
 #endif
 
-/// A device's accounts and its Firestore, against servers that sign their tokens: over sockets, in a
-/// time that a test moves.
+/// Tests a device's accounts and Firestore over sockets, against servers that sign their tokens.
+/// The test moves the time.
 @Suite struct `Tokens over sockets` {
     private static let administrator = "administrators-token"
 
-    /// Believes whom the accounts believe, or from a moment on nobody; remembers who called.
+    /// Trusts the callers that the accounts server trusts, until `shut()`. Records all calls.
     private final class Gate: CallerGate {
         private struct State {
             var isShut = false
@@ -44,7 +44,7 @@ import TidemarkTesting
         }
     }
 
-    /// HTTP as an app has it, and what was asked by it.
+    /// Sends requests over HTTP, as an app does, and records their paths.
     private final class Noted: AccountsTransport {
         private let http: HTTPAccountsTransport
         private let asked = Mutex<[String]>([])
@@ -61,7 +61,7 @@ import TidemarkTesting
         }
     }
 
-    /// How far a device's clock is behind the server's, in seconds.
+    /// The number of seconds by which a device's clock is behind the server's.
     private final class Lag: Sendable {
         private let value = Mutex<Int64>(0)
         var seconds: Int64 { value.withLock { $0 } }
@@ -87,7 +87,7 @@ import TidemarkTesting
             port = socket.port
             http = Noted(server.host)
             let lag = lag
-            // No test waits for the deadlines here, and a busy machine must not come to them.
+            // These tests do not test deadlines, and a busy machine must not reach them.
             var retry = Accounts.refreshPolicy
             (retry.delayScale, retry.attemptTimeout) = (0, .seconds(100))
             accounts = Accounts(
@@ -120,7 +120,7 @@ import TidemarkTesting
             try #require(status == 200, "\(String(decoding: data, as: UTF8.self))")
         }
 
-        /// What a read of the server's own ends with; nil when it is answered.
+        /// Returns the error of a read from the server; nil if the read succeeds.
         func readError() async -> FirestoreError? {
             do throws(FirestoreError) {
                 _ = try await firestore.document("c/d").getDocument(source: .server)
@@ -170,7 +170,7 @@ import TidemarkTesting
         await world.stop()
     }
 
-    /// A device whose clock is an hour behind believes its token to be good.
+    /// The device's clock is an hour behind, so the device considers its token valid.
     @Test(.timeLimit(.minutes(2)))
     func `that a server refuses are renewed once, and the call is made again`() async throws {
         let world = try await World()
@@ -182,7 +182,7 @@ import TidemarkTesting
         #expect(await world.readError() == nil)
         #expect(world.gate.tokens.count == 2 && world.gate.tokens.first == old)
         #expect(world.http.refreshes == 1)
-        // The others that were refused at the same time share the next one.
+        // Calls that were refused at the same time share the next refresh.
         world.local.advance(by: .seconds(3_700))
         world.lag.be(7_400)
         let errors = await withTaskGroup(of: FirestoreError?.self) { group in
@@ -211,14 +211,16 @@ import TidemarkTesting
         let report = try await doctor.diagnose(after: .zero)
         #expect(report.verdict == .credentials, "\(report.steps)")
         #expect(report.steps.last?.detail == "unauthenticated: Nobody is believed here.")
-        // The accounts renew it gladly: that one server does not believe them ends no session.
+        // The accounts server renews the token, so the refusal by another server does not end the
+        // session.
         #expect(world.accounts.state == .signedIn(user))
         await world.stop()
     }
 
     enum End: String, CaseIterable, Sendable { case revoked, disabled, deleted }
 
-    /// Revoked, and the refresh with it: a state with a way out, in which nothing written is lost.
+    /// The session ends, and a refresh fails too. The queued write stays, and after a new sign-in
+    /// it is sent.
     @Test(.timeLimit(.minutes(2)), arguments: End.allCases)
     func `of a session that is over leave nobody signed in, and what was written waits`(
         end: End
@@ -238,14 +240,14 @@ import TidemarkTesting
         }
         let document = world.firestore.document("c/d")
         _ = try await document.enqueueSetData(["kept": true])
-        // Refused, or ended with its user by the sign-out that follows.
+        // The read is refused, or it ends because the sign-out that follows changes the user.
         let code = try #require(await world.readError()?.code)
         #expect(code == .unauthenticated || code == .cancelled)
         #expect(await changes.next() == .signedOut(.expired))
         #expect(world.accounts.state == .signedOut(.expired) && world.http.refreshes == 1)
         #expect(await world.readError()?.code == .unauthenticated)
 
-        // The way out.
+        // A new sign-in of the same user sends the write.
         guard end == .revoked else { return await world.stop() }
         #expect(try await world.accounts.signIn(email: "a@b.c", password: "secret") == user)
         try await world.firestore.waitForPendingWrites()

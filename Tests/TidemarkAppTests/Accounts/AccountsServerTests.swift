@@ -6,7 +6,7 @@ import TidemarkTesting
 
 @testable import TidemarkApp
 
-/// The same against the real servers, over HTTP.
+/// Tests accounts against the real servers over HTTP.
 @Suite struct `Accounts over HTTP` {
     private let folder = TestFolder()
 

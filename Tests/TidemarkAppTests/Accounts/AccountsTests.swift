@@ -28,7 +28,8 @@ import TidemarkResilience
         installation: String = "here"
     ) -> Accounts {
         var retry = Accounts.refreshPolicy
-        // In real time: on a busy machine an attempt ran out of it before it was made.
+        // An attempt's time limit uses real time: on a busy machine it ended before the attempt was
+        // made.
         (retry.delayScale, retry.attemptTimeout) = (0, nil)
         return Accounts(
             server, store: store, installation: installation, retry: Retry(retry),

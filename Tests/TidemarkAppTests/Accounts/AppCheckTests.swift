@@ -10,7 +10,7 @@ import TidemarkTesting
 
 @testable import TidemarkApp
 
-/// An accounts server over HTTP that keeps what came as App Check's token with each call.
+/// An accounts server over HTTP that records the App Check token of each call.
 private final class AttestedAccounts: Sendable {
     struct Call: Equatable {
         let name: String
@@ -22,7 +22,7 @@ private final class AttestedAccounts: Sendable {
 
     var calls: [Call] { seen.withLock { $0 } }
 
-    /// Serves while `body` runs, and tells it HOST:PORT.
+    /// Runs `body` with HOST:PORT while the server runs.
     func serve(_ body: @escaping @Sendable (String) async throws -> Void) async throws {
         let router = Router()
         router.post("/**") { [self] request, _ in

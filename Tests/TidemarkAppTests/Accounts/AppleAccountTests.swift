@@ -7,7 +7,8 @@ import TidemarkResilience
 @testable import TidemarkApp
 
 @Suite struct `A nonce for Apple` {
-    /// By `printf … | sha256sum`.
+    /// The expected hash is the output of `printf …
+    ///  sha256sum`.
     @Test func `is hashed as the accounts server hashes it`() {
         let nonce = AppleNonce([0, 1, 0xAB, 0xFF])
         #expect(nonce.text == "0001abff")
@@ -23,7 +24,7 @@ import TidemarkResilience
     }
 }
 
-/// What a session that was begun with Apple hears from the system.
+/// Tests how a session that began with Apple reacts to the system's answers.
 @Suite(.timeLimit(.minutes(2))) struct `A session of Apple's` {
     private final class System: AppleCredentials {
         private let known = Mutex<[String: AppleCredentialState]>([:])
@@ -111,7 +112,7 @@ import TidemarkResilience
         #expect(system.questions == ["001.ada"])
     }
 
-    /// As an older version has stored it.
+    /// The stored session has the format of an older version.
     @Test func `of an older version of the app is none of Apple's`() async throws {
         struct Old: Encodable {
             let user, idToken, refreshToken, installation: String
@@ -138,7 +139,7 @@ import TidemarkResilience
         guard case .signedIn? = await news.next() else { return #expect(Bool(false)) }
         #expect(try jobs.draft() == ["name": .string("Ada")], "Apple tells it once")
         try await jobs.keep(step: 3)
-        // The token has run out, and the person signs in with Apple once more.
+        // The token has expired, and the user signs in with Apple again.
         try await jobs.signIn(.provider(apple("001.ada")))
         guard case .signedIn? = await news.next() else { return #expect(Bool(false)) }
         #expect(try jobs.draft() == ["name": .string("Ada")])

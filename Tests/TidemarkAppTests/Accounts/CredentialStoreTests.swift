@@ -47,7 +47,7 @@ import Testing
             let stranger = try FileCredentialStore(folder: folder.path, key: other)
             #expect(throws: CredentialStoreError.self) { try stranger.read(.session) }
         }
-        // One put in the place of the other.
+        // The file of one credential replaces the file of the other.
         try FileManager.default.copyItem(atPath: file(.session), toPath: file(.signUp))
         #expect(throws: CredentialStoreError.self) { try store.read(.signUp) }
         var damaged = bytes

@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkApp
 import TidemarkResilience
 
-/// What the default classifier makes of the errors of Firestore, accounts and an HTTP library.
+/// Tests the default classifier with errors of Firestore, accounts and an HTTP library.
 @Suite struct `What an app's error means by its type` {
     @Test func `a cancellation is one, whoever throws it`() {
         #expect(Failure(HTTPClientError.cancelled).kind == .cancelled)

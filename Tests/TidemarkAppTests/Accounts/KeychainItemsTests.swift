@@ -3,9 +3,9 @@ import Testing
 
 @testable import TidemarkApp
 
-/// What the keychain's answers mean, with statuses that are written down.
+/// Tests the meaning of the keychain's answers with scripted statuses.
 @Suite struct `A keychain's items` {
-    /// Each call is noted and takes the next status; success where none is left.
+    /// Records each call and answers with the next status, or with success after the last one.
     private final class Scripted: KeychainCalls {
         private struct State {
             var statuses: [Int32]
@@ -19,7 +19,7 @@ import Testing
             state = Mutex(State(statuses: statuses, bytes: bytes))
         }
 
-        /// `copy session`; of a probe's item the name without its number.
+        /// The calls, as in `copy session`. The name of a probe's item appears without its number.
         var calls: [String] { state.withLock(\.calls) }
 
         private func next(_ call: String, _ item: KeychainItem) -> Int32 {
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// Before the first unlocking, "not found" may be said of an item that is there.
+    /// Before the first unlock, the keychain can report "not found" for an item that exists.
     @Test func `are missing only where something could be kept`() throws {
         let calls = Scripted(Self.notFound)
         #expect(try items(calls).read(.session) == nil)
@@ -84,7 +84,7 @@ import Testing
         #expect(missing.calls == ["update session", "add session"])
     }
 
-    /// An app and its extension both add: the second one is told that there is one.
+    /// An app and its extension both add the item, and the second call reports a duplicate.
     @Test func `are replaced when somebody else was faster`() throws {
         let calls = Scripted(Self.notFound, Self.duplicate, 0)
         try items(calls).write(.session, [1])

@@ -5,7 +5,8 @@ import Tidemark
 
 @testable import TidemarkApp
 
-/// Google's calls about phones, as its reference has them: one account with a second factor, one code.
+/// Answers Google's calls about phones as Google's reference describes them. There is one account
+/// with a second factor, and one code.
 private final class PhoneServer: AccountsTransport {
     static let code = "123456"
     private static let secondFactor =

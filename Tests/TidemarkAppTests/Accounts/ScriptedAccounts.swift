@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import TidemarkApp
 
-/// An accounts server that keeps accounts in memory, and loses what a test tells it to.
+/// An accounts server that keeps accounts in memory. A test can make it lose requests and answers.
 final class ScriptedAccounts: AccountsTransport {
     enum Fault: Hashable { case lostAnswer, neverSent }
 
@@ -28,20 +28,20 @@ final class ScriptedAccounts: AccountsTransport {
 
     private let state = Mutex(State())
 
-    /// Provider, kind and token of each that was taken back.
+    /// The provider, kind and text of each revoked token.
     var revoked: [[String]] { state.withLock { $0.revoked } }
-    /// The calls that came, in order: `accounts:signUp`, `token`.
+    /// The received calls in order, as in `accounts:signUp` and `token`.
     var requests: [String] { state.withLock { $0.requests } }
     var accounts: Int { state.withLock { $0.accounts.count } }
-    /// All that were ever made.
+    /// The number of accounts ever made.
     var made: Int { state.withLock { $0.made } }
 
-    /// What becomes of the next calls of a name.
+    /// Sets the faults of the next calls with this name.
     func fail(_ call: String, _ faults: Fault...) {
         state.withLock { $0.faults[call, default: []] += faults }
     }
 
-    /// The word that a call is refused with, until told otherwise.
+    /// Refuses each call of this name with `word`; nil ends the refusals.
     func refuse(_ call: String, _ word: String?) { state.withLock { $0.refusals[call] = word } }
 
     func removeAll() { state.withLock { $0.accounts = [] } }
@@ -154,7 +154,8 @@ final class ScriptedAccounts: AccountsTransport {
         }
     }
 
-    /// Whom a token of Apple's names, whatever its nonce; the whole of any other.
+    /// Returns the subject of an Apple token, whatever its nonce, or the whole text of another
+    /// body.
     private static func subject(_ body: String?) -> String? {
         let token = body?.split(separator: "&").first?.dropFirst("id_token=".count)
         guard let token, let claims = TokenClaims.read([String: String].self, from: String(token))
@@ -186,7 +187,7 @@ final class ScriptedAccounts: AccountsTransport {
     }
 }
 
-/// A folder that goes with the test.
+/// A folder that is deleted with this object.
 final class TestFolder {
     let path: String
 
@@ -199,7 +200,7 @@ final class TestFolder {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// Secrets in memory, that can be locked.
+/// Keeps secrets in memory. A test can make the store fail.
 final class ScriptedStore: CredentialStore {
     private struct State {
         var secrets: [CredentialKey: [UInt8]] = [:]

@@ -13,7 +13,7 @@ import Tidemark
         Accounts(server, store: try FileCredentialStore(folder: folder.path, key: nil))
     }
 
-    /// What FirebaseAuth has of somebody: the id and the refresh token.
+    /// Returns the data that FirebaseAuth keeps of a session: the user's id and the refresh token.
     private func session() async throws -> (UserID, String) {
         let other = Accounts(
             server, store: try FileCredentialStore(folder: folder.path + "/other", key: nil))

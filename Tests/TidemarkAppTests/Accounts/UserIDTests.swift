@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkApp
 
-/// A user's id is the last part of a profile's path: it may lead nowhere else.
+/// The id of a user is the last part of a profile's path, so it must not lead to another document.
 @Suite struct `The id of a user` {
     @Test(arguments: [
         "", ".", "..", "a/b", "../admin/secrets", "/", "ann/", "__all__", "____",
@@ -11,7 +11,7 @@ import Testing
     ])
     func `is no way to another document`(text: String) throws {
         #expect(UserID(text) == nil)
-        // Nor by a file that somebody has changed.
+        // A changed file must not contain such an id either.
         let json = try JSONEncoder().encode(text)
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(UserID.self, from: json) }
     }
@@ -23,7 +23,7 @@ import Testing
         #expect(UserID("e\u{301}") != UserID("\u{e9}"))
     }
 
-    /// What a server says, or somebody in its place: a token that names a path is no sign-in.
+    /// A server, or an attacker in its place, answers with an id that is a path. The sign-in fails.
     @Test func `is not taken from a token that names a path`() async throws {
         struct Impostor: AccountsTransport {
             func send(

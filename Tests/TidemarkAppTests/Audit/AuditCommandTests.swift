@@ -9,12 +9,12 @@ import TidemarkWire
 
 @testable import TidemarkCLI
 
-/// `tidemark audit orphans` without a host, where Google's services are a test's own.
+/// Tests `tidemark audit orphans` without a host. The test replaces Google's services.
 @Suite(.timeLimit(.minutes(2))) struct `The command that audits` {
     private static let secret = try? _RSA.Signing.PrivateKey(keySize: .bits2048)
     private let folder = TestFolder()
 
-    /// A key file as Google's console makes one.
+    /// Writes a key file in the format of Google's console, and returns its path.
     private static func keyFile(_ host: String, in folder: String) throws -> String {
         let secret = try #require(secret)
         let fields = [
@@ -137,7 +137,7 @@ import TidemarkWire
             environment: [
                 "FIRESTORE_EMULATOR_HOST": "127.0.0.1:8080",
                 "FIREBASE_AUTH_EMULATOR_HOST": "127.0.0.1:9099",
-                // Of no meaning to a local server, and never shown to one.
+                // This file means nothing to a local server and is not sent to one.
                 "GOOGLE_APPLICATION_CREDENTIALS": folder.path + "/none.json",
             ], token: nil)
         #expect(!place.firestore.usesTLS && place.firestore.port == 8080)

@@ -12,10 +12,10 @@ import TidemarkServer
 import TidemarkTesting
 import TidemarkWire
 
-/// Two makers of tokens, a metadata server and one for keys, and a chat's webhook, on a port of this machine.
+/// Serves a metadata server, a token endpoint for keys, and a chat's webhook on one local port.
 final class SideServers: Sendable {
     let posts = Mutex<[String]>([])
-    /// What came for a token of a key.
+    /// The bodies of the requests for a token of a key.
     let assertions = Mutex<[String]>([])
 
     private static var token: Response {
@@ -53,7 +53,8 @@ final class SideServers: Sendable {
     }
 }
 
-/// Two services over TLS, as `firestore.googleapis.com` and `identitytoolkit.googleapis.com` are.
+/// Two services over TLS, in place of `firestore.googleapis.com` and
+/// `identitytoolkit.googleapis.com`.
 struct PlacedGoogle {
     static let project = "my-app"
     static let token = "ya29.service-account"

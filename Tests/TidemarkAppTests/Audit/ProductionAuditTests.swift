@@ -7,8 +7,8 @@ import TidemarkServer
 import TidemarkTesting
 import TidemarkWire
 
-/// The audit as it meets production: TLS on both sides, Google's paths, a service account's token that a
-/// metadata server gives, and nobody else's.
+/// Tests the audit as in production: TLS on both sides, Google's paths, and a service account's
+/// token from a metadata server. Another token is refused.
 @Suite(.timeLimit(.minutes(2))) struct `An audit of production` {
     private static let project = PlacedGoogle.project
     private static let token = PlacedGoogle.token
@@ -54,7 +54,8 @@ import TidemarkWire
         try await google.make(["ann"])
         let strangers = try google.audit { _ in "a stranger's" }
         await #expect(throws: (any Error).self) { try await strangers.run() }
-        // Of the accounts' calls: what they refuse is asked for again with a new one.
+        // The accounts server refuses the first token, and the audit repeats the call with a new
+        // one.
         let asked = Mutex(0)
         let audit = OrphanAudit(
             accounts: AccountDirectory(

@@ -28,7 +28,7 @@ import Tidemark
                 reads: reads))
     }
 
-    /// The effects but those that only show something.
+    /// Returns the effects without those that only show something.
     private static func doing(_ effects: [BackfillMachine.Effect]) -> [BackfillMachine.Effect] {
         effects.filter { if case .show = $0 { false } else { true } }
     }
@@ -103,7 +103,7 @@ import Tidemark
             #expect(machine.progress.phase == .tryingAgain)
             _ = machine.step(.timerFired(stall), now: .zero)
         }
-        // The third ends the job, and the other one goes on.
+        // The third stall ends the job, and the other job continues.
         let effects = Self.doing(machine.step(Self.part(daysAgo: 0), now: .zero))
         #expect(effects == [.fetch(job: 1, Self.position(daysAgo: 7)..<Self.position(daysAgo: 0))])
         #expect(machine.progress.failures == ["stuck": .stalled])
@@ -146,7 +146,8 @@ import Tidemark
         #expect(Self.hold(machine) == .offline)
         conditions.isOnline = true
         #expect(Self.doing(machine.step(.conditionsChanged(conditions), now: .zero)).count == 1)
-        // Between two steps too, with the part in hand.
+        // The backfill also stops between two steps, after it stored the part that was being
+        // fetched.
         conditions.isLowPower = true
         #expect(machine.step(.conditionsChanged(conditions), now: .zero) == [])
         #expect(Self.doing(machine.step(Self.part(daysAgo: 7), now: .zero)) == [])

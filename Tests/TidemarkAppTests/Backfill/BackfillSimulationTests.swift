@@ -16,7 +16,8 @@ import Tidemark
         }
     }
 
-    /// What outlives a kill: items by their seconds, and the coverage that was made durable.
+    /// A machine with its source and its disk. A kill keeps the stored items, the uploaded items
+    /// and the coverage.
     private struct World {
         static let end: Int64 = 400 * 86_400
 
@@ -71,7 +72,7 @@ import Tidemark
             take(machine.step(event, now: now))
         }
 
-        /// What a source would find: at most ten items, from the top.
+        /// Returns the part that a source finds: at most the newest ten items of the range.
         mutating func fetch(_ range: Range<CoveragePosition>) -> BackfillMachine.Part {
             let inside = items.filter { item in
                 let time = Timestamp(seconds: item, nanoseconds: 0)
@@ -87,7 +88,7 @@ import Tidemark
                 reads: max(1, part.count))
         }
 
-        /// - Parameter faulty: Whether things go wrong.
+        /// - Parameter faulty: True if faults happen.
         mutating func tick(faulty: Bool) {
             now += .seconds(1)
             if faulty { disturb() }
@@ -111,7 +112,7 @@ import Tidemark
                 event = .covered
             case .show, .startTimer: return
             }
-            // Done, and the answer lost: with the process, or alone.
+            // The act succeeded, but its answer is lost, alone or together with the process.
             if fate == 1 { return die() }
             if fate == 2 { return answer(.failed(.transient("after"))) }
             answer(event)
@@ -138,7 +139,7 @@ import Tidemark
             launch()
         }
 
-        /// Covered means stored and uploaded, always.
+        /// Returns an item that is covered but not both stored and uploaded; nil if there is none.
         func broken() -> Int64? {
             items.first { item in
                 let position = CoveragePosition.start(

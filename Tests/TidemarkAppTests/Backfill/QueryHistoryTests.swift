@@ -32,7 +32,7 @@ import TidemarkServer
         let messages = author.collection("rooms/blue/messages")
         let batch = author.batch()
         for number in 0..<200 {
-            // Four at a time have the same time, so that pages of ten end between equals.
+            // Four messages share each time, so a page of ten ends between equal times.
             let seconds = Self.now - Int64(number / 4) * 86_400 - 60
             batch.setData(
                 ["at": Timestamp(seconds: seconds, nanoseconds: 0), "number": number],
@@ -51,11 +51,11 @@ import TidemarkServer
             Backfill([.init(job, from: history, to: history)]))
         #expect(first.phase == .complete)
         #expect(first.samples == 200)
-        // A read a row, and one for each window's end that is found to be empty.
+        // The backfill reads each row once, and the empty end of a window costs one read.
         #expect(first.reads <= 200 + job.windowCount)
         let held = try await query.getDocuments(source: .cache)
         #expect(held.count == 200)
-        // What counts as covered stays, however small the cache is to be.
+        // Covered documents stay in the cache, however small its limit is.
         await withCheckedContinuation { continuation in
             device.engine.collectGarbage(limit: 0, percent: 100) { _ in continuation.resume() }
         }

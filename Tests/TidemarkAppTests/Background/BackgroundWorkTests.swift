@@ -56,7 +56,7 @@ import TidemarkTesting
         let gate = AsyncStream.makeStream(of: Void.self)
         let work = BackgroundWork([
             .outbox: { true },
-            // It does not look at its task.
+            // This work ignores the cancellation of its task.
             .feeds: {
                 await Task.detached { for await _ in gate.stream {} }.value
                 return true
@@ -107,7 +107,7 @@ import TidemarkTesting
         let year = BackfillJob(
             name: "stamps", from: now.advanced(by: .seconds(-365 * 86_400)), to: now)
         let work = stack.backgroundWork { Backfill([.init(year, from: history, to: history)]) }
-        // Long enough for a busy machine; it returns when all is done.
+        // The time is long enough for a busy machine. The call returns when all work is done.
         let time = Duration.seconds(600)
         let report = await work.run(for: time)
         #expect(report.done == [.outbox, .feeds, .backfill] && report.isComplete)

@@ -6,13 +6,14 @@ import TidemarkTesting
 
 @testable import TidemarkApp
 
-/// Real servers with certificates that a test has made, over sockets: TLS or the clock, an impostor or
-/// a proxy, a portal or an outage.
+/// Tests a doctor over sockets against real servers, with certificates made by the test. The doctor
+/// must distinguish bad TLS from a wrong clock, an impostor from a proxy, and a portal from an
+/// outage.
 @Suite(.serialized) struct `A doctor of TLS` {
     private let known = TestCertificate.Authority(name: "known here")
     private let stranger = TestCertificate.Authority(name: "a stranger")
 
-    /// - Parameter proxy: What a device's settings would name.
+    /// - Parameter proxy: The proxy in the device's settings.
     private func diagnose(
         _ speech: PlacedServer.Speech, _ certificate: TestCertificate?, usesTLS: Bool = true,
         proxy: String? = nil, clockAhead: Int64? = nil
@@ -32,7 +33,7 @@ import TidemarkTesting
         doctor.authorities = [known.certificate.pem]
         doctor.proxy = proxy
         doctor.clockAhead = clockAhead
-        // Everybody here answers, and a busy machine is no finding.
+        // Every server here answers, and a busy machine must not cause a finding.
         doctor.stepTime = .seconds(40)
         doctor.slowAfter = doctor.stepTime
         return try await doctor.diagnose(after: .zero)
@@ -76,7 +77,7 @@ import TidemarkTesting
                 == "certificate from 2020-01-01T00:00:00Z until 2045-01-01T00:00:00Z")
         #expect(detail(.connection, report).hasSuffix("port \(report.target.port)"))
         #expect(detail(.protocolSpoken, report) == "HTTP/2")
-        // That server's time is of November 2023, which its answer tells.
+        // The server's time is in November 2023, and its answer contains the time.
         #expect(try #require(report.evidence.clockAhead) > 86_400)
         #expect(detail(.read, report).contains("this device's clock is"))
         await local.stop()
@@ -110,8 +111,8 @@ import TidemarkTesting
         await local.stop()
     }
 
-    /// As it looks from a device whose clock is years ahead: everything has run out, and whoever
-    /// answers says that it is 2020.
+    /// The certificate ended in 2021, and the server's answer says that it is 2020. It looks like
+    /// this on a device whose clock is years ahead.
     @Test(.timeLimit(.minutes(2)))
     func `says that the clock is wrong where the server's says so`() async throws {
         let then = TestCertificate.day("2020-06-01")
@@ -123,7 +124,7 @@ import TidemarkTesting
         #expect(detail(.security, report).contains("s ahead"))
     }
 
-    /// A clock that was never set: no certificate is good yet.
+    /// A clock that was never set is so far behind that no certificate is valid yet.
     @Test(.timeLimit(.minutes(2)))
     func `says that the clock is wrong where no certificate holds yet`() async throws {
         let later = certificate(from: "2044-01-01")
@@ -171,7 +172,8 @@ import TidemarkTesting
 
     @Test(.timeLimit(.minutes(2)), arguments: [true, false])
     func `finds a portal behind a certificate`(isKnown: Bool) async throws {
-        // Of its own name, signed as it should be, or for the name called, signed by nobody.
+        // A known authority signed the portal's own name, or a stranger signed the name that was
+        // called.
         let theirs = isKnown ? certificate(["login.example"]) : certificate(by: stranger)
         let report = try await diagnose(
             page("302 Found", "Location: https://login.example/"), theirs)
@@ -232,7 +234,7 @@ import TidemarkTesting
         probe.close()
         #expect(await speaking.value.finding == .closed)
         #expect(probe.isOver)
-        // What was about to begin does not.
+        // Calls after `close()` do not begin.
         #expect(await probe.speak(place, usesTLS: true).finding == .closed)
         #expect(await probe.connect(to: ["127.0.0.1"], port: server.port) != .refused)
         await server.stop()

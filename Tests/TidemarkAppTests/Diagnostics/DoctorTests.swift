@@ -7,7 +7,7 @@ import TidemarkTesting
 
 @testable import TidemarkApp
 
-/// A real server behind a network that is played on bytes.
+/// Tests a doctor against a real server behind a simulated network.
 @Suite(.serialized) struct `A doctor` {
     private func diagnose(_ profile: String) async throws -> DiagnosisReport {
         let local = try LocalFirestore.start()
@@ -17,8 +17,8 @@ import TidemarkTesting
         let port = try await gate.open(to: socket.port, network)
         var doctor = Doctor(
             DiagnosisTarget(host: "127.0.0.1", port: port, usesTLS: false, project: "local"))
-        // What a busy machine takes for an answer is not what is asked here; where there is none, nobody
-        // waits for longer.
+        // The long limit keeps a busy machine from changing a verdict. A network without any answer
+        // gets a short limit, because the step always waits until the end.
         doctor.stepTime = profile == "blackhole" ? .seconds(3) : .seconds(40)
         doctor.slowAfter = doctor.stepTime
         let report = try await doctor.diagnose(after: .zero)
@@ -51,7 +51,8 @@ import TidemarkTesting
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    /// At whatever step it is. What it leaves behind finds that its thread is gone.
+    /// Cancels the diagnosis at many different moments. Callbacks that arrive later find that their
+    /// thread has ended.
     @Test(.timeLimit(.minutes(2))) func `ends at any moment`() async throws {
         let local = try LocalFirestore.start()
         let port = try await local.serve().port
@@ -68,7 +69,7 @@ import TidemarkTesting
         await local.stop()
     }
 
-    /// What an app's rules say of a document that is not the app's says nothing of the app.
+    /// A refusal of a document that the app does not use says nothing about the app.
     @Test(
         .timeLimit(.minutes(2)),
         arguments: [

@@ -2,20 +2,20 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// A server that is what a test says: with a certificate or without, in front of a Firestore or of
-/// nothing but a text.
+/// A server that behaves as a test says: with or without a certificate, in front of a Firestore
+/// server or with a fixed answer.
 final class PlacedServer: Sendable {
     enum Speech: Sendable {
-        /// Bytes pass to this port of this machine and back.
+        /// Passes bytes to this local port and back.
         case of(port: Int)
-        /// Whatever it is told, it answers this, and hangs up.
+        /// Answers any bytes with this text, and closes the connection.
         case text(String)
         case nothing
     }
 
     let port: Int
     private let channel: any Channel
-    /// One for each connection that it has taken.
+    /// Yields once for each accepted connection.
     let connections: AsyncStream<Void>
 
     private init(_ channel: any Channel, _ connections: AsyncStream<Void>) {
@@ -24,7 +24,7 @@ final class PlacedServer: Sendable {
         port = channel.localAddress?.port ?? 0
     }
 
-    /// - Parameter tls: Nil for a server without.
+    /// - Parameter tls: The certificate; nil for a server without TLS.
     static func start(_ speech: Speech, tls: TestCertificate? = nil) async throws -> PlacedServer {
         let context = try tls?.serverContext()
         let (connections, taken) = AsyncStream.makeStream(of: Void.self)

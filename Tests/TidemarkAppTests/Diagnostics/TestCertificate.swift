@@ -2,12 +2,12 @@ import Crypto
 import Foundation
 import NIOSSL
 
-/// An X.509 certificate as a test needs it: for any names and dates, signed by anybody.
+/// An X.509 certificate for tests, with any names and dates and any signer.
 ///
-/// Written by hand, in DER (RFC 5280), because what the doctor has to tell apart are certificates that
-/// no tool likes to make.
+/// The code writes DER (RFC 5280) directly, because the doctor has to distinguish certificates that
+/// no common tool makes.
 struct TestCertificate {
-    /// By whom certificates are signed: one of these is what a client trusts.
+    /// Signs certificates. A client trusts one authority.
     struct Authority {
         let name: String
         let key = P256.Signing.PrivateKey()
@@ -24,8 +24,8 @@ struct TestCertificate {
     let key: P256.Signing.PrivateKey
 
     /// - Parameters:
-    ///   - hosts: What it is for.
-    ///   - authority: Nil for one that is signed by itself.
+    ///   - hosts: The names for which the certificate is valid.
+    ///   - authority: The signer; nil if the certificate signs itself.
     init(
         subject: String = "server", hosts: [String] = [],
         key: P256.Signing.PrivateKey = P256.Signing.PrivateKey(), by authority: Authority? = nil,
@@ -68,7 +68,7 @@ struct TestCertificate {
     }
 }
 
-/// As much of DER as a certificate needs: a tag, a length, and what it holds.
+/// The part of DER that a certificate needs: a tag, a length, and the content.
 private enum DER {
     static func node(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         let count = content.count
@@ -76,7 +76,7 @@ private enum DER {
         let length: [UInt8] =
             count < 128
             ? [UInt8(count)] : [0x82, UInt8(count >> 8), UInt8(count & 0xFF)]
-        // One byte of length where one is enough, as DER demands.
+        // DER demands the shortest form of a length, which takes one byte here.
         let shortest = (128..<256).contains(count) ? [0x81, UInt8(count)] : length
         return [tag] + shortest + content
     }
@@ -90,12 +90,12 @@ private enum DER {
         sequence(object([0x2A, 0x86, 0x48, 0xCE, 0x3D, 4, 3, 2]))
     }
 
-    /// A common name.
+    /// A name that consists of a common name only.
     static func name(_ text: String) -> [UInt8] {
         sequence(node(0x31, sequence(object([0x55, 4, 3]), node(0x0C, Array(text.utf8)))))
     }
 
-    /// Of the years 1950 to 2049.
+    /// Encodes a time between 1950 and 2049.
     static func time(_ date: Date) -> [UInt8] {
         let format = DateFormatter()
         format.locale = Locale(identifier: "en_US_POSIX")

@@ -44,7 +44,7 @@ import TestSupport
             seen.insert(verdict)
             let hasAnswer = evidence.reading == .answered || evidence.reading == .answeredLate
             if verdict.isHealthy != hasAnswer { wrong.append(evidence) }
-            // What one step has found out is not blamed on an earlier one.
+            // The verdict does not blame an earlier step for the finding of a later step.
             let readSays =
                 switch evidence.reading {
                 case .unavailable, .noAnswer, .notTried: false
@@ -67,14 +67,14 @@ import TestSupport
     @Test(arguments: Verdict.allCases)
     func `has a sentence for the person, without a code`(verdict: Verdict) {
         #expect(verdict.message.hasSuffix("."))
-        // Some have the name of a thing that people know: a proxy.
+        // Some verdicts are words that users know, as `proxy`. A sentence can contain such a word.
         let isCode = verdict.rawValue.contains { $0.isUppercase }
         #expect(!isCode || !verdict.message.contains(verdict.rawValue))
     }
 
     private typealias Change = @Sendable (inout Evidence) -> Void
 
-    /// What each kind of trouble looks like from here.
+    /// Lists the evidence of each kind of trouble, with its verdict.
     @Test func `tells one trouble from another`() {
         let base = Evidence()
         func verdict(_ change: (inout Evidence) -> Void) -> Verdict {

@@ -3,7 +3,7 @@ import TestSupport
 import Tidemark
 import TidemarkApp
 
-/// Feeds that hold the newest items alone, as an app sees them, with the server's meter.
+/// Tests feeds that hold only the newest items, through the public API and with the server's meter.
 @Suite(.timeLimit(.minutes(2))) struct `A bounded feed` {
     private func world(
         _ items: Int, window: Int = 20, limit: Int? = 100,
@@ -31,7 +31,7 @@ import TidemarkApp
                 Issue.record("it is not fresh")
                 return
             }
-            // 80 more are held, and 50 are read.
+            // The device holds 80 more items, and reads 50.
             #expect(try await world.feed.loadMore(130).count == 150)
             #expect(world.billed() == 150)
             #expect(await world.shown() == Array(truth.prefix(150)))
@@ -62,7 +62,8 @@ import TidemarkApp
         }
     }
 
-    /// A count costs a read more after each night, and most nights bring few changes.
+    /// After one night the feed does not count, because a count costs one more read and most nights
+    /// bring few changes.
     @Test func `reads as many changes as it holds before it reads its newest items anew`()
         async throws
     {
@@ -89,7 +90,7 @@ import TidemarkApp
         }
     }
 
-    /// All calls are held up: what it needs comes with the listen stream, in its first answer.
+    /// The transport holds all calls. The feed needs only the first answer of the listen stream.
     @Test func `comes live in one round trip, and pays for what changed alone`() async throws {
         try await world(50, limit: nil) { world in
             try await world.feed.sync()
@@ -113,14 +114,14 @@ import TidemarkApp
 
     /// - Parameters:
     ///   - new: The number of items written during the absence.
-    ///   - reads: The maximum number of reads of the feed until it listens.
-    ///   - turnedBack: The seconds by which the device's clock is turned back.
+    ///   - reads: The number of reads of the feed until it listens.
+    ///   - turnedBack: The number of seconds by which the device's clock is turned back.
     @Test(arguments: [
         (new: 800, reads: 101, turnedBack: 0), (new: 101, reads: 101, turnedBack: 0),
-        // A count beside the changes.
+        // The count costs one read in addition to the changes.
         (new: 99, reads: 100, turnedBack: 0), (new: 5, reads: 6, turnedBack: 0),
         (new: 0, reads: 2, turnedBack: 0),
-        // By its own clock the device was not away, so it reads as many changes as it holds first.
+        // The device's clock shows no absence, so the feed first reads as many changes as it holds.
         (new: 800, reads: 200, turnedBack: 31 * 86_400),
         (new: 5, reads: 5, turnedBack: 31 * 86_400),
     ])
@@ -131,7 +132,7 @@ import TidemarkApp
             try await comeLive(world)
             await world.feed.stopListening()
             world.wait(30 * 86_400)
-            // The overlap of ten minutes has none of them, so none is read twice.
+            // The ten minutes of the overlap contain no new item, so no item is read twice.
             if new > 0 { try await world.insert(many: new) }
             world.wait(600)
             try await world.relaunch(clockBehind: turnedBack)
@@ -148,13 +149,15 @@ import TidemarkApp
             try await until("the new item is shown") {
                 await feed.state.texts == Array(truth.prefix(100))
             }
-            // A listener with 99 changes is full with one more, and one above it sends that again.
+            // A listener with 99 changes is full after one more. The listener that follows sends
+            // that change again.
             #expect(world.billed() - before == reads + (new == 99 ? 2 : 1))
         }
     }
 
-    /// The page of the newest items has those of the last minutes, but not an edit of an older item:
-    /// then the server has four changes of the overlap where the device has three, and sends all of them.
+    /// The page of the newest items contains the items of the last minutes, but no edit of an older
+    /// item. After such an edit, the server has four changes in the overlap and the device has
+    /// three, so the server sends all four.
     @Test(arguments: [(edits: 0, reads: 101), (edits: 1, reads: 105)])
     func `that listens after a month pays once for what came in the last minutes`(
         edits: Int, reads: Int

@@ -3,7 +3,8 @@ import Tidemark
 
 @testable import TidemarkApp
 
-/// The machine alone, as it comes live: by its listeners, and after a long absence by a count first.
+/// Tests how the machine alone comes live: by its listeners, and after a long absence by a count
+/// first.
 @Suite struct `A feed machine that comes live` {
     typealias Machine = FeedMachine<String>
 
@@ -25,11 +26,11 @@ import Tidemark
                 mark: shared))
     }
 
-    /// Returns a feed that holds everything as of 900, opened, and told to come live.
+    /// Returns an opened feed that holds everything as of 900, and its effects when it comes live.
     ///
     /// - Parameters:
-    ///   - limit: The number of items that it holds at the least.
-    ///   - away: The time for which it was away, by the device's clock.
+    ///   - limit: The minimum number of items that the feed holds.
+    ///   - away: The duration of the absence, by the device's clock.
     private func comingLive(
         sharesMarks: Bool = false, limit: Int? = nil, away: Duration = .zero, calls: Bool = true
     ) throws -> (machine: Machine, effects: [Machine.Effect]) {
@@ -101,7 +102,7 @@ import Tidemark
             #expect(plans(effects).isEmpty && !isSynced(effects))
             effects = machine.step(marksFirst ? changes : marks, now: now)
             #expect(plans(effects).isEmpty && !effects.contains(.readShared))
-            // The mark is stored, and what it hides goes.
+            // The machine stores the mark and removes the items that the mark hides.
             effects += machine.step(.changesRead([:]), now: now)
             effects += machine.step(
                 .itemsRead([], hasMore: false, rowsScanned: 0), now: now)

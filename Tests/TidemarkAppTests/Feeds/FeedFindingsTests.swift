@@ -4,7 +4,7 @@ import Tidemark
 @testable import TidemarkApp
 import TidemarkServer
 
-/// What histories in the World have found, each as small as it can be told.
+/// Failures that the World's histories found, each reduced to a minimum.
 @Suite struct `What histories of feeds found` {
     private static let all = QueryValue(collection: CollectionPath(unchecked: "messages"))
 
@@ -52,7 +52,8 @@ import TidemarkServer
         try sync()
         let listener = phone.engine?.listen(Self.all) { _ in }
         world.time.advance(by: .seconds(1))
-        // Behind the newest, and in place of one: the counts agree, as the cache has heard of both.
+        // Adds a message behind the newest one, and deletes another. The counts agree, because the
+        // cache has both changes.
         try world.commit([message("b", age: 7), Mutation(path: path("a"), .delete)])
         world.time.advance(by: .seconds(1))
         try sync()

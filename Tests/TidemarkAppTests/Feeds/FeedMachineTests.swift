@@ -3,7 +3,7 @@ import Tidemark
 
 @testable import TidemarkApp
 
-/// The machine alone: no engine, no clock, no task.
+/// Tests the machine alone, without an engine, a clock or a task.
 @Suite struct `The feed machine` {
     typealias Machine = FeedMachine<String>
 
@@ -25,7 +25,7 @@ import Tidemark
             id, hasPendingWrites: false)
     }
 
-    /// Opened, with these rows on disk and no more.
+    /// Returns an opened machine with these rows from disk and no other rows.
     private func opened(_ rows: [Machine.Row]) -> Machine {
         var machine = machine()
         _ = machine.step(.open(1), now: now)
@@ -60,7 +60,8 @@ import Tidemark
         #expect(machine.shown.unreadCount == 7)
     }
 
-    /// A launch goes on when the rows are there, and what its listener brings does not wait for a count.
+    /// A launch continues when the rows are there, and changes of the listener do not wait for a
+    /// count.
     @Test func `opens its window before it has counted below it, and reads rows meanwhile`() {
         var machine = machine(window: 1)
         _ = machine.step(.openWindow(1), now: now)
@@ -74,13 +75,13 @@ import Tidemark
         var effects = machine.step(.changesRead([:]), now: now)
         effects += machine.step(.itemsRead([], hasMore: true, rowsScanned: 0), now: now)
         #expect(!effects.contains(count), "one count at a time")
-        // The count of before the change says nothing any more.
+        // The count from before the change is out of date, so the machine counts again.
         #expect(machine.step(.counted(7), now: now).contains(count))
         #expect(machine.step(.counted(8), now: now).contains(.publish))
         #expect(machine.shown.unreadCount == 8)
     }
 
-    /// Feed seed 17979: it was fresh, with an old item from disk that no page had told of.
+    /// Feed seed 17979: the feed was fresh but showed an old item from disk that no page contained.
     @Test func `asks again for what a mark hid that was ahead of the server's time`() throws {
         let rules = FeedRules(way: .itemTime, pageSize: 2)
         var machine = Machine(FeedSettings(rules: rules, window: 3))
@@ -100,7 +101,8 @@ import Tidemark
         #expect(next.map(\.floor) == [time(1_000)])
     }
 
-    /// Feed seed 7960: the answer was older than a write of the device itself, which alone was shown.
+    /// Feed seed 7960: the answer was older than a write of the device itself, and showed only that
+    /// write.
     @Test func `reads the shared marks once more after a write of its own`() {
         var machine = Machine(
             FeedSettings(
@@ -118,7 +120,7 @@ import Tidemark
         #expect(plans(machine.step(answer, now: now)).count == 1, "and no more than once")
     }
 
-    /// With marks that are shared; it listens, and waits for what the marks' listener tells first.
+    /// Returns a listening machine with shared marks, which waits for the marks' listener first.
     private func listening() throws -> (machine: Machine, marks: Int, wait: Int) {
         var machine = Machine(
             FeedSettings(
@@ -299,7 +301,8 @@ import Tidemark
         #expect(machine.marks.action == time(900))
     }
 
-    /// The server said 900 when the device's clock read 1,000; since then a minute has passed.
+    /// The server's time was 900 when the device's clock showed 1,000. A minute has passed since
+    /// then.
     @Test(arguments: [86_400, -86_400, 0])
     func `a clock that is turned while the app runs changes no mark and no age`(turned: Int64) {
         var machine = opened([row("a", 8)])
@@ -328,7 +331,8 @@ import Tidemark
         return progress
     }
 
-    /// Its rows are on their way from the disk: what is shown is complete as of the answer before.
+    /// The answer's rows are still being read from disk, so the shown rows are complete as of the
+    /// previous answer.
     @Test func `what listens is fresh as of an answer once it shows the answer's rows`() throws {
         var progress = FeedProgress(overlap: .seconds(300))
         let plan = try #require(
@@ -353,7 +357,7 @@ import Tidemark
         }
     }
 
-    /// As a page it would end behind rows that nobody has read.
+    /// A page that begins behind other rows would end behind rows that were never read.
     @Test(arguments: [true, false])
     func `a full listener is the first page where it shows what the server had`(isPage: Bool) throws
     {
@@ -386,7 +390,7 @@ import Tidemark
         #expect(after?.changeTime == (isPage ? time(920) : nil))
     }
 
-    /// What came after it would be counted, and is not held.
+    /// A count at a later time would include items that the device does not hold.
     @Test func `what is held is counted as of the last read of changes`() throws {
         let rules = FeedRules(way: .changeTime(audited: true), pageSize: 2)
         var progress = FeedProgress(overlap: .seconds(300))

@@ -3,7 +3,7 @@ import Tidemark
 import TidemarkApp
 import TidemarkTesting
 
-/// Each preset reads what it is about, newest first, and nothing else.
+/// Tests that each preset reads only its own items, newest first.
 @Suite(.timeLimit(.minutes(2))) struct `Presets of feeds` {
     private func items(_ definition: FeedDefinition) async throws -> [String] {
         let feed = try Feed(definition)

@@ -191,7 +191,7 @@ import Testing
             #expect(try await feed.open().isEmpty)
             try await feed.sync()
             #expect(await feed.items.count == 3)
-            // Back again, there is what the first one had.
+            // After a change back to the first user, the first user's items are there.
             try await world.device.changeUser(to: nil)
             let again = try Feed(
                 FeedDefinition(

@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkApp
 import TidemarkServer
 
-/// A clock that takes no notice of how long a test really runs.
+/// A clock that moves only when a test moves it.
 private final class StandingClock: Sendable {
     private let time = Mutex<Int64>(1_700_000_000)
 
@@ -12,7 +12,7 @@ private final class StandingClock: Sendable {
     func pass(_ seconds: Int64) { time.withLock { $0 += seconds } }
 }
 
-/// A server in this process, someone who writes to it, and a device with a feed on its disk.
+/// A server in this process, an author who writes to it, and a device with a feed on disk.
 final class FeedWorld {
     let server: FirestoreServer
     private let folder: String
@@ -73,8 +73,8 @@ final class FeedWorld {
     /// Ends the app and starts it again on the same disk.
     ///
     /// - Parameters:
-    ///   - behind: The seconds by which the device's clock is behind.
-    ///   - transport: The way to the server; nil for the direct one.
+    ///   - behind: The number of seconds by which the device's clock is behind.
+    ///   - transport: The connection to the server; nil for the direct one.
     func relaunch(
         clockBehind behind: Int64 = 0, through transport: (any Transport)? = nil
     ) async throws {
@@ -84,14 +84,14 @@ final class FeedWorld {
         try await feed.open()
     }
 
-    /// The feed read from disk anew, with a window of its own.
+    /// Returns the state of a second feed that is opened from the same disk with another window.
     func reread(window: Int) async throws -> FeedState {
         let other = try Self.feed(device, pageSize, window, limit)
         try await other.open()
         return await other.state
     }
 
-    /// Takes the device out of this world before its files go.
+    /// Terminates the device before its files are deleted.
     func end() async {
         await device.terminate()
         server.close()
@@ -117,7 +117,7 @@ final class FeedWorld {
             ])
     }
 
-    /// Inserts items a second apart, in commits of 500.
+    /// Inserts items in commits of 500. Their times are one second apart.
     func insert(many count: Int) async throws {
         for start in stride(from: 0, to: count, by: 500) {
             var mutations: [Mutation] = []
@@ -132,7 +132,7 @@ final class FeedWorld {
         }
     }
 
-    /// - Parameter age: How many seconds before now the item says it was made.
+    /// - Parameter age: The age of the item in seconds, by its own time.
     @discardableResult
     func insert(age: Int64 = 0, id: String? = nil) async throws -> String {
         let id = id ?? "m\(ids.count)"
@@ -142,7 +142,7 @@ final class FeedWorld {
         return id
     }
 
-    /// An item whose text is a number.
+    /// Inserts an item whose text is a number.
     func insertUndecodable(_ id: String) async throws {
         let createdAt = Timestamp(seconds: now, nanoseconds: 0)
         try await write(id, ["createdAt": .timestamp(createdAt), "text": .integer(7)])
@@ -156,10 +156,11 @@ final class FeedWorld {
         try await write(id, ["deletedAt": .timestamp(Timestamp(seconds: now, nanoseconds: 0))])
     }
 
-    /// Takes a delete back.
+    /// Undoes the delete of an item.
     func restore(_ id: String) async throws { try await write(id, ["deletedAt": .null]) }
 
-    /// What a device that reads everything would show: path, text, newest first.
+    /// Returns the items that a device shows after it reads everything: path and text, newest
+    /// first.
     func truth(above action: Timestamp? = nil) async throws -> [String] {
         let query = QueryValue(
             collection: try CollectionPath("messages"),
@@ -179,14 +180,14 @@ final class FeedWorld {
 
     func shown() async -> [String] { await feed.state.texts }
 
-    /// What the server has billed the device for.
+    /// Returns the number of reads that the server billed to the device.
     func billed(label: String = "device") -> Int {
         server.meter().filter { $0.label == label }.map(\.reads).reduce(0, +)
     }
 }
 
 extension FeedState {
-    /// As ``FeedWorld/truth(above:)``.
+    /// The shown items in the form of ``FeedWorld/truth(above:)``.
     var texts: [String] {
         items.map { $0.id + " " + ($0.document["text"] as? String ?? "") }
     }

@@ -5,7 +5,7 @@ import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-/// What a person writes on the device, with times that the server is still to set.
+/// Tests writes of this device whose times the server has not set yet.
 @Suite(.timeLimit(.minutes(2))) struct `One's own items in a feed` {
     private struct Way: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -31,7 +31,8 @@ import TidemarkTesting
         ["sentAt": FieldValue.serverTimestamp(), "updatedAt": FieldValue.serverTimestamp()]
     }
 
-    /// The first state that is as it should be: the documents' names, newest first.
+    /// Returns the ids of the documents in the first state for which `isRight` is true, newest
+    /// first.
     @discardableResult
     private func ids(_ feed: Feed, _ isRight: (FeedState) -> Bool) async -> [String] {
         for await state in feed.states where isRight(state) {
@@ -65,7 +66,7 @@ import TidemarkTesting
             let receipt = try await own.document("own").enqueueSetData(message())
             #expect(await ids(feed) { $0.items.count == 2 } == ["own", "first"])
             #expect(await feed.items.first?.hasPendingWrites == true)
-            // Somebody else's message reaches the server first.
+            // The other author's message reaches the server first.
             local.advance(by: .seconds(10))
             try await author.document("other").setData(message())
             local.advance(by: .seconds(10))
@@ -76,8 +77,8 @@ import TidemarkTesting
                 await ids(feed) { isSettled($0) && $0.items.count == 3 }
                     == ["own", "other", "first"])
 
-            // While it is connected, too; and what the server refuses goes. Later than what came before it:
-            // of two at the same time the ids decide.
+            // An own item is also shown while the device is connected, and a refused write
+            // disappears. The time moves on first, because at equal times the ids decide the order.
             local.advance(by: .seconds(1))
             try await own.document("next").setData(message())
             #expect(await ids(feed) { $0.items.count == 4 }.first == "next")
@@ -104,7 +105,7 @@ import TidemarkTesting
             try await feed.clear()
             await device.disableNetwork()
             _ = try await own.document("a").enqueueSetData(message())
-            // A text is no time: it has no place above the mark.
+            // A text is not a time, so this item has no place above the mark.
             _ = try await own.document("text").enqueueSetData(["sentAt": "noon"])
             try await feed.open()
             #expect(await feed.items.map(\.document.documentID) == ["a"])

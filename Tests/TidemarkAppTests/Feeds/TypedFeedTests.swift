@@ -80,7 +80,8 @@ import TidemarkTesting
         for await state in typed.states {
             if state.items.count == 801, case .fresh = state.phase { break }
         }
-        // One for the listener that begins anew and finds nothing, if it has answered yet.
+        // The listener that starts again and finds nothing costs one read, if it has answered
+        // already.
         #expect((800...801).contains(world.billed() - billed), "\(world.billed() - billed)")
         #expect(try await typed.feed.state.texts == world.truth())
         await typed.feed.stopListening()
@@ -101,8 +102,8 @@ import TidemarkTesting
         await world.end()
     }
 
-    /// It was told of rows a moment after its call had ended: a list that asked again at once asked for more
-    /// than its user had.
+    /// The model used to show new rows a moment after its call had ended. A list that immediately
+    /// asked again then requested more rows than its user needed.
     @MainActor
     @Test func `has a model that shows what came when its call ends`() async throws {
         let world = try await FeedWorld(window: 10)
@@ -136,7 +137,7 @@ import TidemarkTesting
         let (old, new) = (list(), list())
         let difference = ListDifference(from: old, to: new, isUpdated: { _, _ in false })
         #expect(difference.applied(to: old, now: new) == new, "seed \(seed)")
-        // The most that can stay, found the slow way.
+        // Computes the largest possible number of unmoved items with a simple, slow algorithm.
         let places = new.compactMap { old.firstIndex(of: $0) }
         var longest = [Int](repeating: 1, count: places.count)
         for i in places.indices {
@@ -149,7 +150,7 @@ import TidemarkTesting
 }
 
 extension ListDifference {
-    /// As a view's list applies it.
+    /// Applies the difference as a list view does.
     func applied(to old: [String], now: [String]) -> [String] {
         var list = old
         for index in (removed + moved.map(\.from)).sorted(by: >) { list.remove(at: index) }

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import TidemarkApp
 
-/// Everything that a launch can come to, and what must hold there.
+/// Checks every state that a launch can reach.
 @Suite(.ownThread) struct `Every launch that can be` {
     private static let a = UserID("a")!
     private static let b = UserID("b")!
@@ -34,7 +34,7 @@ import TestSupport
         return events
     }()
 
-    /// One step of a launch, with what it asked for.
+    /// An event of a launch, and the effects that it causes.
     private struct Step {
         let event: LaunchEvent
         let effects: [LaunchEffect]
@@ -47,7 +47,7 @@ import TestSupport
         }
     }
 
-    /// All that is wrong with launches of this kind, once each.
+    /// Returns each kind of fault that launches from `start` have, and a summary of the graph.
     private func check(_ start: LaunchMachine) throws -> (wrong: Set<String>, summary: String) {
         let graph = try #require(
             Graph<LaunchMachine, Step>(from: [start]) { node in
@@ -87,7 +87,7 @@ import TestSupport
             faults.append("waits without a timer")
         }
         if isResting, node.isTimerRunning { faults.append("has a timer and waits for nothing") }
-        // When its timer fires, it is usable.
+        // The launch shows a usable screen after its timer fires.
         var later = node
         if node.isTimerRunning { _ = later.step(.timerFired) }
         if case .localReady = node.state { _ = later.step(.timerFired) }

@@ -7,7 +7,7 @@ import TestSupport
 @Suite struct `A launch` {
     private static let user = UserID("ada")!
 
-    /// What is asked of the parts, in order, and what they say.
+    /// Records the calls to the parts of a launch, in order, and answers them.
     private final class Script: Sendable {
         private let log = Mutex<[String]>([])
         let (changes, change) = AsyncStream.makeStream(of: SessionChange.self)
@@ -41,7 +41,7 @@ import TestSupport
         }
     }
 
-    /// A machine that is busy does not make a stage run out of time.
+    /// Long budgets, because a busy machine must not make a stage run out of time.
     private static let patient = {
         var budgets = LaunchMachine.Budgets()
         budgets.localData = .seconds(50)
@@ -107,10 +107,10 @@ import TestSupport
         #expect(machine.screen.content == .onboarding(step: 0))
         #expect(machine.screen.actions.contains(.resumeOnboarding(step: 0)))
         launch.perform(.goTo(step: 1))
-        // An app that goes on by itself, and hears of the person's step too late.
+        // The app moves on without the user, and the user's own step arrives too late.
         launch.perform(.resumeOnboarding(step: 0))
         launch.perform(.goTo(step: 2))
-        // Events are taken one after the other, by whoever is at it.
+        // The launch takes events one after another, possibly in the task of another caller.
         _ = await states(of: launch) { $0.state == .onboarding(Self.user, step: 2) }
         try await until("the second step of the onboarding is shown") {
             entered.withLock { $0.last } == .onboarding(Self.user, step: 2)
@@ -169,7 +169,7 @@ import TestSupport
         _ = await states(of: launch) { $0.state == .localReady }
         launch.contentShown()
         _ = await states(of: launch, until: isLive)
-        // The state is there before its transition is told.
+        // The new state is visible before its transition is reported.
         try await until("four transitions are told") { seen.withLock { $0.count } >= 4 }
         #expect(
             seen.withLock { $0 } == [

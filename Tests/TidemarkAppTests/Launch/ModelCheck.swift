@@ -1,4 +1,4 @@
-/// Walks everything that a machine can come to, under every order of its events.
+/// Walks through every state that a machine can reach, under every order of its events.
 struct Graph<Node: Hashable, Event> {
     struct Edge {
         let from: Int
@@ -8,14 +8,15 @@ struct Graph<Node: Hashable, Event> {
 
     private(set) var nodes: [Node] = []
     private(set) var edges: [Edge] = []
-    /// How the walk came to each node: the edge before; nil for where it began.
+    /// The edge by which the walk first reached each node; nil for a start node.
     private var arrivals: [Int?] = []
-    /// Steps from the start to what is farthest.
+    /// The number of steps from a start node to the farthest node.
     private(set) var depth = 0
 
     /// - Parameters:
-    ///   - limit: Nodes at which it gives up: the graph does not close.
-    ///   - next: Every event that can happen in a node, and what it leads to.
+    ///   - limit: The maximum number of nodes. A larger graph counts as infinite, and `init`
+    ///     returns nil.
+    ///   - next: Returns every event that can happen in a node, each with the node after it.
     init?(from starts: [Node], limit: Int = 100_000, next: (Node) -> [(Event, Node)]) {
         var index: [Node: Int] = [:]
         var depths: [Int] = []
@@ -46,7 +47,7 @@ struct Graph<Node: Hashable, Event> {
         }
     }
 
-    /// The events by which the walk came to a node.
+    /// Returns the events by which the walk reached a node.
     func path(to node: Int) -> [Event] {
         var path: [Event] = []
         var node = node
@@ -57,15 +58,15 @@ struct Graph<Node: Hashable, Event> {
         return path.reversed()
     }
 
-    /// An edge of a circle that is made of such edges alone, and is more than looking on: nil when there
-    /// is none.
+    /// Returns an edge for which `acts` is true, from a circle of taken edges; nil if there is
+    /// none.
     func circle(along isTaken: (Edge) -> Bool, that acts: (Edge) -> Bool) -> Edge? {
         let taken = edges.filter(isTaken)
         let group = components(of: taken)
         return taken.first { group[$0.from] == group[$0.to] && acts($0) }
     }
 
-    /// Numbers nodes so that those that lead to each other have the same one. Kosaraju's way.
+    /// Numbers the nodes: nodes that reach each other get the same number (Kosaraju's algorithm).
     private func components(of taken: [Edge]) -> [Int] {
         var (after, before) = (
             Array(repeating: [Int](), count: nodes.count),
@@ -106,7 +107,7 @@ struct Graph<Node: Hashable, Event> {
         return group
     }
 
-    /// Nodes from which none of the goals can be reached along the edges that are taken.
+    /// Returns the nodes from which the taken edges reach no goal.
     func stranded(
         from goals: (Node) -> Bool, along isTaken: (Edge) -> Bool = { _ in true }
     ) -> [Int] {

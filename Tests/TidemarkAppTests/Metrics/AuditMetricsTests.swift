@@ -9,7 +9,7 @@ import TidemarkAudit
 import TidemarkServer
 import TidemarkTesting
 
-/// Each test has a factory of its own, which the tasks that it begins inherit.
+/// The tasks that a test starts inherit the test's own metrics factory.
 @Suite(.timeLimit(.minutes(2))) struct `Metrics of audits` {
     private let metrics = TestMetrics()
 
@@ -38,7 +38,7 @@ import TidemarkTesting
         try #require(response.status == .ok)
     }
 
-    /// - Parameter token: For the accounts.
+    /// - Parameter token: The token for the accounts server.
     private func audit(
         _ local: LocalFirestore, _ accounts: LocalAccounts, token: String = "owner"
     ) throws -> OrphanAudit {

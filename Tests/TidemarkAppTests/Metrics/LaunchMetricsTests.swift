@@ -7,7 +7,7 @@ import TidemarkTesting
 
 @testable import TidemarkApp
 
-/// Each test has a factory of its own, which the tasks that it begins inherit.
+/// The tasks that a test starts inherit the test's own metrics factory.
 @Suite(.timeLimit(.minutes(2))) struct `Metrics of launches and jobs` {
     private let metrics = TestMetrics()
     private let server = ScriptedAccounts()
@@ -21,7 +21,7 @@ import TidemarkTesting
 
     private func jobs(_ outcome: String) -> Int64 { total("tidemark_account_jobs", outcome) }
 
-    /// An app's start on what is on disk; it waits between attempts for nothing.
+    /// Starts the app on the stored files. The jobs do not wait between two attempts.
     private static func start(
         _ firestore: Firestore, _ server: ScriptedAccounts, _ store: ScriptedStore,
         _ folder: String
@@ -61,7 +61,7 @@ import TidemarkTesting
                 #expect(total("tidemark_signup_recoveries", "finished") == 1)
                 #expect(try journal() == 0)
 
-                // The scripted tokens say nothing of when they were made: the person is asked.
+                // The scripted tokens do not contain the time of the sign-in, so the user is asked.
                 await app.deleteAccount()
                 #expect(await news.next() == .needsPerson(step: 0))
                 #expect(jobs("needs_person") == 1)
@@ -90,7 +90,8 @@ import TidemarkTesting
         let clock = ManualClock()
         let changes = AsyncStream.makeStream(of: SessionChange.self)
         let news = AsyncStream.makeStream(of: JobNews.self)
-        // What the launch asks for, the test answers, so that each change of state is in its task.
+        // The test answers in place of the parts, so each change of state happens in the test's
+        // task.
         let never = AsyncStream.makeStream(of: Void.self)
         let unanswered: @Sendable () async -> Void = { for await _ in never.stream {} }
         var parts = LaunchParts(changes: changes.stream, news: news.stream)

@@ -6,7 +6,7 @@ import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-/// Each test has a factory of its own, which the tasks that it begins inherit.
+/// The tasks that a test starts inherit the test's own metrics factory.
 @Suite(.timeLimit(.minutes(2))) struct `Metrics` {
     private func marks(_ metrics: TestMetrics, _ mark: String, _ outcome: String) -> Int64 {
         metrics.counterTotal(

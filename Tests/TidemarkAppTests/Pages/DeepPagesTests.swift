@@ -4,7 +4,7 @@ import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-/// A list that is scrolled further than a pager's books have room for intervals.
+/// Scrolls through more pages than the number of intervals that a pager records.
 @Suite(.timeLimit(.minutes(2))) struct `A long scroll` {
     private static let rows = 250
     private static let pageSize = 2
@@ -48,8 +48,8 @@ import TidemarkTesting
         let first = try pager(reader)
         #expect(try await shown(first) == all)
         first.close()
-        // The last page, which is full, does not say that it is the last: one more is asked for. And what
-        // changed is asked for once.
+        // The last page is full and does not show that it is the last, so the pager asks for one
+        // more. It also asks once for changes.
         #expect((Self.rows...Self.rows + 2).contains(reads()), "\(reads()) reads")
 
         local.advance(by: .seconds(3_600))
@@ -57,7 +57,7 @@ import TidemarkTesting
         let second = try pager(reader)
         #expect(try await shown(second) == all)
         second.close()
-        // The head and the question for changes, which is asked as it begins and by `refresh`.
+        // The pager reads the head, and asks for changes when it starts and at `refresh`.
         #expect(reads() - before <= Self.pageSize + 2, "\(reads() - before) reads")
         await local.stop()
     }

@@ -4,7 +4,7 @@ import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-/// What a person writes on the device, with times that the server is still to set.
+/// Tests writes of this device whose times the server has not set yet.
 @Suite(.timeLimit(.minutes(2))) struct `One's own rows in a pager` {
     private struct Kind: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -27,7 +27,8 @@ import TidemarkTesting
 
     private let begin = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
 
-    /// Messages m1 to m9, a minute apart, the last one a minute ago; what is cleared ends with m0.
+    /// Makes the messages m0 to m9, one minute apart, with the newest one minute old. The clear
+    /// mark of some kinds hides m0.
     private func world(
         _ kind: Kind, pageSize: Int = 3,
         _ body: (LocalFirestore, Firestore, Pager) async throws -> Void
@@ -57,7 +58,8 @@ import TidemarkTesting
         ["sentAt": FieldValue.serverTimestamp(), "updatedAt": FieldValue.serverTimestamp()]
     }
 
-    /// The first state that is as it should be: the documents' names, newest first.
+    /// Returns the ids of the documents in the first state for which `isRight` is true, newest
+    /// first.
     @discardableResult
     private func ids(_ pager: Pager, _ isRight: (PagerState) -> Bool) async -> [String] {
         for await state in pager.states where isRight(state) {
@@ -78,7 +80,8 @@ import TidemarkTesting
             #expect(
                 await ids(pager) { $0.items.first?.documentID == "own" }.prefix(3)
                     == ["own", "m9", "m8"])
-            // One of another device, of which the time is ahead of all, comes in its place.
+            // A second row of this device sets its own time, ahead of all others, and appears at
+            // its place.
             _ = try await own.document("ahead").enqueueSetData([
                 "sentAt": local.now.advanced(by: .seconds(3_600)),
                 "updatedAt": FieldValue.serverTimestamp(),
@@ -87,7 +90,7 @@ import TidemarkTesting
                 await ids(pager) { $0.items.count > 1 && $0.items[1].documentID == "ahead" }
                     .prefix(3) == ["own", "ahead", "m9"])
             if kind.pages != .never {
-                // A look at what has changed, which fails, leaves them where they are.
+                // A refresh that fails does not move the rows.
                 try? await pager.refresh()
                 #expect(pager.current.items.first?.documentID == "own")
             }
@@ -122,7 +125,8 @@ import TidemarkTesting
             await device.enableNetwork()
             local.advance(by: .seconds(120))
             try await device.waitForPendingWrites()
-            // With their times they are rows as others, of pages that are loaded.
+            // Rows with their final times are like others, and belong to pages that have to be
+            // loaded.
             while true {
                 let items = pager.current.items.prefix(6)
                 let isSettled = !items.contains(where: \.metadata.hasPendingWrites)

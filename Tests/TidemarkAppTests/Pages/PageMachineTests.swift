@@ -22,7 +22,7 @@ import Tidemark
 
     private func shown(_ machine: Machine) -> [Int] { machine.rows.map(\.content) }
 
-    /// With the head and one page of ten each.
+    /// Returns a machine with the head and one page, of ten rows each.
     private func opened() -> Machine {
         var machine = Machine(pageSize: 10)
         _ = machine.step(.start)
@@ -67,7 +67,7 @@ import Tidemark
     @Test func `ask again for a page that only the cache told of and whose listener failed`() {
         var machine = opened()
         _ = machine.step(.loadMore)
-        // The server has 79 too, which the device never heard of.
+        // The server also has 79, which the device does not know.
         _ = machine.step(.snapshot(3, rows([80, 78]), isFromCache: true))
         #expect(shown(machine) == Array(down(100, to: 80)) + [78])
         _ = machine.step(.failed(3, FirestoreError(.permissionDenied, "no")))
@@ -79,7 +79,7 @@ import Tidemark
         var machine = Machine(pageSize: 4)
         _ = machine.step(.start)
         _ = machine.step(.snapshot(1, rows([9, 8, 7, 6]), isFromCache: false))
-        // The device deletes 6; of what is below it holds only 1.
+        // The device deletes 6. Of the rows below, the device holds only 1.
         _ = machine.step(.snapshot(1, rows([9, 8, 7, 1]), isFromCache: true))
         #expect(shown(machine) == [9, 8, 7])
         _ = machine.step(.snapshot(1, rows([9, 8, 7, 5]), isFromCache: false))
@@ -87,7 +87,8 @@ import Tidemark
         #expect(machine.step(.loadMore) == [.listen(2, after: position(5), limit: 4)])
     }
 
-    /// Feed seed 8964: a delete that waited made a full page one row short, and that was taken for the end.
+    /// Feed seed 8964: a waiting delete made a full page one row short, and the page was taken for
+    /// the last.
     @Test(arguments: [[9, 7, 6], [9, 8, 7]])
     func `take no page for the last that a waiting write keeps a row out of`(left: [Int]) {
         var machine = Machine(pageSize: 4)
@@ -99,8 +100,8 @@ import Tidemark
         #expect(machine.step(.loadMore) == [.listen(2, after: position(6), limit: 4)])
     }
 
-    /// Feed seed 18330: the server had told of 8, 7 and 5. The device knew 6 from elsewhere, and with its own
-    /// row that waits the page was full without 5.
+    /// Feed seed 18330: the server had sent 8, 7 and 5. The device also knew 6 and had an own row
+    /// that waited, so the page was full without 5.
     @Test func `take no full page for the last, however few rows the server has told of`() {
         var machine = Machine(pageSize: 4)
         _ = machine.step(.start)
@@ -112,7 +113,7 @@ import Tidemark
         #expect(machine.step(.loadMore) == [.listen(2, after: position(6), limit: 4)])
     }
 
-    /// Feed seed 19196: what lies above a row that was moved far down was taken for known.
+    /// Feed seed 19196: the range above a row that was moved far down was taken for known.
     @Test func `know a page no further down than the server has told`() {
         var machine = Machine(pageSize: 4)
         _ = machine.step(.start)
@@ -148,7 +149,7 @@ import Tidemark
         let own = PageRow(position(120), 120, isPending: true)
         _ = machine.step(.snapshot(1, [own] + rows(down(100, to: 92)), isFromCache: isOffline))
         #expect(shown(machine) == [120] + down(100, to: 81))
-        // Meanwhile ten others came, of which the head has room for nine.
+        // Ten other rows arrive, and the head has room for nine.
         _ = machine.step(.snapshot(1, rows([120] + down(110, to: 102)), isFromCache: false))
         #expect(shown(machine) == [120] + down(110, to: 102))
         #expect(machine.step(.loadMore) == [.listen(3, after: position(102), limit: 10)])
@@ -191,7 +192,7 @@ import Tidemark
     @Test func `show what the device holds first, and only what is known then`() {
         var machine = Machine(pageSize: 10)
         _ = machine.step(.start)
-        // From last week, with holes.
+        // The cache holds rows from last week, with holes between them.
         _ = machine.step(.snapshot(1, rows([50, 48, 45, 31]), isFromCache: true))
         #expect(shown(machine) == [50, 48, 45, 31])
         #expect(machine.isFromCache && machine.hasMore && !machine.isLoadingMore)

@@ -4,7 +4,8 @@ import Tidemark
 
 @testable import TidemarkApp
 
-/// Pages over a collection in which rows come, go and move, with listeners that skip states.
+/// Tests pages over a collection whose rows are added, removed and moved, with listeners that skip
+/// states.
 @Suite(.ownThread) struct `Pages under changes anywhere` {
     @Test(arguments: 0..<60)
     func `have no gap and no row twice`(seed: UInt64) throws {
@@ -12,7 +13,7 @@ import Tidemark
         for _ in 0..<120 { world.step() }
         world.settle()
         #expect(world.violation() == nil, "seed \(seed)")
-        // Down to the end.
+        // Loads pages until the end.
         for _ in 0..<200 where world.machine.hasMore {
             world.loadMore()
             world.settle()
@@ -22,13 +23,13 @@ import Tidemark
     }
 }
 
-/// The collection as it is, and what the machine was told of it.
+/// The collection, and the parts of it that the machine received.
 private struct PageWorld {
-    /// Part of the collection, as of a step.
+    /// A part of the collection as of one step.
     private struct Told {
         let range: Range<PageEdge>
         let step: Int
-        /// Where its rows begin: above, more may have come since.
+        /// The edge above the first row. Rows may have been added above it since then.
         let newest: PageEdge
     }
 
@@ -70,7 +71,7 @@ private struct PageWorld {
             if let row = any() {
                 times[row] = (Int.random(in: 0...(100 + now), using: &random), now)
             }
-        // More than a page at once, as after an absence.
+        // More rows arrive than a page holds, as after an absence.
         case 8: for _ in 0..<12 { insert(100 + now) }
         case 9...11: loadMore()
         case 12:
@@ -87,7 +88,7 @@ private struct PageWorld {
 
     mutating func loadMore() { perform(machine.step(.loadMore)) }
 
-    /// Until every listener has heard the latest.
+    /// Updates the listeners until each has the latest state.
     mutating func settle() {
         now += 1
         if !listeners.values.contains(where: { $0.after == nil }) { loadMore() }
@@ -135,7 +136,8 @@ private struct PageWorld {
 
     private mutating func end(_ id: Int) {
         guard var listener = listeners.removeValue(forKey: id) else { return }
-        // Nothing comes above a page that its range does not have room for.
+        // An ended page counts as known up to its upper edge, because its range allows no rows
+        // above that.
         if listener.after != nil, let last = listener.told.popLast() {
             listener.told.append(
                 Told(range: last.range, step: last.step, newest: last.range.lowerBound))
@@ -143,13 +145,13 @@ private struct PageWorld {
         ended += listener.told
     }
 
-    /// What is wrong with what is shown; nil when nothing is.
+    /// Returns the first fault in the shown rows; nil if there is none.
     func violation() -> String? {
         let shown = Array(machine.rows)
         if shown != shown.sorted(by: { $0.position < $1.position }) { return "not in order" }
         if Set(shown.map(\.path)).count != shown.count { return "a row twice" }
         let live = listeners.values.compactMap { $0.told.last?.range }
-        // Above its first row, what was told holds only as long as it is the latest.
+        // Above its first row, an answer is valid only while it is the latest.
         var known = live.map { ($0, now) }
         for told in listeners.values.flatMap({ $0.told.dropLast() }) + ended {
             let lower = max(told.range.lowerBound, told.newest)

@@ -5,7 +5,7 @@ import TidemarkTesting
 
 @testable import TidemarkApp
 
-/// What was cleared does not come back in a pager.
+/// Tests that cleared rows do not return in a pager.
 @Suite(.timeLimit(.minutes(2))) struct `A pager with marks` {
     typealias Machine = PageMachine<Int>
 
@@ -39,7 +39,7 @@ import TidemarkTesting
         #expect(machine.rows.map(\.content) == [10])
     }
 
-    /// Messages 1 to 30, a second apart, each with its time.
+    /// Runs `body` with the messages 1 to 30, whose times are one second apart.
     private func world(
         _ body: (LocalFirestore, Firestore) async throws -> Void
     ) async throws {
@@ -93,7 +93,7 @@ import TidemarkTesting
             #expect(!pager.current.hasMore)
             pager.close()
 
-            // Offline, with all of them in the cache.
+            // The device is offline, and its cache holds all messages.
             await reader.disableNetwork()
             let again = try Pager.messages(
                 of: room, pageSize: 4, pagesFromDisk: pages, marks: marks)

@@ -1,56 +1,59 @@
 import Foundation
 
-/// A script of `Specs/pager`: what happens to a conversation and to a device that pages it, and what the
-/// device must show and may read.
+/// A script of `Specs/pager`: the events of a conversation and of a device that pages it, the rows
+/// that the device must show, and the allowed reads.
 struct PagerScript: Decodable {
-    /// What goes wrong without care.
+    /// The name of the script. `hazard` states what goes wrong in a careless pager.
     let name: String
     let hazard: String
     let pageSize: Int
     let pages: Pages
-    /// Messages `m1` to `mN`, a second apart, there from the start.
+    /// The number of messages at the start: `m1` to `mN`, one second apart.
     let items: Int
-    /// Whether it pages what is in one room.
+    /// True if the pager shows only the messages of one room.
     let isFiltered: Bool
     let steps: [Step]
 
     enum Pages: String, Decodable {
         case never
-        /// Younger than an hour.
+        /// Pages from disk that are younger than an hour.
         case youngerThanAnHour
         case keptRight
     }
 
     enum Step: Decodable {
         case open, close, relaunch, refresh, offline, online
-        /// So many calls at once.
+        /// Calls `loadMore` so many times without a pause.
         case loadMore(Int)
-        /// Seconds.
+        /// Advances the time by so many seconds.
         case advance(Int)
-        /// The device's clock on the wall is so many seconds ahead.
+        /// Sets the device's wall clock so many seconds ahead.
         case clock(Int)
-        /// A message with so many seconds as its time; unmarked by a writer that sets no time of change.
+        /// Adds a message with so many seconds as its time. A false `isMarked` leaves the time of
+        /// change out.
         case insert(String, at: Int, isMarked: Bool)
-        /// With a time of change so many seconds ago, as of a commit that was under way for so long.
+        /// Changes a message. `changed` is the age of the time of change in seconds, as in a commit
+        /// that took so long.
         case edit(String, changed: Int)
-        /// Into another room.
+        /// Moves a message to another room.
         case leave(String)
-        /// Marked as deleted.
+        /// Marks a message as deleted.
         case mark(String)
-        /// Really deleted.
+        /// Deletes the document of a message.
         case delete(String)
         case move(String, to: Int)
         case show(Shown)
     }
 
     struct Shown: Decodable {
-        /// Newest first; `m9...m4` stands for all between. An edited message ends in `*`.
+        /// The shown messages, newest first. `m9...m4` includes all between. An edited one ends in
+        /// `*`.
         let ids: [String]
         let hasMore: Bool?
-        /// Billed since the step before that says what is shown.
+        /// The number of reads since the previous `show`.
         let reads: Int?
         let failed: Bool?
-        /// That the server has confirmed the newest page.
+        /// True if the server must have confirmed the newest page.
         let isFresh: Bool
 
         private enum Key: String, CodingKey, CaseIterable {
@@ -142,7 +145,7 @@ private struct AnyKey: CodingKey {
 }
 
 extension Decoder {
-    /// A word that is misspelt must not be taken for one that is not there.
+    /// Throws for an unknown key, because a misspelt key must not count as absent.
     fileprivate func refuseOthers<Key: CodingKey & CaseIterable>(than keys: Key.Type) throws {
         let known = Set(Key.allCases.map(\.stringValue))
         let others = try container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)

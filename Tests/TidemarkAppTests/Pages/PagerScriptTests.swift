@@ -16,7 +16,7 @@ import TidemarkTesting
         return names.filter { $0.hasSuffix(".json") }.sorted()
     }()
 
-    /// Delta-sync's table of hazards, without those of marks, which a pager has none of.
+    /// The hazards in the table of delta-sync, without those of marks.
     @Test(arguments: [
         "equal-times", "in-flight-commit", "an-edit-while-away", "a-late-arrival",
         "a-delete-in-the-middle", "a-delete-while-away", "left-the-filter",
@@ -56,7 +56,7 @@ import TidemarkTesting
     }
 }
 
-/// A conversation on a server, its author, and a device.
+/// Plays a script with a server, the author of a conversation, and a device.
 private final class PagerPlayer {
     private let script: PagerScript
     private let local: LocalFirestore
@@ -124,7 +124,8 @@ private final class PagerPlayer {
         case .offline: await device.disableNetwork()
         case .online: await device.enableNetwork()
         case .loadMore(let count):
-            // Where its listeners are called, as a list that scrolls asks: no page arrives in between.
+            // Runs on the main actor like the pager's listeners, so no page arrives between the
+            // calls.
             let pager = pager
             await MainActor.run { for _ in 0..<count { pager?.loadMore() } }
         case .advance(let seconds): local.advance(by: .seconds(seconds))
@@ -152,7 +153,7 @@ private final class PagerPlayer {
             last = state
             if isRight(state, shown) { break }
         }
-        // Only the time limit ends it without being right.
+        // The loop ends without the right state only at the time limit.
         guard let last, isRight(last, shown) else {
             Issue.record(
                 """

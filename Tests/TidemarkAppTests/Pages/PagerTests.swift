@@ -6,7 +6,7 @@ import TidemarkServer
 import TidemarkTesting
 
 @Suite(.timeLimit(.minutes(2))) struct `A pager` {
-    /// Messages 1 to `count` of a conversation, and a device that reads them.
+    /// Makes the messages 1 to `count` of a conversation, and a device that reads them.
     private func world(
         _ count: Int,
         _ body: (LocalFirestore, CollectionReference, CollectionReference) async throws
@@ -29,7 +29,7 @@ import TidemarkTesting
         await local.stop()
     }
 
-    /// The first state that is as it should be.
+    /// Returns the rows of the first state for which `isRight` is true.
     private func wait(
         _ pager: Pager, _ isRight: (PagerState) -> Bool
     ) async -> [Int] {
@@ -43,7 +43,7 @@ import TidemarkTesting
         try await world(120) { local, writer, reader in
             let pager = try Pager(reader, orderedBy: "sentAt")
             #expect(await wait(pager) { !$0.isLoadingMore } == Array((71...120).reversed()))
-            // On the main actor, where listeners are called: no page can arrive between the calls.
+            // Listeners are called on the main actor, so no page can arrive between the calls.
             await MainActor.run {
                 pager.loadMore()
                 pager.loadMore()

@@ -51,7 +51,7 @@ import TidemarkTesting
         #expect(model.rows[0].delivery == .delivered)
         await device.disableNetwork()
         local.advance(by: .seconds(1))
-        // With a change of a room that is not there, the server refuses both.
+        // The batch also changes a room that does not exist, so the server refuses both writes.
         let batch = device.batch()
         batch.setData(
             ["sentAt": local.now, "text": "second"], forDocument: messages.document("m1"))
@@ -81,7 +81,7 @@ import TidemarkTesting
         batch.updateData(["count": 1], forDocument: room)
         batch.commit { _ in }
         try await until("the last row has failed") { model.rows.last?.isFailed == true }
-        // Refused again: it is failed again.
+        // The server refuses the retry too, and the row fails again.
         try await model.retry(model.rows[0])
         try await device.waitForPendingWrites()
         try await until("the last row has failed") { model.rows.last?.isFailed == true }
@@ -115,7 +115,8 @@ import TidemarkTesting
 
     @Test func `loads as the oldest rows appear, and keeps the place`() async throws {
         let local = try LocalFirestore.start()
-        // Another device writes them: what this one holds would be a state of its own.
+        // Another device writes the messages, because this device's own writes would cause another
+        // state first.
         let author = try local.firestore(label: "author")
         let device = try local.firestore(label: "device")
         let messages = author.collection("rooms/blue/messages")

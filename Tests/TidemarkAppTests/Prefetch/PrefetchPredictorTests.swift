@@ -12,7 +12,7 @@ import TidemarkApp
         monday.advanced(by: .seconds(day * 86_400 + hour * 3_600 + minute * 60))
     }
 
-    /// Opened on every weekday at 8:20, for so many days.
+    /// Returns a predictor after `days` days, with an opening at 8:20 on each weekday.
     private func commuter(_ days: Int) -> PrefetchPredictor {
         var predictor = PrefetchPredictor(timeZone: utc)
         for day in 0..<days where day % 7 < 5 { predictor.opened("chats", at: time(day, 8, 20)) }
@@ -57,7 +57,8 @@ import TidemarkApp
     @Test func `goes by the wall's clock, also when summer ends`() throws {
         var predictor = PrefetchPredictor(
             timeZone: try #require(TimeZone(identifier: "Europe/Berlin")))
-        // 23 to 27 October 2023 at 8:20 in summer time; clocks went back on the 29th.
+        // The openings are at 8:20 in summer time, from 23 to 27 October 2023. Clocks change on the
+        // 29th.
         for day in 0..<5 {
             predictor.opened("chats", at: time(day - 14, 6, 20))
         }
@@ -83,8 +84,8 @@ import TidemarkApp
         #expect(try! JSONDecoder().decode(PrefetchPredictor.self, from: bytes) == predictor)
     }
 
-    /// Share of openings that a prediction of the evening before was there for, and how many were made
-    /// for nothing.
+    /// Compares the openings that a prediction from midnight served with all openings, and with the
+    /// number of warmings.
     @Test func `serves most openings of a person of habits at a moderate price`() {
         var random = SeededRandom(seed: 11)
         var predictor = PrefetchPredictor(timeZone: utc)

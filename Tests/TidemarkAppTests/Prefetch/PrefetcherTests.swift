@@ -10,7 +10,7 @@ import TidemarkTesting
     /// Monday, 20 November 2023, 6:00 UTC.
     private static let start = Timestamp(seconds: 1_700_460_000, nanoseconds: 0)
 
-    /// Of somebody who opens their chats at 8:20 on weekdays.
+    /// Returns the predictor of a user who opens the chats at 8:20 on weekdays.
     private func predictor() -> PrefetchPredictor {
         var predictor = PrefetchPredictor(timeZone: TimeZone(identifier: "UTC")!)
         for day in 1...14 {
@@ -59,7 +59,7 @@ import TidemarkTesting
         try await until("nobody sleeps on the clock") { clock.count == 0 }
     }
 
-    /// At 8:20 on each of the last five weekdays, so many contexts.
+    /// Returns a predictor of so many contexts, opened at 8:20 on each of the last five weekdays.
     private func sameHour(_ contexts: Int, apart: Int = 0) -> PrefetchPredictor {
         var predictor = PrefetchPredictor(timeZone: TimeZone(identifier: "UTC")!)
         for context in 0..<contexts {
@@ -81,7 +81,7 @@ import TidemarkTesting
         await prefetcher.setEnabled(true)
         await clock.sleepers()
         clock.advance(by: .seconds(7_800))
-        // It waits for tomorrow.
+        // The prefetcher waits for the next day.
         await clock.sleepers()
         #expect(Set(log.contexts.withLock { $0 }).count == Prefetcher.maxPerDay)
         #expect(log.contexts.withLock { $0 }.count == Prefetcher.maxPerDay)
@@ -89,7 +89,7 @@ import TidemarkTesting
         await prefetcher.setEnabled(false)
     }
 
-    /// Until the first context is being read.
+    /// Starts the prefetcher, and returns while it reads the first context.
     private func begin(
         _ prefetcher: Prefetcher, _ clock: ManualClock, _ log: Log
     ) async throws {
@@ -131,7 +131,7 @@ import TidemarkTesting
             now: { Self.start.advanced(by: clock.now.time) },
             warm: { context in
                 log.contexts.withLock { $0.append(context) }
-                // It goes on when it is cancelled, as a read may.
+                // The read continues after its cancellation, as some reads do.
                 await Task.detached { for await _ in gate.stream {} }.value
             })
         try await begin(prefetcher, clock, log)

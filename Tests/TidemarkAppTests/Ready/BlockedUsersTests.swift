@@ -13,7 +13,7 @@ import TidemarkTesting
         ])
     }
 
-    /// A list of 200, each read once; then three changes.
+    /// Reads each entry of a list of 200 once, and then two changes and one user's details.
     @Test func `cost their changes, and their details once`() async throws {
         let local = try LocalFirestore.start()
         let author = try local.firestore(label: "author")
@@ -38,7 +38,7 @@ import TidemarkTesting
         }
         func reads() -> Int { local.meter().first { $0.label == "device" }?.reads ?? 0 }
 
-        // What changed in the five minutes before a sync comes once more with the next one.
+        // Changes from the five minutes before a sync are read once more by the next sync.
         local.advance(by: .seconds(600))
         let first = try await blocked().sync()
         #expect(first.entries.count == 200 && first.detailsError == nil)
@@ -59,7 +59,7 @@ import TidemarkTesting
         #expect(second.entries.first?.detail?.document?["name"] as? String == "User 200")
         #expect(await again.isBlocked("u200"))
         #expect(await !again.isBlocked("u7"))
-        // Before: the list and every user, 401 reads.
+        // The old app read the list and every user again: 401 reads.
         #expect(reads() - 400 == 3, "two changes and one user's details")
         await local.stop()
     }
@@ -85,7 +85,7 @@ import TidemarkTesting
             #expect(offline.entries.first?.document["reason"] as? String == "spam")
             #expect(await blocked.isBlocked("troll"))
             await device.enableNetwork()
-            // A feed that has failed waits before it listens again.
+            // A feed that failed waits before it listens again.
             local.advance(by: .seconds(120))
             try await receipt.acknowledged()
             try await block(author.collection("users/me/blocked"), "other")
@@ -94,7 +94,7 @@ import TidemarkTesting
             try await blocked.unblock("troll").acknowledged()
             _ = await state { $0.entries.map(\.id) == ["other"] }
             #expect(await !blocked.isBlocked("troll"))
-            // Blocked again, the same entry is no longer marked.
+            // A user who is blocked again has the same entry, without the delete mark.
             try await blocked.block("troll")
             _ = await state { $0.entries.count == 2 }
             await #expect(throws: FirestoreError.self) { try await blocked.block("a/b") }

@@ -10,7 +10,7 @@ import TidemarkTesting
 @Suite(.timeLimit(.minutes(2))) struct `Users that are online` {
     private static let now = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
 
-    /// 288 users seen in the last 24 hours, five minutes apart, and 1,000 before that.
+    /// Makes 288 users seen in the last 24 hours, five minutes apart, and 1,000 seen earlier.
     private func world(
         _ body: (LocalFirestore, CollectionReference, Firestore) async throws -> Void
     ) async throws {
@@ -130,7 +130,7 @@ import TidemarkTesting
             #expect(local.reads(of: "reader") == 291)
             await users.stop()
 
-            // The next launch goes on from there.
+            // The next launch continues from this state.
             local.advance(by: .seconds(120))
             let next = try OnlineUsers(reader.collection("users"))
             let known = try await next.open().count

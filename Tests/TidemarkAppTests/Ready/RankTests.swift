@@ -61,7 +61,8 @@ import TidemarkTesting
         try await world { _, _, users in
             _ = try await users.document("u3").getDocument()
             await users.firestore.disableNetwork()
-            // No time passes here but what a test lets pass: an answer that waited for it would not come.
+            // Time passes here only when a test advances it, so an answer that waited for time
+            // would never come.
             await #expect(throws: FirestoreError.self) {
                 try await users.rank(of: "u3", by: "totalStamps", within: .milliseconds(200))
             }

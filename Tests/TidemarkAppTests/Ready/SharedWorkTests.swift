@@ -4,13 +4,13 @@ import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-/// Callers that want the same thing at the same time share it; one that gives up takes nothing from the
-/// others.
+/// Tests that callers who want the same result at the same time share one call, and that the
+/// cancellation of one caller does not affect the others.
 @Suite(.timeLimit(.minutes(2))) struct `Work that callers share` {
-    /// Starts a caller, and one more once the first one's call is under way; cancels the first, and then
-    /// lets the server answer.
+    /// Starts a caller, and a second caller while the first one's call is held. Then cancels the
+    /// first caller and lets the server answer.
     ///
-    /// - Returns: What became of the second.
+    /// - Returns: The result of the second caller.
     private func share<Value: Sendable>(
         _ make: (Firestore) throws -> @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -32,7 +32,8 @@ import TidemarkTesting
         let first = Task { try await work() }
         await transport.untilHeld()
         let second = Task { try await work() }
-        // Nobody says that it has joined. It mostly has; where not, it must get its answer too.
+        // The test cannot see whether the second caller has joined the call. It mostly has. In both
+        // cases it must get its answer.
         for _ in 0..<100 { await Task.yield() }
         first.cancel()
         transport.letGo()

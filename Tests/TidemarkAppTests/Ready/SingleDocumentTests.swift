@@ -32,7 +32,8 @@ import TidemarkTesting
             #expect(first == .missing)
             try await writer.setData(["theme": "dark", "size": 12])
             #expect(try await values.next() == .value(Settings(theme: "dark", size: 12)))
-            // The same value, a field that is none of the type's, and the same again.
+            // The first two updates do not change the value: one is equal, and one has a field that
+            // the type lacks.
             try await writer.updateData(["theme": "dark"])
             try await writer.updateData(["lastOpened": 7])
             try await writer.updateData(["size": 14])
@@ -74,7 +75,8 @@ import TidemarkTesting
             try await until("the model has an error") { await model.error != nil }
             try await writer.setData(["theme": "light", "size": 1])
             while await model.value == nil {
-                // Again where it came before the server had told this device of the change.
+                // A retry can read before the server has sent the change to this device, so the
+                // test retries again.
                 await model.retry()
                 await Task.yield()
             }

@@ -33,7 +33,7 @@ import TidemarkTesting
             #expect(local.reads(of: "reader") == 100)
             try await writer.document("u7").updateData(["name": "Seven"])
             local.advance(by: .seconds(3_600))
-            // Another launch: the same device, a new object.
+            // A new object acts as the next launch on the same device.
             let again = try UserDetails(reader.collection("users"))
             let kept = try await again.details(of: ids)
             #expect(local.reads(of: "reader") == 100)

@@ -98,7 +98,7 @@ import TidemarkTesting
             #expect(old.documents.map(\.documentID) == ["Anna", "anna maria"])
             #expect(old.age == .seconds(3_600) && old.isComplete && old.isFromCache)
             #expect(old.error?.code == .unavailable)
-            // Nobody has searched for it; a document of it is on the device.
+            // This text was never searched for, but a document that matches is on the device.
             let other = try UserSearch(users, clock: clock)
             other.forget()
             let held = try await other.results(for: "anto")
@@ -147,7 +147,8 @@ import TidemarkTesting
             #expect(found.documents.map(\.documentID) == ["ÉLIE", "Élodie"])
             #expect(try await search.results(for: "Él").isFromCache)
             #expect(try await search.results(for: "el").documents.map(\.documentID) == ["Elodie"])
-            // Otherwise composed, it is another text to Firestore, and so it is here.
+            // Firestore treats a text with another composition as a different text, and so does the
+            // search.
             #expect(try await search.results(for: "e\u{301}l").documents.isEmpty)
         }
     }
@@ -156,7 +157,8 @@ import TidemarkTesting
         try await world { local, users, clock in
             let search = try UserSearch(users, clock: clock)
             var before = 0
-            // Typed letter by letter, with a word taken back, as people do.
+            // The user types letter by letter, deletes two letters, and continues with another
+            // name.
             let typed = ["a", "an", "ann", "anna", "ann", "an", "ant", "anto", "anton"]
             for text in typed {
                 before += max(

@@ -2,13 +2,13 @@ import Testing
 
 @testable import TidemarkApp
 
-/// What changes of a network's path mean.
+/// Tests the signals for changes of a network's path.
 @Suite struct `A network's path` {
     private let wifi = NetworkPath(ways: ["en0", "10.0.0.1"])
     private let cellular = NetworkPath(isExpensive: true, ways: ["pdp_ip0"])
     private let none = NetworkPath(isUsable: false)
 
-    /// The signals of one path after the other.
+    /// Returns the signals for each path of a sequence.
     private func signals(_ paths: NetworkPath...) -> [[AppSignal]] {
         var machine = NetworkPathMachine()
         return paths.map { machine.step($0) }
@@ -44,7 +44,7 @@ import Testing
             signals(wifi, constrained, wifi) == [
                 [], [.networkIsExpensive(true)], [.networkIsExpensive(false)],
             ])
-        // Nothing of what no network costs.
+        // A path without a network reports no change of the cost.
         let noneOfCellular = NetworkPath(isUsable: false, isExpensive: false)
         #expect(
             signals(cellular, noneOfCellular, cellular) == [

@@ -7,7 +7,7 @@ import TidemarkTesting
 
 @testable import TidemarkApp
 
-/// What the parts of a stack do when the system says something.
+/// Tests how the parts of a stack react to signals from the system.
 @Suite(.timeLimit(.minutes(2))) struct `A signal to a stack` {
     private let store = ScriptedStore()
     private let way = AccountJobs.Way.password(email: "ada@b.c", "correct horse")
@@ -31,7 +31,7 @@ import TidemarkTesting
         let user = try #require(told.flatMap(Self.finished))
         await stack.close()
 
-        // Started in the background, before anybody has unlocked the device.
+        // The app starts in the background before the first unlock of the device.
         store.fail(.locked)
         stack = try world.stack { $0.credentials = store }
         let launch = stack.launch(stages)
@@ -39,7 +39,7 @@ import TidemarkTesting
         launch.contentShown()
         await reach(launch) { $0 == .locked }
         #expect(stack.accounts.state == .locked)
-        // It is told of what concerns others, and stays.
+        // A signal about the network does not change the locked state.
         await stack.signal(.networkIsBack)
         #expect(stack.accounts.state == .locked && launch.machine.state == .locked)
 
@@ -58,7 +58,7 @@ import TidemarkTesting
     {
         let world = try await StackWorld()
         let store = store
-        // Locked between two steps, as a device in a pocket is.
+        // The device is locked between two steps, as in a pocket.
         let stack = try world.stack(
             change: { $0.credentials = store },
             probe: { if $0 == "secret kept" { store.fail(.locked) } })
@@ -82,8 +82,8 @@ import TidemarkTesting
         if case .finished(let user) = news { user } else { nil }
     }
 
-    /// A connection over the network before may be dead, and nobody has noticed: nothing but the signal
-    /// makes a listener that is up to date connect anew.
+    /// The connection over the previous network can be dead without an error. Only the signal makes
+    /// an up-to-date listener connect again.
     @Test(arguments: [AppSignal.networkIsBack, .protectedDataIsReadable, .cameForward])
     func `that may mean a network has listeners connect anew`(signal: AppSignal) async throws {
         let world = try await StackWorld()
@@ -102,7 +102,7 @@ import TidemarkTesting
         #expect(recorded.listens.count == 1)
         await stack.signal(signal)
         try await until("a second stream listens") { recorded.listens.count >= 2 }
-        // What it hears, it hears over the new one.
+        // The listener receives this write over the new stream.
         try await world.local.firestore(label: "writer").document("rooms/blue").setData(["n": 1])
         while let exists = await rooms.next(), !exists {}
         listener.remove()

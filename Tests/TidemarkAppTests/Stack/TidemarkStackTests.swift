@@ -7,7 +7,7 @@ import TidemarkTesting
 
 @testable import TidemarkApp
 
-/// An app on one entry, against servers over sockets.
+/// Tests a whole app that uses `TidemarkStack`, against servers over sockets.
 @Suite(.timeLimit(.minutes(2))) struct `An app's stack` {
     private func stages(
         _ shown: AsyncStream<Int>.Continuation? = nil
@@ -71,7 +71,7 @@ import TidemarkTesting
         await world.stop()
     }
 
-    /// The seed's job: begun offline, it goes on when the system says that there is a network.
+    /// The job begins offline, and continues when the system reports a network.
     @Test func `goes on with a job when the network is back`() async throws {
         let world = try await StackWorld()
         let signals = AsyncStream.makeStream(of: AppSignal.self)
@@ -149,7 +149,7 @@ import TidemarkTesting
         #expect(await isRefused(stack) == false)
         await stack.signal(.wentBack)
         try await until("the stack is refused") { await isRefused(stack) }
-        // What the system lets it do in between has the file, and lets go of it again.
+        // Work that the system allows in between opens the file, and closes it again.
         let report = await stack.backgroundWork().run(for: .seconds(600))
         #expect(report.done.contains(.outbox))
         #expect(await isRefused(stack))

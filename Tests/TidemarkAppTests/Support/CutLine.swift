@@ -2,7 +2,7 @@ import Synchronization
 import Tidemark
 import TidemarkApp
 
-/// Profiles behind a line that a test cuts.
+/// A profile store that a test can take offline.
 final class CutLine: ProfileStore {
     let base = Mutex<FirestoreProfiles?>(nil)
     private let isOffline: @Sendable () -> Bool

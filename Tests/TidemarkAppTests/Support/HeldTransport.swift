@@ -1,7 +1,7 @@
 import Synchronization
 import Tidemark
 
-/// A transport whose calls wait until they are let go.
+/// A transport that can hold its calls until `letGo()`.
 final class HeldTransport: Transport {
     private struct State {
         var isHolding = false
@@ -69,7 +69,7 @@ final class HeldTransport: Transport {
     ) -> any RequestStream<WriteRequest> { base.write(context, receive: receive) }
 }
 
-/// What is cancelled before it begins never does.
+/// A call that is cancelled before it begins never begins.
 private final class HeldCall: CancellableCall {
     private let state = Mutex<(call: (any CancellableCall)?, isCancelled: Bool)>((nil, false))
 

@@ -3,7 +3,7 @@ import TidemarkServer
 import TidemarkTesting
 
 extension LocalFirestore {
-    /// Runs `body`, and stops the server whatever comes of it.
+    /// Runs `body` and stops the server, also after an error.
     func whileRunning<Result>(
         _ body: (LocalFirestore) async throws -> Result
     ) async throws -> Result {
@@ -17,14 +17,14 @@ extension LocalFirestore {
         }
     }
 
-    /// Runs `body` with a server of its own and a client on it.
+    /// Runs `body` with a new server and a client of the server.
     static func withClient(
         _ body: (LocalFirestore, Firestore) async throws -> Void
     ) async throws {
         try await LocalFirestore.start().whileRunning { try await body($0, try $0.firestore()) }
     }
 
-    /// What the client of that label was billed for.
+    /// Returns the number of reads that were billed to the client with this label.
     func reads(of label: String) -> Int {
         meter().first { $0.label == label }?.reads ?? 0
     }

@@ -3,7 +3,7 @@ import Tidemark
 import TidemarkTesting
 import TidemarkWire
 
-/// A transport that keeps what came with each call and each stream.
+/// A transport that records the context of each call and each stream.
 final class RecordedTransport: Transport {
     private struct State {
         var calls: [CallContext] = []
@@ -45,7 +45,7 @@ final class RecordedTransport: Transport {
     }
 }
 
-/// A transport on a port of this machine.
+/// Serves a transport on a local port.
 final class ServedTransport {
     let port: Int
     private let serving: Task<Void, Never>

@@ -2,7 +2,7 @@ import Tidemark
 import TidemarkApp
 import TidemarkTesting
 
-/// An app on one entry, against servers over sockets.
+/// The servers and the folder of an app that uses `TidemarkStack`, over sockets.
 final class StackWorld {
     let local: LocalFirestore
     let accounts: LocalAccounts
@@ -21,7 +21,7 @@ final class StackWorld {
         probe: AccountJobs.Probe? = nil
     ) throws -> TidemarkStack {
         let client = FirestoreSettings(host: "127.0.0.1:\(port)", isSSLEnabled: false)
-        // How long a machine takes is no matter of these tests.
+        // These tests do not depend on the speed of the machine.
         client.readDeadline = nil
         var settings = StackSettings(
             folder: folder.path, projectID: local.projectID, accounts: .local(accounts.host),

@@ -2,7 +2,7 @@ import Synchronization
 import Tidemark
 import TidemarkTesting
 
-/// A device whose clock on the wall somebody turns; what only counts on is the server's own.
+/// Makes clients whose wall clock a test turns. The clock that measures durations is the server's.
 final class TurnedClock: Sendable {
     private let environment: SyncEnvironment
     private let projectID: String
@@ -15,7 +15,7 @@ final class TurnedClock: Sendable {
 
     func turn(ahead duration: Duration) { ahead.withLock { $0 = duration } }
 
-    /// A client that the caller terminates.
+    /// Returns a client, which the caller terminates.
     func firestore(
         label: String, cache: FirestoreSettings.Cache = .memory
     ) throws -> Firestore {

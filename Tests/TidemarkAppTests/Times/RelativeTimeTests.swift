@@ -57,7 +57,7 @@ import TidemarkTesting
         let texts = [1, 120, 7_200, 90_000, 200_000, 86_400 * 20].map { ago in
             times.text(for: now.advanced(by: .seconds(-ago)), at: now)
         }
-        // 30 September has no month of its own in the table.
+        // The table has no text for 30 September, so this date is in English.
         let wanted = ["jetzt", "vor 2 Min.", "vor 2 Std.", "gestern", "18. Okt.", "30. Sep"]
         #expect(texts == wanted)
     }
@@ -68,7 +68,7 @@ import TidemarkTesting
             let time = now.advanced(by: .seconds(-ago))
             #expect(utc.text(for: time, at: now) == english.text(for: time, at: now))
         }
-        // Each month has a name of its own, and a thirteenth its number.
+        // The twelve months have different names, and a thirteenth month has its number.
         #expect(Set((1...12).map { RelativeTime.Words.localized.day($0, 1) }).count == 12)
         #expect(RelativeTime.Words.localized.day(13, 7) == "13 7")
     }

@@ -2,8 +2,8 @@ import Foundation
 import Tidemark
 import TidemarkApp
 
-/// A script of `Specs/feeds`: what happens, and what must come of it. A key that is not known is
-/// refused, so that nothing is left unchecked by a slip of the pen.
+/// A script of `Specs/feeds`: events and their expected results. An unknown key is refused, because
+/// a spelling mistake must not disable a check.
 struct FeedSpec: Sendable, CustomStringConvertible {
     let file: String
     let hazard: String
@@ -11,7 +11,7 @@ struct FeedSpec: Sendable, CustomStringConvertible {
     let checksMembership: Bool
     let pageSize: Int
     let shared: SharedMarkFields?
-    /// How many items the feed holds at the least; nil for all.
+    /// The minimum number of items that the feed holds; nil if the feed holds all.
     let bound: Int?
     let window: Int
     let devices: [String]
@@ -43,8 +43,9 @@ struct FeedSpec: Sendable, CustomStringConvertible {
         }
     }
 
-    /// `markAsText` is how a new mark is written; with it devices share what they have consumed, too, and
-    /// a clear sets another field.
+    /// Returns the fields of the shared marks; nil if the script shares none. With `markAsText`, a
+    /// new mark is written as text, the devices also share what they have consumed, and a clear
+    /// sets two other fields.
     private static func shared(_ object: FeedSpecObject) throws -> SharedMarkFields? {
         guard try object.value("sharesMark") ?? false else { return nil }
         let path = DocumentPath(unchecked: "users/ann")
@@ -77,7 +78,7 @@ struct FeedSpec: Sendable, CustomStringConvertible {
 }
 
 /// An object of a script.
-// @unchecked: what JSONSerialization made is never changed.
+// @unchecked: the values from JSONSerialization never change.
 struct FeedSpecObject: @unchecked Sendable {
     private let values: [String: Any]
     let place: String

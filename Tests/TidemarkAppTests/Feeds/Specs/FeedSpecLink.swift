@@ -1,8 +1,8 @@
 import Synchronization
 import Tidemark
 
-/// A device's way to the server, in one thread: it can be cut, and one query can be made to fail after
-/// some of its rows.
+/// A device's connection to the server, on one thread. A test can cut the connection, and can make
+/// one query fail after some of its rows.
 final class FeedSpecLink: Transport {
     struct Fault: Sendable {
         var rows: Int
@@ -21,7 +21,7 @@ final class FeedSpecLink: Transport {
 
     init(_ server: any Transport) { self.server = server }
 
-    /// The next query ends so; with no rows it does not come to the server.
+    /// Ends the next query with `fault`. With zero rows, the query does not reach the server.
     func failNext(_ fault: Fault) { state.withLock { $0.fault = fault } }
 
     func set(isUp: Bool) {
@@ -98,7 +98,7 @@ final class FeedSpecLink: Transport {
         return stream
     }
 
-    /// Lets events through until the connection is lost.
+    /// Passes events on until the connection is lost.
     private final class Gate<Received: Sendable>: Sendable {
         private let receive: @Sendable (StreamEvent<Received>) -> Void
         private let isOpen = Mutex(true)
@@ -136,7 +136,7 @@ private final class Countdown: Sendable {
 
     init(_ count: Int) { left = Mutex(count) }
 
-    /// Whether there was one left.
+    /// Takes one from the count. Returns false if the count was used up.
     func next() -> Bool {
         left.withLock { left in
             defer { left -= 1 }

@@ -3,9 +3,9 @@ import TidemarkTesting
 
 @testable import TidemarkApp
 
-/// Plays a script. After each sync that ended well it checks, besides what the script says: shown is
-/// what a full read above the clear mark shows, and the bill of the server's meter is what the sync
-/// counted and what its plans had predicted, within one read.
+/// Plays a script. After each successful sync it makes more checks than the script's own: the feed
+/// shows what a full read above the clear mark shows, and the reads on the server's meter equal the
+/// sync's count and, within one read, the prediction of its plans.
 final class FeedSpecRunner {
     private let spec: FeedSpec
     private let world: FeedSpecWorld
@@ -70,9 +70,9 @@ final class FeedSpecRunner {
 // MARK: - What others do
 
 extension FeedSpecRunner {
-    /// Documents of one commit, merged into what is there. `age` is of the item's own time;
-    /// `changed` sets the time of change by hand, so many seconds ago, as a commit does that was under
-    /// way for so long; `unmarked` leaves it out.
+    /// Commits documents, merged into the stored ones. `age` sets the item's own time. `changed`
+    /// sets the time of change to so many seconds ago, as in a commit that took so long; `unmarked`
+    /// leaves the time of change out.
     private func write() throws {
         try step.allow([
             "write", "age", "text", "room", "version", "changed", "unmarked", "deleted",
@@ -104,7 +104,7 @@ extension FeedSpecRunner {
             transforms: transforms)
     }
 
-    /// The document of the shared marks, written past the devices, or looked at.
+    /// Writes the document of the shared marks without a device, or checks one of its fields.
     private func shared() throws {
         try step.allow(["shared", "text", "number", "is"])
         let field: String = try step.require("shared")
@@ -124,7 +124,8 @@ extension FeedSpecRunner {
         ])
     }
 
-    /// Marks as the kind of their value, others as they are: times differ from run to run.
+    /// Returns only the kind of a mark's value, because times differ from run to run. Returns other
+    /// values unchanged.
     private static func text(_ value: Value) -> String {
         switch value {
         case .string(let text): Int64(text) == nil ? text : "text"
@@ -213,7 +214,8 @@ extension FeedSpecRunner {
             try check(changed == sync.changed, "\(sync.changed) changed")
         }
         try checkShown(device)
-        // What a way cannot see is said in the script, beside what is shown instead.
+        // The script's `limit` states what this way of reading cannot see, so the truth is not
+        // checked.
         if step.has("limit") { return }
         try checkTruth(device)
         guard case .fresh = device.machine.shown.phase else {
@@ -221,8 +223,8 @@ extension FeedSpecRunner {
         }
     }
 
-    /// Of a bounded feed: the newest, as many as its window has room for, or all, and whether there are
-    /// more.
+    /// Checks that the feed shows all items. A bounded feed must show the newest ones, at least as
+    /// many as its window or its bound holds, and must say that there are more.
     private func checkTruth(_ device: FeedSpecDevice) throws {
         let all = try world.truth(above: device.machine.marks.action)
         let truth = spec.bound == nil ? all : Array(all.prefix(device.shown.count))
@@ -236,7 +238,7 @@ extension FeedSpecRunner {
         }
     }
 
-    /// Older items, at this price.
+    /// Loads older items, and checks the number of reads.
     private func loadMore() throws {
         try step.allow(["loadMore", "count", "reads", "shows", "error", "hasMore"])
         let device = try device("loadMore")
@@ -278,8 +280,8 @@ extension FeedSpecRunner {
         try device("live").live(try step.require("isOn"))
     }
 
-    /// What listening came to, two seconds later: what is shown is what there is, at this price since
-    /// the last time it was looked at.
+    /// Waits two seconds while the feed listens. Then checks that the feed shows everything, and
+    /// the number of reads since the previous check.
     private func settle() throws {
         try step.allow(["settle", "reads", "shows", "received"])
         let device = try device("settle")
@@ -303,7 +305,8 @@ extension FeedSpecRunner {
     private func clear() throws { try move(.action, "clear") }
     private func consume() throws { try move(.consumption, "consume") }
 
-    /// `through` is how long ago the mark is to be; without it, all that is shown.
+    /// Moves a mark. `through` is the age of its new time in seconds; without it, the newest shown
+    /// item is used.
     private func move(_ name: Marks.Name, _ verb: String) throws {
         try step.allow([verb, "through", "milliseconds", "becomes"])
         let device = try device(verb)
@@ -319,7 +322,8 @@ extension FeedSpecRunner {
         guard case .moved(let move) = outcome else {
             throw FeedSpecError("\(step.place): \(outcome)")
         }
-        // Offline it goes into the queue; online it is sent within the second.
+        // The change enters the queue when the device is offline; otherwise it is sent within one
+        // second.
         world.time.advance(by: .seconds(1))
         guard let becomes: String = try step.value("becomes") else { return }
         let kind =

@@ -7,7 +7,7 @@ import Testing
         do { try FeedSpecRunner(spec).run() } catch { Issue.record("\(error)") }
     }
 
-    /// Delta-sync's table of hazards, a script each; more are welcome.
+    /// Checks that each hazard in the table of delta-sync has a script.
     @Test func `there is one for each hazard`() {
         let hazards = Set(FeedSpec.all.map(\.hazard))
         let wanted: Set = [

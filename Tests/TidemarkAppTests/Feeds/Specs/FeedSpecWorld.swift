@@ -6,8 +6,8 @@ import TidemarkServer
 import TidemarkSimulation
 import TidemarkTesting
 
-/// A real server and devices with real engines in one thread, on virtual time, with feeds whose
-/// machines are driven directly.
+/// A real server, and devices with real engines, on one thread and on virtual time. The tests drive
+/// the feeds' machines directly.
 final class FeedSpecWorld {
     static let database = try! DatabaseID(project: "specs")
 
@@ -44,7 +44,7 @@ final class FeedSpecWorld {
 
     var context: CallContext { CallContext(database: Self.database, label: "author") }
 
-    /// What a request is answered, over no network.
+    /// Returns the replies to a request, without a network.
     func replies(_ request: Request) throws -> [Reply] {
         let state = Mutex<(replies: [Reply], end: RPCStatus?)>(([], nil))
         _ = server.call(request, context) { event in
@@ -76,7 +76,7 @@ final class FeedSpecWorld {
         return nil
     }
 
-    /// What a device that reads everything would show, newest first.
+    /// Returns the items that a device shows after it reads everything, newest first.
     func truth(above action: Timestamp?) throws -> [String] {
         var query = definition.query
         query.orders = [
@@ -99,15 +99,15 @@ struct FeedSpecError: Error, CustomStringConvertible {
 }
 
 extension Document {
-    /// Its id, and its text where that is not the usual one.
+    /// The document's id, followed by its text unless the text is "hello".
     var specText: String {
         guard case .string(let text)? = fields["text"], text != "hello" else { return path.id }
         return path.id + " " + text
     }
 }
 
-/// One device: an engine on its file, and a feed.
-// @unchecked: a world lives in one thread.
+/// A device: an engine on its own file, and a feed.
+// @unchecked: a world uses only one thread.
 final class FeedSpecDevice: @unchecked Sendable {
     typealias Machine = FeedMachine<ViewDocument>
 
@@ -115,7 +115,7 @@ final class FeedSpecDevice: @unchecked Sendable {
     private let file: String
     private unowned let world: FeedSpecWorld
     let link: FeedSpecLink
-    /// How far its clock is ahead.
+    /// The duration by which the device's clock is ahead.
     var skew = Duration.zero
     private(set) var machine: Machine
     private var performer: FeedPerformer<ViewDocument>?
@@ -173,7 +173,7 @@ final class FeedSpecDevice: @unchecked Sendable {
         try launch()
     }
 
-    /// What becomes of a call; time passes only as far as it must.
+    /// Makes a call and returns its outcome. Time advances only until the call ends.
     func call(_ event: (Int) -> Machine.Event) throws -> Machine.Outcome {
         lastCall += 1
         step(event(lastCall))
@@ -199,7 +199,7 @@ final class FeedSpecDevice: @unchecked Sendable {
 
     var shown: [String] { machine.shown.rows.map(\.content.document.specText) }
 
-    /// What the server has billed it for.
+    /// The number of reads that the server billed to this device.
     var billed: Int {
         world.server.meter().filter { $0.label == name }.map(\.reads).reduce(0, +)
     }

@@ -19,7 +19,7 @@ import Tidemark
             isTimeEstimated: isEstimated, count: count, isOwn: isOwn, createTime: time(created))
     }
 
-    /// A board that was complete at 100 with two conversations.
+    /// Returns a board with two conversations that was complete at 100.
     private func board(
         _ way: Board.Way = .sinceMark, shares: Bool = false
     ) -> Board {
@@ -74,7 +74,7 @@ import Tidemark
         _ = board.step(.rows(rows, readTime: time(130)))
         #expect(unread(board) == [4, 1, 0, 0])
         #expect(board.entries.map(\.isExact) == [true, false, true, true])
-        // What turned up from before is counted from now on.
+        // New messages of an old conversation count from its first appearance on.
         _ = board.step(.rows([row("older", at: 140, count: 702)], readTime: time(140)))
         #expect(unread(board) == [2])
     }
@@ -101,7 +101,7 @@ import Tidemark
                 == [.save, .share([ByteString("a")], begin: nil), .publish])
         _ = board.step(.rows([row("a", at: 130, count: 14)], readTime: time(130)))
         #expect(unread(board) == [1])
-        // Another device of the user's has answered: it tells of it itself.
+        // Another device of the same user has answered, and shares the mark itself.
         let elsewhere = row("a", at: 140, count: 15, isOwn: true)
         #expect(board.step(.rows([elsewhere], readTime: time(140))) == [.save, .publish])
     }

@@ -58,7 +58,7 @@ import TidemarkTesting
             sharedMarks: shared)
     }
 
-    /// The first state that is as wanted.
+    /// Returns the first state for which `isWanted` is true.
     @discardableResult
     private func state(
         _ list: ConversationList, _ isWanted: (ConversationListState) -> Bool
@@ -78,7 +78,8 @@ import TidemarkTesting
             let first = await state(list) { $0.phase == .fresh && $0.items.count == 1_000 }
             #expect(first.unreadTotal == 0 && first.unreadConversations == 0)
             #expect(first.items[0].lastMessage?["text"] as? String == "hello")
-            // Two full pages, one that says that there are no more, and the listener.
+            // The list reads two full pages and an empty one, and the listener may cost one more
+            // read.
             #expect((1_000...1_002).contains(local.reads(of: "device")))
 
             let billed = local.reads(of: "device")
@@ -111,7 +112,7 @@ import TidemarkTesting
             try await write(author, 60)
             let device = try local.firestore(label: "device")
             let list = try list(device)
-            /// What was said, and what was billed.
+            /// Returns the plan before the refresh, and the reads billed for the refresh.
             func refresh() async throws -> (ReadPlan, reads: Int) {
                 try await list.open()
                 let plan = try #require(await list.plan)
@@ -122,7 +123,7 @@ import TidemarkTesting
             let first = try await refresh()
             #expect(first.0.kind == .full && first.0.prediction.allows(first.reads))
             #expect(first.reads == 60)
-            // All of them have changed within the overlap, and come again.
+            // Every conversation has changed within the overlap, so all of them are read again.
             let again = try await refresh()
             #expect(again.0.kind == .delta && again.0.prediction.ifUnchanged == again.reads)
             #expect(again.reads == 60)
@@ -191,14 +192,15 @@ import TidemarkTesting
             let onPhone = try list(phone, shared: shared(phone))
             await onPhone.start()
             await state(onPhone) { $0.phase == .fresh && $0.items.count == 5 }
-            // By when it began is a server's time too.
+            // The shared beginning is a server time too, so the messages get a later time.
             local.advance(by: .seconds(1))
             try await send(author, to: "c1", "one")
             try await send(author, to: "c1", "two")
             await state(onPhone) { $0.unreadTotal == 2 }
             let onTablet = try list(tablet, shared: shared(tablet))
             await onTablet.start()
-            // It began on the phone; how much of it is new is not known here.
+            // The counting began on the phone, so the tablet does not know the number of new
+            // messages.
             let first = await state(onTablet) { $0.unreadTotal > 0 }
             #expect(first.items[0].id == "c1" && !first.items[0].isUnreadCountExact)
             await phone.disableNetwork()
