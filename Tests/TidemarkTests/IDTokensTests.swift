@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkTesting
 
-/// What FirebaseAuth would be: it has a user, whose tokens are numbered.
+/// Acts as FirebaseAuth: it has a user, and numbers the user's tokens.
 private final class SomebodyElsesAuth: Sendable {
     private struct State {
         var user: String?

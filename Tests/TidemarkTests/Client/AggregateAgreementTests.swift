@@ -5,7 +5,8 @@ import TidemarkServer
 
 @testable import Tidemark
 
-/// Figures of the server and of the cache are of the same rows, whatever cuts these off.
+/// Tests that the figures of the server and of the cache cover the same rows, for every limit and
+/// cursor.
 @Suite(.timeLimit(.minutes(20))) struct `Aggregates of the server and of the cache` {
     private func filled(
         _ rows: [[String: any Sendable]]
@@ -38,7 +39,8 @@ import TidemarkServer
         let (server, firestore) = try await filled([
             ["r": 3, "s": 1], ["r": 1, "s": 2], ["r": 2, "s": 2],
         ])
-        // Equal in `s`: of these the larger `r` is the last, as the summed field is an order too.
+        // Two rows have an equal `s`. The one with the larger `r` is last, because the summed field
+        // is also an order.
         let last = firestore.collection("rows").order(by: "s").limit(toLast: 1)
         for source in [AggregateSource.server, .cache] {
             let figures = try await last.aggregate([.sum("r"), .count()])
@@ -50,7 +52,7 @@ import TidemarkServer
         server.close()
     }
 
-    /// One row, as the test itself reckons with it.
+    /// A row for the test's own calculation.
     private struct Row {
         let id: String
         let values: [String: Value]
@@ -67,7 +69,8 @@ import TidemarkServer
         var figures: [AggregateField] = []
         var summed: [String] = []
 
-        /// Orders by the documentation's rules: numbers before texts; nil for equal ones.
+        /// Compares by the documented rules: numbers come before texts. Returns nil for equal
+        /// values.
         private static func isBefore(_ a: Value, _ b: Value) -> Bool? {
             switch (a, b) {
             case (.integer(let x), .integer(let y)): x == y ? nil : x < y
@@ -83,8 +86,8 @@ import TidemarkServer
                 + "r >= \(atLeast ?? -1) of \(summed)"
         }
 
-        /// True if production has no index for it: a document's cursor names all orders, with the
-        /// name last, and a summed field that decides which rows take part cannot come after that.
+        /// True if production has no index for the query. A document's cursor names all orders, the
+        /// name last, and a summed field that decides which rows take part cannot follow the name.
         var isRefused: Bool {
             guard limit != nil, place != nil else { return false }
             var ordered = Set(orders.map(\.field))
@@ -92,7 +95,7 @@ import TidemarkServer
             return !ordered.isSuperset(of: summed)
         }
 
-        /// The rows that take part, by filtering and sorting.
+        /// Returns the rows that take part, by filtering and sorting.
         func rows(of all: [Row]) -> [Row] {
             if isRefused { return [] }
             var orders = orders
@@ -239,7 +242,7 @@ import TidemarkServer
         }
         if fields.first != "s", dice.chance(30) { cut.atLeast = Int64(dice.roll(5)) }
         if cut.start == nil, dice.chance(25) {
-            // Only a row with the fields of the orders has a place among them.
+            // Only a row that has the fields of all orders has a place among the rows.
             let fields = Set(fields).union(cut.atLeast == nil ? [] : ["r"])
             cut.place = dice.pick(
                 rows.filter { row in fields.allSatisfy { row.values[$0] != nil } })

@@ -6,7 +6,7 @@ import TidemarkTesting
 
 @testable import Tidemark
 
-/// What the API has and FirebaseFirestore's has not.
+/// Tests features that FirebaseFirestore's API does not have.
 @Suite(.timeLimit(.minutes(2))) struct `Beyond parity` {
     @Test func `everything may be handed from task to task`() {
         func sendable<T: Sendable>(_ types: T.Type...) {}

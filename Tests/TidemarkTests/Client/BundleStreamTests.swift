@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tidemark
 
-/// Bundles that come a piece at a time, and are larger than what is kept of them.
+/// Tests bundles that arrive in pieces and are larger than the buffer.
 @Suite(.timeLimit(.minutes(2))) struct `A streamed bundle` {
     private static let root = "projects/projectID/databases/(default)/documents"
     private static let time = "2026-11-21T10:00:00.000001Z"
@@ -13,7 +13,7 @@ import Testing
         Array("\(json.utf8.count)\(json)".utf8)
     }
 
-    /// Of `count` rooms, all in the result of the query `all`.
+    /// Returns a bundle of `count` rooms, all in the result of the query `all`.
     private static func bundle(_ count: Int, id: String = "b") -> [[UInt8]] {
         let metadata = element(
             #"{"metadata":{"id":"\#(id)","createTime":"\#(time)","version":1,"#
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    /// The first parts are stored; then the app is killed, or the network goes.
+    /// The first parts are stored before the app is killed or the network fails.
     @Test func `that ends half way leaves nothing that claims to be whole`() async throws {
         let folder = try TemporaryFolder()
         let elements = Self.bundle(1_000)
@@ -115,7 +115,7 @@ import Testing
         #expect(try await rooms(first).count == 600)
         #expect(try await rooms(first).freshness.age == nil)
         #expect(try await first.getQuery(named: "all") == nil)
-        // Stopped while the rest is awaited.
+        // The client is terminated while it waits for the rest.
         let (open, input) = AsyncStream.makeStream(of: UInt8.self)
         for byte in Self.bundle(1_000, id: "c").prefix(900).joined() { input.yield(byte) }
         let arrived = Called<Void>()
@@ -131,7 +131,8 @@ import Testing
         let second = try Firestore.testing(Unconnected(), cache: .directory(folder.path))
         #expect(try await rooms(second).freshness.age == nil)
         #expect(try await second.getQuery(named: "all") == nil)
-        // What is left of it goes with the garbage, and what is loaded then is whole.
+        // The garbage collection removes the remaining parts, and a bundle loaded after that is
+        // complete.
         try await second.loadBundle(Data(elements.joined()))
         #expect(try await second.getQuery(named: "all") != nil)
         #expect(try await rooms(second).count == 1_000)
@@ -163,7 +164,7 @@ import Testing
 private struct Cut: Error {}
 
 extension AsyncSequence where Element == UInt8, Self: Sendable {
-    /// The same, ended by an error in place of an end.
+    /// The same bytes, followed by an error in place of an end.
     fileprivate var cut: AsyncThrowingStream<UInt8, any Error> {
         let source = self
         return AsyncThrowingStream { input in

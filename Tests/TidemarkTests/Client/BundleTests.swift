@@ -4,7 +4,7 @@ import TidemarkServer
 
 @testable import Tidemark
 
-/// Bundles, as a server's library packs them.
+/// Tests bundles in the format of a server's library.
 @Suite(.timeLimit(.minutes(2))) struct `A bundle` {
     private static let root = "projects/projectID/databases/(default)/documents"
     private static let time = "2026-11-21T10:00:00.000001Z"
@@ -104,7 +104,8 @@ import TidemarkServer
             var bad = (0..<good.utf8.count).map {
                 String(decoding: good.utf8.prefix($0), as: UTF8.self)
             }
-            // Cut between two elements it is a bundle, unless a document was announced.
+            // A text cut between two elements is a valid bundle, unless the bundle announced a
+            // document.
             bad.removeAll { $0 == Self.metadata() }
             bad += [
                 "{}", "2{}", good.replacingOccurrences(of: "projectID", with: "another_p"),

@@ -4,8 +4,8 @@ import TidemarkTesting
 
 @testable import Tidemark
 
-/// A view of a cache that somebody else has open. The other process is this test's own executable, told
-/// by the environment what to do.
+/// Tests a view of a cache that another process has open. The other process runs this test's own
+/// executable, and the environment says what to do.
 @Suite(.timeLimit(.minutes(2))) struct `A view of a busy cache` {
     private static func opening(
         _ folder: String, _ onBusyCache: FirestoreSettings.BusyCache, project: String = "local"
@@ -36,7 +36,7 @@ import TidemarkTesting
             break
         }
         try await refusesWrites(view)
-        // The owner's later writes are not seen, and go on.
+        // The view does not see the owner's later writes, and they continue.
         _ = try await owner.document("rooms/c").enqueueSetData(["n": 4])
         #expect(try await view.collection("rooms").getDocuments().count == 2)
         await view.terminate()
@@ -51,7 +51,8 @@ import TidemarkTesting
     @Test func `takes away what views of killed processes have left`() async throws {
         let parent = FileManager.default.temporaryDirectory
         let old = Date(timeIntervalSinceNow: -3_600)
-        /// As a process leaves it that is killed while it has a view, or lives.
+        /// Leaves a folder like that of a process with a view, whether the process was killed or
+        /// still runs.
         func leave(_ age: Date) throws -> URL {
             let folder = parent.appendingPathComponent("tidemark-view-" + UUID().uuidString)
             try FileManager.default.createDirectory(
@@ -73,7 +74,8 @@ import TidemarkTesting
         let folder = try TemporaryFolder()
         let owner = try local.firestore(cache: .directory(folder.path))
         _ = try await owner.collection("rooms").getDocuments(source: .cache)
-        // Beside other tests, what is before this may take longer than it is young.
+        // The young folder is made only now, because the steps above can take long next to other
+        // tests.
         let young = try leave(Date())
         defer { try? FileManager.default.removeItem(at: young) }
         let view = try Self.opening(folder.path, .readOnly)
@@ -129,7 +131,7 @@ import TidemarkTesting
                 let view: Firestore
                 do throws(FirestoreError) { view = try Self.opening(folder.path, .readOnly) } catch
                 {
-                    // The other one was faster each time: said at once, and no view.
+                    // The other process was faster each time, so the view is refused immediately.
                     #expect(error.storageFault == .locked)
                     continue
                 }
@@ -156,7 +158,7 @@ import TidemarkTesting
             await owner.terminate()
         }
 
-        // What the other process does.
+        // The next tests run in the other process.
 
         @Test(.enabled(if: OtherProcess.folder != nil))
         func `writes until it is told to stop`() async throws {
@@ -201,9 +203,9 @@ import TidemarkTesting
 }
 
 #if os(Linux)
-    /// This test's executable once more, running one test.
+    /// A second process of this test's executable, which runs one test.
     private final class OtherProcess {
-        /// What the other process is given; nil in this one.
+        /// The folder that the other process receives; nil in this process.
         static var folder: String? {
             ProcessInfo.processInfo.environment["TIDEMARK_BUSY_CACHE"]
         }
@@ -224,7 +226,7 @@ import TidemarkTesting
             try process.run()
         }
 
-        /// Waits for a line of its output.
+        /// Waits for a line in the output of the process.
         func waitUntil(_ line: String) throws {
             var text = ""
             while !text.contains(line) {
@@ -234,7 +236,7 @@ import TidemarkTesting
             }
         }
 
-        /// Tells it to stop, and waits for its end.
+        /// Tells the process to stop, and waits for its end.
         func end() throws -> Int32 {
             try input.fileHandleForWriting.close()
             _ = try output.fileHandleForReading.readToEnd()

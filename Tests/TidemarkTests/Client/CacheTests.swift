@@ -4,7 +4,7 @@ import TidemarkServer
 
 @testable import Tidemark
 
-/// What a client does with its caches.
+/// Tests how a client uses its caches.
 @Suite(.timeLimit(.minutes(2))) struct `A cache` {
     @Test func `that another client has open is refused at once, with the reason`() async throws {
         let folder = try TemporaryFolder()

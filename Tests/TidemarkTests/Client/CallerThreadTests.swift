@@ -7,14 +7,15 @@ import TidemarkTesting
 
 @testable import Tidemark
 
-/// Reads that the cache answers, on an app's own executor: where they run, and in which order.
+/// Tests where reads from the cache run with an app's own executor, and in which order.
 @Suite(.timeLimit(.minutes(2))) struct `A read from the cache` {
-    /// An app's executor that counts what has to change threads.
+    /// An app's executor that counts the jobs that change threads.
     private final class CountingScheduler: EngineScheduler {
         let base = DispatchScheduler()
         private static let isMain: DispatchSpecificKey<Bool> = {
             let key = DispatchSpecificKey<Bool>()
-            // Where the test program waits, the main queue has no thread of its own.
+            // The main queue has no thread of its own where the test program waits, so the key
+            // marks the queue.
             DispatchQueue.main.setSpecific(key: key, value: true)
             return key
         }()
@@ -22,7 +23,7 @@ import TidemarkTesting
         private let runs = Atomic<Int>(0)
         private let runsOnMain = Atomic<Int>(0)
 
-        /// How many jobs ran on a caller's thread.
+        /// The number of jobs that ran on a caller's thread.
         var runsHere: (all: Int, main: Int) {
             (runs.load(ordering: .relaxed), runsOnMain.load(ordering: .relaxed))
         }
@@ -50,7 +51,7 @@ import TidemarkTesting
 
         var elapsed: Duration { base.elapsed }
 
-        /// The jobs that had to change threads since the last call, once all have run.
+        /// Returns the number of jobs that changed threads since the last call, after all have run.
         func takeHops() async -> Int {
             await withCheckedContinuation { done in base.enqueue { done.resume() } }
             while !base.runIfIdle({}) { await Task.yield() }
@@ -122,8 +123,8 @@ import TidemarkTesting
                     let room = rooms.document("\(task)")
                     var stale = 0
                     for number in 0..<200 {
-                        // Queued by a call that does not wait. What comes of it is heard and left alone:
-                        // without a closure each would be logged when the client ends.
+                        // The write is queued by a call that does not wait. The closure ignores the
+                        // result; without a closure the client would log each write at its end.
                         room.setData(["n": number]) { _ in }
                         let shown = try await room.getDocument(source: .cache)
                         if shown["n"] as? Int != number { stale += 1 }
@@ -134,7 +135,8 @@ import TidemarkTesting
             for try await stale in group { #expect(stale == 0) }
         }
         #expect(try await rooms.getDocuments(source: .cache).count == 8)
-        // Both ways are taken: a busy machine may have left none of those above to the caller's thread.
+        // Both ways are tested here, because on a busy machine no read above may have used the
+        // caller's thread.
         #expect(await scheduler.takeHops() > 0)
         #expect(try await rooms.document("0").getDocument(source: .cache)["n"] as? Int == 199)
         #expect(scheduler.runsHere.all > 0)
@@ -145,7 +147,7 @@ import TidemarkTesting
         let firestore = try client(DispatchScheduler())
         let room = firestore.document("rooms/blue")
         let told = AsyncStream<Int>.makeStream()
-        // Told from within a step of the engine.
+        // The observer is called within a step of the engine.
         let observation = firestore.addSnapshotsInSyncListener {
             room.getDocument(source: .cache) { snapshot, _ in
                 told.continuation.yield(snapshot?["n"] as? Int ?? -1)
@@ -200,7 +202,7 @@ import TidemarkTesting
     }
 }
 
-/// A server that takes every call and answers none.
+/// A server that accepts every call and answers none.
 private final class SilentTransport: CallsOnlyTransport {
     private let calls = AsyncStream<Void>.makeStream()
 

@@ -4,7 +4,7 @@ import TidemarkServer
 
 @testable import Tidemark
 
-/// A client as an app uses it, on a server in the same process.
+/// Tests a client as an app uses it, with a server in the same process.
 @Suite(.timeLimit(.minutes(2))) struct `A client` {
     @Test func `writes a document of every kind and reads it back`() async throws {
         try await Firestore.withServer { firestore in
@@ -39,7 +39,7 @@ import TidemarkServer
             #expect((snapshot["map.empty"] as? [String: Any])?.isEmpty == true)
             #expect((snapshot["list"] as? [Any])?.count == 3)
             #expect(snapshot.updateTime != nil)
-            // What came out goes in again unchanged.
+            // The data that was read is written again without a change.
             try await firestore.document("things/two").setData(try #require(snapshot.data()))
             let copy = try await firestore.document("things/two").getDocument(source: .server)
             #expect(copy.fields == snapshot.fields)

@@ -27,7 +27,7 @@ import TidemarkServer
         for number in 500..<510 { try await rooms.document("\(number)").delete() }
         #expect(try await query.download().count == 890)
         #expect(try await query.getDocuments(source: .cache).count == 890)
-        // A small one takes the same way, and is a single part.
+        // A small result uses the same code, with a single part.
         let few = firestore.collection("rooms").whereField("n", isLessThan: 7)
         #expect(try await few.download().count == 7)
         #expect(try await few.getDocuments(source: .cache).count == 7)

@@ -5,8 +5,8 @@ import TidemarkSync
 
 @testable import Tidemark
 
-/// What the server refuses in a query, the cache refuses with the same words: an empty list would look
-/// like an answer.
+/// Tests that the cache refuses each query that the server refuses, with the same message. An empty
+/// list would look like an answer.
 @Suite(.timeLimit(.minutes(20))) struct `A query that a server refuses` {
     private static let fields = (0..<11).map { FieldPath(["f\($0)"]) }
     private static func list(_ count: Int) -> Value {
@@ -54,13 +54,13 @@ import TidemarkSync
         return queries
     }
 
-    /// What a server has said; nil for what none has.
+    /// Returns the server's message; nil for an error of the client.
     private static func words(_ error: SyncError?) -> String? {
         guard case .server(let status)? = error else { return nil }
         return "\(status.code): \(status.message)"
     }
 
-    /// The end of a read.
+    /// Returns the error of a read; nil if the read succeeds.
     private func refusal(
         _ firestore: Firestore, _ query: TidemarkModel.Query, _ source: ReadSource
     ) async -> SyncError? {

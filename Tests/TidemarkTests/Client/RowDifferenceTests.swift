@@ -10,7 +10,7 @@ import Testing
                 createTime: .epoch, updateTime: Timestamp(seconds: Int64(version), nanoseconds: 0)))
     }
 
-    /// Rows whose order is their version's, as a query's is its fields'.
+    /// Returns rows in the order of their versions, as a query orders rows by their fields.
     private static func rows(_ random: inout SeededRandom) -> [ViewDocument] {
         (0..<12).filter { _ in Bool.random(using: &random) }
             .map { row($0, Int.random(in: 0..<30, using: &random)) }
@@ -22,7 +22,7 @@ import Testing
         var random = SeededRandom(seed: seed)
         let old = Self.rows(&random)
         var new = Self.rows(&random)
-        // Half of the rows stay as they were.
+        // Half of the rows do not change.
         new.removeAll { row in old.contains { $0.path == row.path } && Bool.random(using: &random) }
         for row in old where !new.contains(where: { $0.path == row.path }) {
             if Bool.random(using: &random) { new.append(row) }

@@ -6,7 +6,7 @@ import TidemarkTesting
 
 @testable import Tidemark
 
-/// Clients that share one cache as processes do: each with a lock, a queue and a connection of its own.
+/// Tests clients that share one cache as processes do: each has its own lock, queue and connection.
 @Suite(.timeLimit(.minutes(2))) struct `A shared cache` {
     private let local: LocalFirestore
     private let folder: TemporaryFolder
@@ -64,7 +64,7 @@ import TidemarkTesting
             batch.setData(["n": n], forDocument: sheet.document("rooms/r\(n)"))
             batch.setData(
                 ["n": FieldValue.increment(Int64(1))], forDocument: count, merge: true)
-            // Acknowledged: the receipt of a write that another process sends.
+            // The commit waits for the acknowledgement of a write that another process sends.
             try await batch.commit()
         }
         #expect(sheet.isReadOnly && !app.isReadOnly)
@@ -96,11 +96,11 @@ import TidemarkTesting
         #expect(sheet.isReadOnly)
         await app.suspend()
         try await until { !sheet.isReadOnly }
-        // It is the one that sends now.
+        // The extension sends now.
         try await sheet.document("rooms/b").setData(["n": 2])
         #expect(try await sheet.document("rooms/b").getDocument(source: .server).exists)
         app.resume()
-        // An extension hands it over to an app that asks.
+        // An extension hands the cache over to an app that asks for it.
         try await until { sheet.isReadOnly && !app.isReadOnly }
         #expect(try await Self.rooms(app) == [1, 2])
         try await app.document("rooms/c").setData(["n": 3])

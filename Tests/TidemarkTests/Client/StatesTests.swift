@@ -6,7 +6,8 @@ import TidemarkTestKit
 
 @testable import Tidemark
 
-/// What an app may show of its client: whether the device can store, and what waits for the server.
+/// Tests the states that an app can show: whether the device can store, and which writes wait for
+/// the server.
 @Suite(.timeLimit(.minutes(2))) struct `A client tells` {
     private let transport = ScriptedTransport()
     private let scheduler = VirtualScheduler()

@@ -8,7 +8,7 @@ import TidemarkTesting
 
 @testable import Tidemark
 
-/// A client that lets go of its cache's file while its app is suspended.
+/// Tests a client that closes its cache's file while its app is suspended.
 @Suite(.timeLimit(.minutes(2))) struct `A client that is suspended` {
     private let local: LocalFirestore
     private let folder: TemporaryFolder
@@ -29,7 +29,7 @@ import TidemarkTesting
         return (names ?? []).filter { $0.hasSuffix("-wal") || $0.hasSuffix("-journal") }
     }
 
-    /// By the client, from now on; each is one that differs from the one before.
+    /// Returns the client's counts from now on. Each snapshot differs from the previous one.
     private func counts(
         _ firestore: Firestore
     ) -> AsyncThrowingStream<(count: Int, isCached: Bool), any Error> {
@@ -57,7 +57,7 @@ import TidemarkTesting
         await phone.suspend()
         while let next = try await counts.next(), next != (1, true) {}
         #expect(log.isEmpty, "nothing is left for whoever opens it to recover")
-        // Whoever opens it has it alone: it is no copy.
+        // The next client opens the file alone, so it is not a copy.
         let second = try client()
         #expect(!second.isReadOnly)
         #expect(try await second.collection("rooms").getDocuments(source: .cache).count == 1)
@@ -66,7 +66,8 @@ import TidemarkTesting
         try await other.document("rooms/c").setData(["n": 3])
 
         phone.resume()
-        // What the other one has queued is shown, sent, and heard of; what is new is read, and nothing else.
+        // The other client's queued write is shown, sent and acknowledged. Only new documents are
+        // read.
         while let next = try await counts.next(), next != (3, false) {}
         try await phone.waitForPendingWrites()
         #expect(try await other.document("rooms/b").getDocument(source: .server)["n"] as? Int == 2)
@@ -129,7 +130,7 @@ import TidemarkTesting
         try await until("the client is paused") { phone.startedClient?.pauses.withLock { $0 } != 0 }
         phone.resume()
         await phone.enableNetwork()
-        // What it waited for has come, and it is meant no more.
+        // The suspension stops waiting, and the resumed client does not suspend.
         await suspending.value
         #expect(try await phone.document("rooms/a").getDocument(source: .cache).exists)
         await phone.terminate()
@@ -164,7 +165,8 @@ import TidemarkTesting
         await local.stop()
     }
 
-    /// World seed 702: the cache was opened again for the user before, whose rows the next one was shown.
+    /// World seed 702: the cache was opened again for the previous user, and the next user saw
+    /// those rows.
     @Test func `shows nothing of the user before to one who was asked for meanwhile`() async throws
     {
         let phone = try client()
@@ -198,7 +200,8 @@ import TidemarkTesting
             _ = try await phone.document("rooms/a").getDocument(source: .cache)
             Issue.record("another client has the file")
         } catch { #expect(error.storageFault == .locked) }
-        // World seed 68: a pause before it could be opened had it opened twice, and the second time never.
+        // World seed 68: a pause before the file could be opened led to two attempts to open it,
+        // and the second one never succeeded.
         await phone.suspend()
         phone.resume()
         await second.terminate()
@@ -220,8 +223,8 @@ import TidemarkTesting
         await local.stop()
     }
 
-    /// At random: whatever comes in between, the listener ends with what is on the server, and every write
-    /// that was taken arrives once.
+    /// Suspends and resumes at random. In the end the listener shows the server's documents, and
+    /// every accepted write arrives once.
     @Test(arguments: 0..<12) func `again and again shows what is there`(seed: UInt64) async throws {
         var dice = SeededRandom(seed: seed)
         let (phone, other) = (try client(), try other())

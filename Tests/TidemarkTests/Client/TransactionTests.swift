@@ -5,7 +5,7 @@ import TidemarkServer
 
 @testable import Tidemark
 
-/// Transactions of clients, on a server in the same process.
+/// Tests transactions of clients with a server in the same process.
 @Suite(.timeLimit(.minutes(2))) struct `A transaction` {
     @Test func `reads, writes, and returns what it made`() async throws {
         try await Firestore.withServer { firestore in
@@ -58,7 +58,8 @@ import TidemarkServer
             let attempts = Mutex(0)
             try await firestore.runTransaction { transaction in
                 let n = try await transaction.getDocument(document)["n"] as? Int ?? 0
-                // Somebody else is faster, the first time. Read only: the commit checks it too.
+                // Another write comes first, in the first attempt. The commit checks documents that
+                // were only read, too.
                 if attempts.withLock({
                     $0 += 1; return $0
                 }) == 1 {

@@ -4,11 +4,11 @@ import TidemarkTesting
 
 @testable import Tidemark
 
-/// Decimal numbers are stored as the nearest double, and come back equal.
+/// Tests that decimal numbers are stored as the nearest double, and are equal when read.
 @Suite(.timeLimit(.minutes(20))) struct `Decimal numbers` {
     private struct Row: Codable, Equatable { var price: Decimal }
 
-    /// 0.01 to 100.00.
+    /// The amounts from 0.01 to 100.00.
     private static let amounts: [(text: String, decimal: Decimal)] = (1...10_000).map { cents in
         let text = "\(cents / 100).\(cents % 100 < 10 ? "0" : "")\(cents % 100)"
         return (text, Decimal(string: text)!)

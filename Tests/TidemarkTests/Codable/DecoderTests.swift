@@ -4,7 +4,7 @@ import TidemarkTesting
 
 @testable import Tidemark
 
-/// Decoding of documents, and of what `data()` returns.
+/// Tests the decoding of documents, and of dictionaries from `data()`.
 @Suite(.timeLimit(.minutes(2))) struct `A document decodes` {
     private let firestore: Firestore
     private let reference: DocumentReference
@@ -66,7 +66,7 @@ import TidemarkTesting
     private struct Inner: Codable { var n: Int }
     private struct Outer: Codable { var list: [Inner] }
 
-    /// What is wrong with a value as an item's number, and where it is.
+    /// Returns the kind and the place of the error when `value` is decoded as an item's number.
     private func path(_ value: Value) -> (String, [String]) {
         do {
             _ = try decode(Outer.self, ["list": .array([.map(["n": value])])])

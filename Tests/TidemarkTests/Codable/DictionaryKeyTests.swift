@@ -4,7 +4,7 @@ import TidemarkTesting
 
 @testable import Tidemark
 
-/// Keys of dictionaries are data of the app's, whatever the strategy for keys is.
+/// Tests that keys of dictionaries are stored as the app's data, for every strategy for keys.
 @Suite(.timeLimit(.minutes(20))) struct `Keys of dictionaries` {
     private struct Poll: Codable, Equatable {
         struct Round: Codable, Equatable {
@@ -57,7 +57,7 @@ import TidemarkTesting
         await local.stop()
     }
 
-    /// Foundation's own coders, of the same values by the same strategies.
+    /// Compares with Foundation's coders, which get the same values and strategies.
     @Test func `are those that Foundation's coders write`() throws {
         struct Outer: Codable, Equatable {
             var oneTwo: [String: [String: Int]] = ["threeFour": ["five_six": 1, "sevenEight": 2]]

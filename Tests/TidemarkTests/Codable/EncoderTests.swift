@@ -4,7 +4,7 @@ import TidemarkTesting
 
 @testable import Tidemark
 
-/// What documents are made of values of Swift types.
+/// Tests which documents the encoder makes from Swift values.
 @Suite(.timeLimit(.minutes(2))) struct `A value encodes` {
     @Test func `to what Firestore stores`() async throws {
         let local = try LocalFirestore.start()
@@ -45,7 +45,7 @@ import TidemarkTesting
         await local.stop()
     }
 
-    /// A type of the app's own for times.
+    /// An app's own type for times.
     struct Moment: ServerTimestampWrappable, Codable, Equatable {
         var seconds: Int64
 

@@ -4,10 +4,10 @@ import TidemarkTesting
 
 @testable import Tidemark
 
-/// Two names of fields that differ only in how an accent is composed: two fields of Firestore, and one
-/// key of a Swift dictionary.
+/// Tests two field names that differ only in how an accent is composed. They are two fields in
+/// Firestore, but one key in a Swift dictionary.
 @Suite(.timeLimit(.minutes(20))) struct `Names of fields` {
-    /// By the order of their bytes the second one comes first.
+    /// In the order of bytes, the second name comes first.
     private static let (one, two) = ("\u{E9}", "e\u{301}")
     private static let fields = MapValue([
         (one, .integer(1)), (two, .integer(2)), ("z", .integer(3)),
@@ -29,7 +29,7 @@ import TidemarkTesting
 
     @Test func `keep their own values in a dictionary, and the log names the other`() async throws {
         KeptLog.begin()
-        // A name of this test's own: the log is told of each once.
+        // Only this test uses the name, because the log mentions each name once.
         let (one, two) = ("log\u{E9}", "loge\u{301}")
         try await withDocument { firestore, document, snapshot in
             let data = try #require(snapshot.data())
@@ -71,7 +71,7 @@ import TidemarkTesting
         init?(intValue: Int) { nil }
     }
 
-    /// All of a map's members, whatever they are called.
+    /// The members of a map with any names.
     private struct Members: Codable {
         enum Member: Codable {
             case number(Int), text(String)
@@ -130,13 +130,14 @@ import TidemarkTesting
                 let read = try await firestore.document("rooms/\(id)").getDocument(source: .server)
                 #expect(read.fields == Self.fields, "\(id)")
             }
-            // What a dictionary holds is written without the other name, and nothing else is lost.
+            // The dictionary is written without the other name, and no other field is lost.
             try await other.setData(try #require(snapshot.data()), merge: true)
             #expect(try await other.getDocument(source: .server).fields == Self.fields)
         }
     }
 
-    /// The same of ids: the store of a server and of a cache took two collections for one.
+    /// Tests the same with ids: the stores of the server and of the cache treated two collections
+    /// as one.
     @Test func `of collections and documents are two on the server and in the cache`() async throws
     {
         let local = try LocalFirestore.start()

@@ -5,7 +5,7 @@ import TidemarkServer
 
 @testable import Tidemark
 
-/// A whole document that is written back as it was read keeps all of its fields, or is refused.
+/// Tests that a whole document that is written back as it was read keeps all fields, or is refused.
 @Suite(.timeLimit(.minutes(2))) struct `Names that are one key of a dictionary` {
     private static let (composed, decomposed) = ("al\u{E0}", "ala\u{300}")
 
@@ -49,7 +49,7 @@ import TidemarkServer
             let batch = firestore.batch()
             batch.setData(data, forDocument: document)
             #expect(await refusal { try await batch.commit() } != nil)
-            // The map below it too.
+            // The nested map is refused too.
             #expect(await refusal { try await document.updateData(["in": data["in"]!]) } != nil)
             let error = await refusal {
                 try await document.setData(["in": data["in"]!], mergeFields: ["in"])
@@ -69,13 +69,14 @@ import TidemarkServer
 
     @Test func `what says what it means is written`() async throws {
         try await withTwins { document, _ in
-            // With merge, by path, and by a deletion that is named.
+            // The writes use merge, a path, and a named deletion.
             try await document.setData([Self.composed: 5], merge: true)
             try await document.updateData([FieldPath([Self.decomposed]): 6])
             #expect(try await values(document) == [5, 6, 3, 4])
             try await document.updateData([FieldPath([Self.decomposed]): FieldValue.delete()])
             #expect(try await values(document) == [5, nil, 3, 4])
-            // A whole document without either, and one that never had two.
+            // The next writes are a whole document with neither name, and documents that never had
+            // both.
             try await document.setData(["n": 1])
             try await document.setData([Self.composed: 7])
             try await document.setData([Self.decomposed: 8])

@@ -4,9 +4,9 @@ import TidemarkServer
 
 @testable import Tidemark
 
-/// The language in which the shared cases write an app's data and the request that must come of it.
+/// Translates the language of the shared cases: an app's data, and the expected request.
 enum ConformanceCase {
-    /// `TIDEMARK_CONFORMANCE`, or the folder beside the repository.
+    /// The folder in `TIDEMARK_CONFORMANCE`, or the folder next to the repository.
     static let corpus = SharedCorpus.conformance(
         tests: "shared writes and queries of TidemarkTests")
 
@@ -18,7 +18,8 @@ enum ConformanceCase {
         }
     }
 
-    /// What an app would pass: the cases write sentinels as texts and arrays that begin with one.
+    /// Returns the value that an app passes. The cases write sentinels as texts, or as arrays that
+    /// begin with such a text.
     static func any(_ json: JSON) -> Any {
         switch json {
         case .null: return NSNull()
@@ -52,7 +53,7 @@ enum ConformanceCase {
     }
 }
 
-/// What the cases expect, in protobuf's JSON.
+/// Reads the expected requests of the cases, in protobuf's JSON.
 extension ConformanceCase {
     static func value(_ json: JSON) throws -> Value {
         guard case .object(let object) = json, let (kind, value) = object.first else {

@@ -7,10 +7,11 @@ import TidemarkServer
 
 private let isShared = ConformanceCase.corpus.isPlayed
 
-/// The cases that Google's clients share: an app's data, and the request that must come of it.
+/// Tests the cases that Google's clients share: an app's data, and the expected request.
 @Suite(.enabled(if: isShared, "the shared conformance cases are not beside the repository"))
 struct `Writes say what the shared conformance cases say` {
-    /// Compares what `translate` makes with what the case expects; both sorted, as order says nothing.
+    /// Compares the result of `translate` with the expected one. Both are sorted, because the order
+    /// has no meaning.
     private func check(
         _ prefix: String, _ kind: String, count: Int,
         _ translate: (JSON, DocumentPath) throws -> Mutation
@@ -82,7 +83,8 @@ struct `Writes say what the shared conformance cases say` {
     }
 }
 
-/// Queries; those with clauses that FirebaseFirestore does not have (projection, offset) are left out.
+/// Tests the queries. Cases with clauses that FirebaseFirestore lacks (projection, offset) are left
+/// out.
 @Suite(.enabled(if: isShared, "the shared conformance cases are not beside the repository"))
 struct `Queries say what the shared conformance cases say` {
     @Test func query() throws {
@@ -95,7 +97,7 @@ struct `Queries say what the shared conformance cases say` {
             let path = (test["collPath"]?.text ?? "").components(separatedBy: "/documents/")[1]
             var query: Tidemark.Query? = firestore.collection(path)
             for clause in clauses { query = try query.flatMap { try apply(clause, to: $0) } }
-            // An operator that the API has no name for.
+            // The API has no name for this operator.
             guard let query else { continue }
             checked += 1
             if test["isError"]?.isTrue == true {

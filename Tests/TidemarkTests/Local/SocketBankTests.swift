@@ -2,7 +2,8 @@ import Testing
 import Tidemark
 import TidemarkTesting
 
-/// Many clients of their own, each on its own connection, in transactions on the same few documents.
+/// Tests many clients in transactions on the same few documents, each client with its own
+/// connection.
 @Suite(.timeLimit(.minutes(2))) struct `A bank over sockets` {
     private static let clients = 32
     private static let transfers = 3
@@ -44,8 +45,8 @@ import TidemarkTesting
 
     private struct Figures {
         var done = 0
-        /// Lost five times, as a transaction may be whose documents others want too: aborted, or beaten to
-        /// what it had read.
+        /// The transactions that failed in five attempts: they were aborted, or another client
+        /// changed the documents that they had read.
         var givenUp = 0
 
         static func + (one: Self, other: Self) -> Self {

@@ -15,7 +15,7 @@ import TidemarkTesting
         let export = app.readMeter.exportMetrics(to: metrics)
         _ = try await app.document("rooms/a").getDocument()
         _ = try await app.collection("rooms").counted(screen: "Home").getDocuments()
-        // What was told before the report was asked for has been counted.
+        // The report includes all reads that were reported before it.
         _ = try await app.readMeter.report()
         #expect(
             metrics.values == [
@@ -39,7 +39,7 @@ import TidemarkTesting
         func value(_ name: String) -> Int64? { metrics.gauges.withLock { $0[name] } }
         await app.disableNetwork()
         let receipt = try await app.document("rooms/a").enqueueSetData(["n": 1])
-        // The number is recorded first, then the time.
+        // The number is recorded first, and then the time.
         try await until("the time of the oldest write is exported") {
             value("tidemark_writes_since") == local.now.seconds
         }
@@ -75,7 +75,7 @@ import TidemarkTesting
 
 private final class CountingFactory: MetricsFactory {
     private let counts = Mutex<[String: Int64]>([:])
-    /// What gauges were set to last.
+    /// The last value of each gauge.
     let gauges = Mutex<[String: Int64]>([:])
 
     var values: [String: Int64] { counts.withLock { $0 } }

@@ -4,9 +4,10 @@ import TidemarkTesting
 
 @testable import Tidemark
 
-/// What the client counts is what the server bills, in every way of reading there is.
+/// Tests that the client counts the reads that the server bills, for every kind of read.
 @Suite struct ReadMeterTests {
-    /// Listens until the server has confirmed a snapshot that `isEnough`, and then leaves.
+    /// Listens until the server has confirmed a snapshot for which `isEnough` is true, and then
+    /// stops.
     private func follow(
         _ query: Query, until isEnough: (QuerySnapshot) -> Bool = { _ in true }
     ) async throws -> QuerySnapshot {
@@ -15,7 +16,7 @@ import TidemarkTesting
         throw CancellationError()
     }
 
-    /// `rooms/000…`, written by somebody else.
+    /// Writes the documents `rooms/r0`, `rooms/r1` and so on with another client.
     private func fill(_ local: LocalFirestore, _ count: Int) async throws {
         let writer = try local.firestore(label: "writer")
         for start in stride(from: 0, to: count, by: 400) {
@@ -27,12 +28,12 @@ import TidemarkTesting
         }
     }
 
-    /// The client is away for so long, and the server has seen it go.
+    /// Keeps the client away for so many minutes, after the server has noticed that it left.
     private func pass(
         _ minutes: Int, without reader: Firestore, _ local: LocalFirestore
     ) async throws {
         await reader.disableNetwork()
-        // What the server was told before this call, it has done by its end.
+        // The server handles this call after everything that it received before.
         let other = try local.firestore(label: "other")
         _ = try await other.document("others/none").getDocument()
         local.advance(by: .seconds(minutes * 60))
@@ -105,7 +106,7 @@ import TidemarkTesting
         try await writer.document("rooms/r1").updateData(["x": 1])
         try await seen.wait { $0.documents.contains { $0["x"] as? Int == 1 } }
         #expect(try await report(reader).reads == 11)
-        // It leaves because it has changed: that is sent too.
+        // The row leaves because it changed, and the server sends the change too.
         try await writer.document("rooms/r2").updateData(["n": 99])
         try await seen.wait { $0.count == 9 }
         #expect(try await report(reader).reads == 12)
@@ -218,7 +219,7 @@ import TidemarkTesting
                 "app|Home|get|1", "badge|Inbox|get|1", "inbox|Inbox|audit|1", "inbox|Inbox|get|3",
             ])
         #expect(report.byScreen == ["Inbox": 5, "Home": 1])
-        // The server knows the calls by the same labels.
+        // The server's meter uses the same labels for the calls.
         try await local.checkMeters()
         #expect(report.table.split(separator: "\n").count == 6)
         await local.stop()
@@ -243,7 +244,7 @@ import TidemarkTesting
     }
 }
 
-/// A listener that a test waits for.
+/// A listener whose snapshots a test can wait for.
 final class SnapshotLog: Sendable {
     private let snapshots: AsyncStream<QuerySnapshot>
     private let registration: any ListenerRegistration
@@ -256,7 +257,7 @@ final class SnapshotLog: Sendable {
         }
     }
 
-    /// Until the server has confirmed such a snapshot.
+    /// Returns the first confirmed snapshot for which `isWanted` is true.
     @discardableResult
     func wait(_ isWanted: (QuerySnapshot) -> Bool) async throws -> QuerySnapshot {
         for await snapshot in snapshots where !snapshot.metadata.isFromCache && isWanted(snapshot) {

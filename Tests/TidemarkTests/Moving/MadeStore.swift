@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Tidemark
 
-/// A store that LevelDB wrote, and what is in it: `Tests/FirebaseStores/make_stores.py`.
+/// A store that LevelDB wrote, and its contents. `Tests/FirebaseStores/make_stores.py` makes them.
 struct MadeStore: Sendable, CustomStringConvertible {
     struct Row: Decodable, Hashable, Sendable {
         let user: String?
@@ -31,7 +31,7 @@ struct MadeStore: Sendable, CustomStringConvertible {
         return all.map { MadeStore(name: $0, contents: $1) }.sorted { $0.name < $1.name }
     }()
 
-    /// Those that can be read.
+    /// The stores that can be read.
     static let readable = all.filter { $0.contents.error == nil }
 
     static func named(_ name: String) -> MadeStore { all.first { $0.name == name }! }
@@ -41,9 +41,9 @@ struct MadeStore: Sendable, CustomStringConvertible {
 
     var description: String { name }
     var folder: URL { Self.root.appendingPathComponent(name) }
-    /// Those that wait.
+    /// The batches that wait to be sent.
     var batches: [Row] { contents.batches }
-    /// Of all that were ever written.
+    /// The marks of all batches that were ever written.
     var written: Set<String> { Set(contents.written) }
     var isTorn: Bool { contents.torn }
 
@@ -54,7 +54,7 @@ extension FirebaseStore {
     var rows: Set<MadeStore.Row> { Set(batches.map(MadeStore.Row.init)) }
 }
 
-/// The files of a folder.
+/// Returns the files of a folder by name.
 func files(in folder: URL) throws -> [String: Data] {
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     return try names.reduce(into: [:]) { files, name in

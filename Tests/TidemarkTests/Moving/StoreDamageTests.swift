@@ -4,9 +4,9 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// What a damaged store is read as: the writes that wait, or an error that says what is wrong.
+/// Tests that a damaged store is read as its waiting writes, or as an error that names the damage.
 @Suite struct `A damaged store` {
-    /// What happened to a store in one of the runs.
+    /// The change that a run makes to a file of a store.
     private enum Damage: CaseIterable {
         case bit, byte, zeros, cut, removed, appended
     }
@@ -49,21 +49,21 @@ import TidemarkModel
         let what = Comment(rawValue: "seed \(seed): \(made) \(name) \(damage)")
         do throws(FirebaseStoreError) {
             let store = try FirebaseStore(folder: folder)
-            // Whatever was read was once written, byte by byte.
+            // Every batch that was read is equal to a written one, byte by byte.
             #expect(store.batches.allSatisfy { made.written.contains($0.mark) }, what)
             if store.rows == Set(made.batches) {
                 outcome.whole += 1
             } else if store.hasTornEnd {
                 outcome.torn += 1
             } else {
-                // Between two records nobody can see that more stood there.
+                // After a cut between two records, the missing records leave no trace.
                 #expect(damage == .cut, what)
                 outcome.cutUnseen += 1
             }
         } catch { outcome.refused += 1 }
     }
 
-    /// Nil for a file that is gone.
+    /// Returns the damaged contents; nil if the file is removed.
     private static func apply(
         _ damage: Damage, to contents: Data, _ random: inout SeededRandom
     ) -> Data? {
@@ -85,14 +85,14 @@ import TidemarkModel
         return data
     }
 
-    /// Each length of the log's last record but its own.
+    /// Cuts the last record of the log at each shorter length.
     @Test func `ends before a record that is cut off, and says so`() throws {
         let made = MadeStore.named("log")
         let folder = URL(fileURLWithPath: copy.path).appendingPathComponent("log")
         try FileManager.default.copyItem(at: made.folder, to: folder)
         let name = try #require(try files(in: folder).first { $0.key.hasSuffix(".log") })
         let file = folder.appendingPathComponent(name.key)
-        // The acknowledgement of the first batch is the last record.
+        // The last record acknowledges the first batch.
         for left in 1..<60 {
             try name.value.dropLast(left).write(to: file)
             let store = try FirebaseStore(folder: folder)
@@ -100,7 +100,7 @@ import TidemarkModel
         }
     }
 
-    /// A length that is changed in the middle of a log is no cut: whole records follow.
+    /// A changed length in the middle of a log is not a cut, because complete records follow.
     @Test func `is not taken for one that was cut off`() throws {
         let made = MadeStore.named("log")
         let folder = URL(fileURLWithPath: copy.path).appendingPathComponent("log")

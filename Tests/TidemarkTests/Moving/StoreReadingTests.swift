@@ -139,7 +139,7 @@ import TidemarkModel
                 == "/support/firestore/second/shop.archive/main")
     }
 
-    /// Of the first bytes of the numbers, and of those whose size changes.
+    /// Covers the first bytes of the numbers, and the numbers at which the size changes.
     @Test func `has keys in the order of what they say`() {
         func key(_ number: String) -> [UInt8] {
             let digits = stride(from: 0, to: number.count, by: 2).map { start in

@@ -6,7 +6,7 @@ import TidemarkTesting
 
 @testable import Tidemark
 
-/// What FirebaseFirestore had not sent arrives by this client, once.
+/// Tests that this client sends the writes that FirebaseFirestore has not sent, once each.
 @Suite(.timeLimit(.minutes(2))) struct `Writes that FirebaseFirestore has not sent` {
     private let local: LocalFirestore
     private let folder: TemporaryFolder
@@ -25,7 +25,8 @@ import TidemarkTesting
         return firestore
     }
 
-    /// The numbers of the batches in the order in which they arrived, each as often as it did.
+    /// Returns the numbers of the batches in the order of arrival, with repetitions, and their
+    /// count.
     private func arrived() async throws -> (order: [Int], count: Int) {
         let reader = try local.firestore()
         let row = try await reader.document("lists/one").getDocument(source: .server)
@@ -61,7 +62,7 @@ import TidemarkTesting
         let again = try await first.sendWrites(of: store, user: "ann")
         #expect(again.queued.isEmpty && again.queuedBefore.count == 4)
         await first.terminate()
-        // The list beside the caches is not needed for it.
+        // The second start does not need the list next to the caches.
         try FileManager.default.removeItem(atPath: try list)
         let second = try await phone("ann")
         let later = try await second.sendWrites(of: store, user: "ann")
@@ -79,8 +80,8 @@ import TidemarkTesting
         }
     }
 
-    /// A kill after each number of batches: what is on the disk then is all that the next start
-    /// has.
+    /// The app is killed after each number of batches. The next start has only the data on the
+    /// disk.
     @Test(arguments: 0...4)
     func `survive a kill in between`(taken: Int) async throws {
         let store = try MadeStore.named("log").read()
@@ -176,7 +177,8 @@ import TidemarkTesting
         #expect(transformed["count"] as? Int == 2 && transformed["high"] as? Int == 7)
         #expect(transformed["time"] is Timestamp)
         #expect(try await data("old")?["time"] is Timestamp)
-        // The precondition was of a time at which the document was not changed: refused, and told.
+        // The precondition names a time at which the document did not change, so the write is
+        // refused.
         #expect(try await data("deleteAt") != nil)
         #expect(try await phone.rejectedWrites().count == 1)
         await local.stop()
@@ -192,7 +194,7 @@ import TidemarkTesting
         await local.stop()
     }
 
-    /// The lines of the article `ComingFromFirebaseFirestore`.
+    /// Runs the lines of the article `ComingFromFirebaseFirestore`.
     @Test func `are moved as the article does it`() async throws {
         let made = MadeStore.named("log")
         let copy = URL(fileURLWithPath: folder.path).appendingPathComponent("main")

@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkTesting
 
-/// A view model as apps write it: of the main actor, with closures that set its properties.
+/// A view model as apps write it: on the main actor, with closures that set its properties.
 @MainActor private final class RoomsModel {
     private(set) var rooms: [String] = []
     private(set) var first: String?
@@ -52,7 +52,7 @@ import TidemarkTesting
     }
 }
 
-/// Code as it stands in apps that import FirebaseFirestore: it compiles and works with this import.
+/// Tests code from apps that import FirebaseFirestore: it compiles and works with this import.
 @Suite(.timeLimit(.minutes(2))) struct `Parity, as apps write it` {
     @Test @MainActor func `closures of a view model set its properties`() async throws {
         let local = try LocalFirestore.start()
@@ -61,7 +61,7 @@ import TidemarkTesting
         model.start(rooms, rooms.document("blue"))
         model.save(rooms.document("blue"))
         for _ in 0..<2_000 where model.rooms.count < 2 || model.saved < 4 || model.first == nil {
-            // Each read lets the main queue run.
+            // A read lets the main queue run.
             _ = try await rooms.getDocuments()
         }
         #expect(model.rooms == ["blue", "red"])

@@ -4,7 +4,7 @@ import Testing
 import Tidemark
 import TidemarkTesting
 
-/// Every member of swift-api 1.1 that needs none of Apple's frameworks, in its Swift spelling.
+/// Tests every member of swift-api 1.1 that needs no Apple framework, in its Swift spelling.
 @Suite(.timeLimit(.minutes(2))) struct `Parity 1.1, Firestore and settings` {
     @Test func `settings, and the kinds of caches`() throws {
         let settings = FirestoreSettings()
@@ -52,7 +52,7 @@ import TidemarkTesting
         #expect(firestore.settings.host == socket.host)
         try await firestore.document("rooms/blue").setData(["n": 1])
         #expect(try await firestore.document("rooms/blue").getDocument()["n"] as? Int == 1)
-        // Too late: the client is in use.
+        // The client is already in use, so the settings come too late.
         firestore.settings = FirestoreSettings()
         #expect(firestore.settings.host == socket.host)
         #expect(KeptLog.has(.fault, "These settings are ignored"))
@@ -105,7 +105,7 @@ import TidemarkTesting
         await local.stop()
     }
 
-    /// As from a place that cannot wait.
+    /// Queues a write without `await`.
     private func queue(_ firestore: Firestore) {
         firestore.document("rooms/blue").setData(["n": 1])
     }

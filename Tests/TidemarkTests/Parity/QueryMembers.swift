@@ -3,9 +3,9 @@ import Testing
 import Tidemark
 import TidemarkTesting
 
-/// Every member of swift-api 1.3 that needs none of Apple's frameworks, in its Swift spelling.
+/// Tests every member of swift-api 1.3 that needs no Apple framework, in its Swift spelling.
 @Suite(.timeLimit(.minutes(2))) struct `Parity 1.3, queries` {
-    /// Five rooms, `n` from 1 to 5, tagged with whether `n` is even.
+    /// Makes five rooms with `n` from 1 to 5. A tag says whether `n` is even.
     private func rooms(_ local: LocalFirestore) async throws -> CollectionReference {
         let rooms = try local.firestore().collection("rooms")
         for n in 1...5 {

@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkTesting
 
-/// Every member of swift-api 1.2, in its Swift spelling.
+/// Tests every member of swift-api 1.2, in its Swift spelling.
 @Suite(.timeLimit(.minutes(2))) struct `Parity 1.2, references` {
     struct Room: Codable, Equatable {
         var name: String
@@ -65,7 +65,7 @@ import TidemarkTesting
         await local.stop()
     }
 
-    /// As from a place that cannot wait.
+    /// Queues writes without `await`.
     private func queue(_ document: DocumentReference) {
         document.setData(["a": 1])
         document.setData(["b": 2], merge: true)
@@ -73,7 +73,7 @@ import TidemarkTesting
         document.updateData(["d": 4])
         let other: DocumentReference = document.parent.addDocument(data: ["x": 1])
         document.parent.document("gone").delete()
-        // Makes no sense: noted in the log, and nothing is queued.
+        // An invalid value is noted in the log, and nothing is queued.
         KeptLog.begin()
         other.setData(["x": [[1]]])
         #expect(KeptLog.has(.fault, "An array may not hold an array (in x)."))

@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkTesting
 
-/// Every member of swift-api 1.4, in its Swift spelling.
+/// Tests every member of swift-api 1.4, in its Swift spelling.
 @Suite(.timeLimit(.minutes(2))) struct `Parity 1.4, snapshots and values` {
     @Test func `a document's snapshot`() async throws {
         let local = try LocalFirestore.start()

@@ -1,7 +1,7 @@
 import Synchronization
 import Tidemark
 
-/// What a closure was called with, for a test that waits for it.
+/// Records the values of a closure's calls. A test can wait for them.
 final class Called<Value: Sendable>: Sendable {
     private struct State {
         var values: [Value] = []
@@ -18,7 +18,7 @@ final class Called<Value: Sendable>: Sendable {
         waiting?.resume(returning: value)
     }
 
-    /// The first value that nobody waited for yet, or the next one.
+    /// Returns the first value that was not returned yet, or waits for the next one.
     func value() async -> Value {
         await withCheckedContinuation { continuation in
             let early: Value? = state.withLock { state in
@@ -31,7 +31,7 @@ final class Called<Value: Sendable>: Sendable {
     }
 }
 
-/// Waits for the completion of a call that hands over nothing but an error.
+/// Waits for the completion of a call that returns only an error.
 func completed(
     _ start: (_ completion: @escaping @Sendable ((any Error)?) -> Void) -> Void
 ) async throws {
@@ -40,7 +40,7 @@ func completed(
     if let error = await called.value() { throw error }
 }
 
-/// Waits for the completion of a call that hands over something or an error.
+/// Waits for the completion of a call that returns a value or an error.
 func completed<Value: Sendable>(
     _ start: (_ completion: @escaping @Sendable (Value?, (any Error)?) -> Void) -> Void
 ) async throws -> Value {

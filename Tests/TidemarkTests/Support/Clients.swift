@@ -4,7 +4,7 @@ import TidemarkServer
 @testable import Tidemark
 
 extension Firestore {
-    /// A client on a transport of the test's, on the machine's clock and dice.
+    /// Returns a client with the test's transport and the machine's clock and random source.
     static func testing(
         _ transport: any Transport, cache: FirestoreSettings.Cache = .memory,
         label: String? = nil, project: String = "projectID"

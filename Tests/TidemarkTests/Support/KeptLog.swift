@@ -1,7 +1,7 @@
 import Synchronization
 import Tidemark
 
-/// What the clients of this process log: kept from the first use on, in place of being printed.
+/// Keeps the log of this process's clients from the first use on, and does not print it.
 enum KeptLog {
     private static let kept = Mutex<[LogLine]>([])
     private static let beginning: Void = Firestore.log(

@@ -6,8 +6,8 @@ import TidemarkTesting
 
 @testable import Tidemark
 
-/// What `@FirestoreQuery` shows, on a server in the process. The property itself runs in
-/// `Tools/AppleCheck`.
+/// Tests the values that `@FirestoreQuery` shows, with a server in this process. The property
+/// itself runs in `Tools/AppleCheck`.
 @MainActor @Suite(.timeLimit(.minutes(2))) struct `A query for views` {
     private struct Fruit: Codable, Equatable {
         var name: String
@@ -44,7 +44,7 @@ import TidemarkTesting
         }
     }
 
-    /// Metadata comes and goes with each write and each change of the network.
+    /// Metadata changes with each write and each change of the network.
     @Test func `draws no view for what is not shown`() async throws {
         try await world { writer, reader in
             let model = FirestoreQueryModel<[Fruit]>(path: "fruits")
@@ -53,7 +53,7 @@ import TidemarkTesting
             let changes = Changes()
             changes.count { _ = model.value }
             let before = model.freshness
-            // The write is shown at once, and then acknowledged with the same fields.
+            // The write is shown immediately, and then acknowledged with the same fields.
             try await reader.document("fruits/apple").updateData(["weight": 5])
             try await until { model.value.first?.weight == 5 && model.freshness != before }
             #expect(changes.count <= 2, "the own write, and the server's time of it")
@@ -159,14 +159,14 @@ import TidemarkTesting
         }
     }
 
-    /// Else each drawing of a view would show another client, for ever.
+    /// If the clients differed, each drawing of a view would use a new client, without an end.
     @Test func `of a client without a project is the same each time`() {
         let name = "no database has this name"
         #expect(Firestore.firestore(database: name) === Firestore.firestore(database: name))
     }
 }
 
-/// Counts how often what was looked at changes.
+/// Counts the changes of the observed values.
 @MainActor private final class Changes {
     private(set) var count = 0
 
