@@ -7,11 +7,11 @@ import TidemarkTesting
 
 @testable import ChatsCore
 
-/// A list that is opened seldom, and where the service writes it.
+/// A list that is opened seldom, with the collection in which the service writes its entries.
 struct SeldomList: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let collection: String
-    /// The field of an entry's own time.
+    /// The name of the field with an entry's own time.
     let time: String
     let open: @MainActor @Sendable (ChatsApp) throws -> FeedModel<Entry>
 
@@ -30,7 +30,7 @@ struct SeldomList: CustomTestStringConvertible, Sendable {
             open: { try $0.activity() }),
     ]
 
-    /// Entries with the ids `e0` and so on from `first`, a second apart and ten minutes old.
+    /// Writes the entries of `numbers`, one second apart, the newest about ten minutes old.
     @MainActor func write(_ numbers: Range<Int>, _ world: ChatsWorld) async throws {
         let batch = world.town.firestore.batch()
         let entries = world.town.firestore.collection(collection)
@@ -84,7 +84,8 @@ struct SeldomList: CustomTestStringConvertible, Sendable {
             #expect(
                 again.items.prefix(3).map(\.value.text)
                     == (40..<43).reversed().map { "Entry \($0)" })
-            // The new ones, one for asking and one for the listener; in a chat, the chat for the rules.
+            // The reads are the new entries, one call, and the listener. In a chat, the rules read
+            // the chat too.
             #expect(world.reads() - before <= 3 + 3, "\(world.reads() - before)")
         }
     }

@@ -14,7 +14,7 @@ import TidemarkTesting
         if case .fresh = phase { true } else { false }
     }
 
-    /// The list was open, and has got one message since.
+    /// Opens the list and closes it. One hour later, a message arrives.
     private func openAnHourAgo(_ world: ChatsWorld) async throws {
         try await world.town.seed()
         let client = try world.client()
@@ -62,7 +62,8 @@ import TidemarkTesting
             await second.enableNetwork()
             try await until { isFresh(again.phase) && again.rows.first?.id == "grace" }
             #expect(again.unreadTotal == 1)
-            // One chat, what was seen, and no more than the changes of the last five minutes before.
+            // The reads are one chat, the seen marks, and at most the changes of the five minutes
+            // before the last open.
             #expect(world.reads() - before <= 9)
         }
     }
@@ -76,7 +77,7 @@ import TidemarkTesting
             #expect(world.reads() == before && prediction.atLeast == 1)
             let again = try app.chats()
             try await until { isFresh(again.phase) && again.unreadTotal == 1 }
-            // What was seen is one read beside it.
+            // The seen marks cost one more read.
             try await until { prediction.allows(world.reads() - before - 1) }
         }
     }
@@ -126,7 +127,8 @@ import TidemarkTesting
             try await until {
                 isFresh(again.messages.phase) && again.messages.items.first?.value.id == "g9"
             }
-            // Ten new ones, one for the call, one for the shared mark; live from then on.
+            // The reads are ten new messages, the call and the shared mark. From then on the chat
+            // is live.
             #expect(world.reads() - before <= 13, "\(world.reads() - before)")
             while again.messages.hasMore { await again.loadEarlier() }
             let truth = try await world.town.messages(of: "grace")
@@ -141,11 +143,12 @@ import TidemarkTesting
             let first = try world.client()
             var chat: ChatModel? = try world.app(first).chat("grace")
             try await until { isFresh(chat!.messages.phase) && chat!.messages.items.count == 50 }
-            // It listens: what comes from here on is billed for what is asked here.
+            // The chat listens, so the server bills later messages to it.
             world.local.advance(by: .seconds(1))
             try await world.town.write("news", by: "Grace", id: "g1")
             try await until { chat!.messages.items.first?.value.id == "g1" }
-            // The new one, the shared mark, the chat for the rules, and one for each listener.
+            // The reads are the new message, the shared mark, the chat for the rules, and one per
+            // listener.
             let held = ChatsApp.heldMessages + 1
             #expect(world.reads() >= held && world.reads() <= held + 6, "\(world.reads())")
             var before = world.reads()
@@ -154,7 +157,7 @@ import TidemarkTesting
             let taps = (0..<2).map { _ in Task { [chat] in await chat!.loadEarlier() } }
             for tap in taps { await tap.value }
             #expect(chat!.messages.items.count == 150 && chat!.messages.hasMore)
-            // And the chat, for the rules.
+            // The rules read the chat too.
             #expect(world.reads() - before == 150 - held + 1, "the next page, once")
             chat = nil
             await first.terminate()
@@ -187,8 +190,8 @@ import TidemarkTesting
             let other = try world.app(world.client("tablet")).chat("grace")
             try await until { isFresh(other.messages.phase) && other.messages.items.count == 1 }
             #expect(other.messages.items.map(\.value.id) == ["g1"])
-            // One of them is of the chat: the rules look at who takes part.
-            // The message, the mark, once, one for the listener; and the chat for the rules, twice.
+            // The reads are the message, the mark, one for the listener, and two of the chat for
+            // the rules, which check its members.
             #expect(world.reads("tablet") <= 5, "of \(ChatsTown.messages) messages")
         }
     }
@@ -219,7 +222,8 @@ import TidemarkTesting
             await client.disableNetwork()
             world.local.advance(by: .seconds(1))
             await chat.send("On my way")
-            // On its way, or already a row that waits: once, beside the four that were there.
+            // The message is either outgoing or a waiting row. It is shown once, beside the four
+            // others.
             let rows = chat.messages.items
             let waiting = rows.filter(\.hasPendingWrites).map(\.value.text)
             #expect(chat.outgoing.map(\.text) + waiting == ["On my way"])
@@ -274,7 +278,7 @@ import TidemarkTesting
             let opened = try app.chat("grace")
             try await until { isFresh(opened.messages.phase) }
             #expect(opened.messages.items.first?.value.id == "g1")
-            // And the chat, for the rules.
+            // The rules read the chat too.
             #expect(world.reads() - before <= 2, "\(world.reads() - before)")
             let ledger = await prefetcher.ledger
             #expect(ledger.hits == 1 && ledger.misses == 0)
@@ -354,7 +358,7 @@ import TidemarkTesting
             try await until { blocked.entries.count == 2 }
             await blocked.unblock("mallory")
             try await until { blocked.entries.map(\.id) == ["malcolm"] }
-            // The changes of five minutes before the last read are read once more.
+            // The changes of the five minutes before the last read are read once more.
             world.local.advance(by: .seconds(600))
             await blocked.load()
             let before = world.reads()

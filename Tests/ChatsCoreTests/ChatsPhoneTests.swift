@@ -39,7 +39,7 @@ import TidemarkTesting
         }
     }
 
-    /// A chat of 300, opened again with five new: what the journey is about.
+    /// Opens a chat of 300 messages again, with five new ones. The journey measures these reads.
     @Test func `open a chat again for what is new; before, for all of it`() async throws {
         var reads: [Bool: Int] = [:]
         for isAfter in [true, false] {
@@ -51,7 +51,7 @@ import TidemarkTesting
                 await before.tap("grace", "")
                 _ = try await screen(before) { $0.title == "Grace" && $0.documents.last == "m299" }
                 await before.close()
-                // Longer than a listener's result is remembered.
+                // This is longer than the time for which the server remembers a listener's result.
                 world.local.advance(by: .seconds(86_400))
                 for number in 0..<5 {
                     world.local.advance(by: .seconds(1))
@@ -66,7 +66,7 @@ import TidemarkTesting
                 await again.close()
             }
         }
-        // The new ones, one chat, the two documents, and one for each call.
+        // The reads are the new messages, one chat, two documents, and one per call.
         #expect(try #require(reads[true]) <= 12)
         #expect(try #require(reads[false]) >= ChatsTown.messages)
     }
@@ -119,7 +119,7 @@ import TidemarkTesting
     }
 }
 
-/// The files that are deployed: `firestore.rules` and `firestore.indexes.json`.
+/// Tests the deployed files `firestore.rules` and `firestore.indexes.json`.
 @MainActor @Suite(.timeLimit(.minutes(2))) struct `The files of Chats` {
     @Test func `have the index of each query`() async throws {
         var configuration = FirestoreServer.Configuration()

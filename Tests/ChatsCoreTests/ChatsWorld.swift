@@ -5,7 +5,7 @@ import TidemarkTesting
 
 @testable import ChatsCore
 
-/// A server under the rules of the app, the people around a phone, and phones.
+/// A server with the app's rules, the users around a phone, and phones.
 @MainActor struct ChatsWorld: ExampleWorld {
     static let example = Example.chats
 
@@ -24,7 +24,7 @@ import TidemarkTesting
         return app
     }
 
-    /// Grace writes many, a second apart, the last ten minutes ago.
+    /// Writes `count` messages of Grace, one second apart, the last one ten minutes ago.
     func write(_ count: Int, to chat: String) async throws {
         let messages = town.firestore.collection("chats/\(chat)/messages")
         let end = local.now.advanced(by: .seconds(-600))
