@@ -43,7 +43,7 @@ import TidemarkTesting
     }
 
     @Test func `is loading, then fresh; and says that nobody has written`() async throws {
-        // The rules refuse who asks before the conversation itself has reached the server.
+        // The rules refuse a read before the conversation itself has reached the server.
         try await MessagesWorld.run(isRefused: true) { world in
             let client = try world.client()
             let app = world.app(client)
@@ -60,7 +60,8 @@ import TidemarkTesting
     }
 
     @Test func `that was begun offline is fresh once its write is sent`() async throws {
-        // Behind twenty others: the server is asked for the messages before it has the conversation.
+        // Twenty other writes come first, so the messages are read before the server has the
+        // conversation.
         try await MessagesWorld.run(isRefused: true) { world in
             let client = try world.client()
             let app = world.app(client)
@@ -227,7 +228,7 @@ import TidemarkTesting
             world.local.advance(by: .seconds(1))
             await model.send("refused")
             await model.send("refused too")
-            // Between two refusals the stream waits for its time.
+            // The stream waits between two refusals.
             try await until {
                 world.local.advance(by: .seconds(1))
                 return model.refused.count == 2

@@ -12,7 +12,7 @@ import TidemarkTesting
 
 @testable import MessagesCore
 
-/// The files that are deployed: `firestore.rules` and `firestore.indexes.json`.
+/// Tests the deployed files `firestore.rules` and `firestore.indexes.json`.
 @MainActor @Suite(.timeLimit(.minutes(2))) struct `The files of Messages` {
     @Test func `have the index of each query`() async throws {
         var configuration = FirestoreServer.Configuration()

@@ -5,7 +5,7 @@ import TidemarkTesting
 
 @testable import MessagesCore
 
-/// A server under the rules of the app, the people around a phone, and phones.
+/// A server with the app's rules, the users around a phone, and phones.
 @MainActor struct MessagesWorld: ExampleWorld {
     static let example = Example.messages
 

@@ -28,7 +28,8 @@ import TidemarkTesting
         }
     }
 
-    /// What the journey is about: 51 reads where it was all of them, and most of them twice.
+    /// The journey measures these reads: 51. The old app reads all messages, and most of them
+    /// twice.
     @Test func `opens a conversation for its newest page`() async throws {
         var reads: [Bool: Int] = [:]
         for isAfter in [true, false] {
@@ -47,7 +48,7 @@ import TidemarkTesting
                 await phone.close()
             }
         }
-        // Five conversations, too.
+        // The limit includes five conversations.
         #expect(try #require(reads[true]) <= 56)
         #expect(try #require(reads[false]) >= MessagesTown.count)
     }
@@ -123,7 +124,7 @@ import TidemarkTesting
             let phone = try world.phone(client)
             let skeleton = try await screen(phone) { !$0.sections.isEmpty }
             #expect(skeleton.state == .loading && !skeleton.hasContent)
-            // The list's patience, and the minute of the times.
+            // Two sleepers wait on the clock: the list's timeout, and the minute of the times.
             await world.clock.sleepers(2)
             world.clock.advance(by: .seconds(10))
             let failed = try await screen(phone) { $0.controls.contains { $0.id == "again" } }

@@ -5,7 +5,7 @@ import TidemarkImages
 @testable import MessagesCore
 
 @Suite(.timeLimit(.minutes(2))) struct `A thumbnail` {
-    /// Serves one file, whatever is asked for.
+    /// Serves one file for every request.
     private struct OnePicture: PictureTransport {
         let file: [UInt8]
 
@@ -22,7 +22,7 @@ import TidemarkImages
     @Test func `is decoded at the size of its place`() async throws {
         let full = PictureSize(width: 1_200, height: 900)
         let pixels = [UInt8](repeating: 200, count: 4 * 1_200 * 900)
-        // On Apple's systems this package's tests have no encoder.
+        // On Apple's systems, the tests of this package have no encoder.
         guard let file = PictureEncoder.jpeg(pixels, full) else { return }
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-thumbnails-\(UUID().uuidString)")
