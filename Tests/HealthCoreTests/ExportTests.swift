@@ -12,12 +12,12 @@ import TidemarkTesting
 
 @testable import HealthCore
 
-/// An export of some days, as the Health app shares it, and what is in it.
+/// An export of some days in the format of the Health app, and its expected contents.
 private struct SharedExport {
     let file: URL
     let truth: HealthTruth
 
-    /// - Parameter part: How much of the file there is, from its beginning.
+    /// - Parameter part: The share of the file that exists, from its beginning.
     @MainActor init(days: Int = 12, _ world: HealthWorld, part: Double = 1) throws {
         var bytes: [UInt8] = []
         truth = HealthGenerator(days: days, seed: 1).generate { bytes += $0 }
@@ -36,8 +36,8 @@ private struct SharedExport {
 }
 
 @MainActor extension HealthWorld {
-    /// A phone on which nothing is measured, on the evening of the export's last day, with a client on its
-    /// disk.
+    /// Returns a phone that measures nothing, on the evening of the export's last day, with a
+    /// client on its own disk.
     fileprivate func phone(daysPerPart: Int = 10) throws -> HealthApp {
         let client = try local.firestore(
             as: .user(world.user.id), label: "phone",
@@ -54,7 +54,7 @@ private struct SharedExport {
         local.meter().filter { $0.label == "phone" }.reduce(0) { $0 + $1.writes }
     }
 
-    /// The days that the server has.
+    /// Returns the days that the server has.
     fileprivate func sent() async throws -> Set<String> {
         let desk = try local.firestore(label: "desk", token: "owner")
         let days = try await desk.collection("users/\(world.user.id)/days").getDocuments()
@@ -64,7 +64,7 @@ private struct SharedExport {
 }
 
 extension HealthApp {
-    /// Those that this device has to send.
+    /// Returns the days that this device has to send.
     fileprivate func ownDays() throws -> Set<String> {
         guard let days = try store.read({ try $0.ownDays() }) else { return [] }
         return Set(
@@ -113,7 +113,7 @@ extension HealthModel.Export {
             await first.close()
             #expect(first.export.isImporting, "it has not come to its end")
             #expect(world.writes == 0, "nothing is sent before all of it is here")
-            // The system takes its copy away.
+            // The system deletes its copy.
             try FileManager.default.removeItem(at: export.file)
             await app.firestore.terminate()
 
@@ -134,14 +134,15 @@ extension HealthModel.Export {
     }
 
     @Test func `is sent on from where it was when the app is killed`() async throws {
-        // A busy machine may send all of it before the app is killed: the next one takes longer.
+        // A busy machine can send all days before the app is killed, so the next attempt takes
+        // longer.
         for days in [25, 100, 400] {
             if try await isSentOnAfterKill(days: days) { return }
         }
         Issue.record("it was to be killed before its end")
     }
 
-    /// - Returns: Whether the app was killed before the end.
+    /// - Returns: True if the app was killed before the end.
     private func isSentOnAfterKill(days: Int) async throws -> Bool {
         var wasCut = false
         try await HealthWorld.run { world in
@@ -162,7 +163,7 @@ extension HealthModel.Export {
             #expect(second.export == .idle, "all of it is on the device")
             try await until { second.sending?.phase == .complete }
             #expect(try await world.sent() == again.ownDays())
-            // The part that was under way may have been sent, without the app having heard of it.
+            // The server may have received the pending part without an answer to the app.
             #expect((days...days + 1).contains(world.writes), "\(world.writes) of \(days)")
             #expect(
                 try #require(second.sending).writes <= days - 3, "the parts before are not sent")
@@ -207,7 +208,7 @@ extension HealthModel.Export {
             let told = try #require(model.export.reason)
             #expect(told.hasPrefix(name) && told.contains(reason), "\(told)")
             #expect(try app.store.read { try $0.days() } == nil && app.picked.file == nil)
-            // The rest of the app goes on, and the person may leave it at that.
+            // The rest of the app continues, and the failed export can be ignored.
             try await until { model.work == .upToDate }
             model.tryAgain()
             #expect(model.export == .idle)
@@ -258,7 +259,7 @@ extension HealthModel.Export {
             try await until { model.work == .upToDate }
             await model.close()
             await app.firestore.terminate()
-            // Picked once more, it comes whole.
+            // A second import of the same file is complete.
             let again = HealthModel(try world.phone())
             #expect(again.export == .idle)
             await again.bringIn(export.file)
@@ -267,7 +268,7 @@ extension HealthModel.Export {
         }
     }
 
-    /// What a kill leaves of a copy is no export.
+    /// Tests that a copy cut short by a kill does not count as an export.
     @Test func `is kept whole or not at all`() async throws {
         try await HealthWorld.run(asksRules: false) { world in
             let app = try world.phone()

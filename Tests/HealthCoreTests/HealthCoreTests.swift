@@ -13,7 +13,7 @@ import TidemarkTesting
 
 @testable import HealthCore
 
-/// A phone with a health store of its own, and a server under the rules of the app.
+/// A phone with its own health store, and a server with the app's rules.
 @MainActor struct HealthWorld: ExampleWorld {
     static let example = Example.health
 
@@ -21,17 +21,17 @@ import TidemarkTesting
 
     init() throws { world = try PhoneWorld(.health) }
 
-    /// Its screens are drawn anew by themselves.
+    /// The phone's screens are drawn again in real time.
     var phoneClock: any Clock<Duration> { ContinuousClock() }
 
     var town: HealthTown { get throws { HealthTown(try world.town()) } }
 
-    /// In memory: what is on the phone's disk is the health store.
+    /// Returns a client with its cache in memory. Only the health store is on the phone's disk.
     func client(_ device: String) throws -> Firestore {
         try local.firestore(as: .user(world.user.id), label: device)
     }
 
-    /// An app on a source, in a folder of that name.
+    /// Returns an app with a source, in a folder with the device's name.
     func app(
         _ source: any HealthSampleSource, on device: String = "phone"
     ) throws -> HealthApp {
@@ -48,7 +48,7 @@ import TidemarkTesting
 }
 
 @MainActor @Suite(.timeLimit(.minutes(2))) struct `A health summary` {
-    /// What the watch has counted, by day: a figure of the test's own.
+    /// Returns the watch's steps per day, calculated by the test itself.
     private func truth(_ health: PhoneHealth) async throws -> [String: Double] {
         var steps: [String: Double] = [:]
         let samples = try await health.source.samples(
@@ -224,14 +224,15 @@ import TidemarkTesting
         }
     }
 
-    /// Killed in the middle, it goes on; what was walked since is there.
+    /// The app is closed before the server has answered everything. The next app shows the same
+    /// days.
     @Test func `shows at the next launch what it held, before anything is read`() async throws {
         try await HealthWorld.run { world in
             let client = try world.client("phone")
             let first = try HealthAfter(world.environment(client))
             let days = try world.town.days(of: 7)
             let ready = try await screen(first) { $0.documents == days && $0.state == .fresh }
-            // What it sends may still wait when it has shown all.
+            // The app may show all values before it has sent its last write.
             try await until("the rules are asked") {
                 !world.local.server.judgedRequests().isEmpty
             }
@@ -248,7 +249,7 @@ import TidemarkTesting
     }
 }
 
-/// The files that are deployed.
+/// Tests the deployed files.
 @Suite struct `The files of Health` {
     @Test func `let a person at their own days, and nobody else`() throws {
         _ = try IndexConfiguration(json: try exampleFile("Health/firestore.indexes.json"))
