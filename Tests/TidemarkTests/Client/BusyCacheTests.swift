@@ -4,8 +4,8 @@ import TidemarkTesting
 
 @testable import Tidemark
 
-/// Tests a view of a cache that another process has open. The other process runs this test's own
-/// executable, and the environment says what to do.
+/// Tests a view of a cache that another client has open. Where the client is in another process,
+/// the process runs this test's own executable, and the environment says what to do.
 @Suite(.timeLimit(.minutes(2))) struct `A view of a busy cache` {
     private static func opening(
         _ folder: String, _ onBusyCache: FirestoreSettings.BusyCache, project: String = "local"
