@@ -37,7 +37,7 @@ private final class JobDevice {
         return (files, accounts, jobs)
     }
 
-    /// Starts the app again. Calls of the previous run never end.
+    /// Starts the app again, without the pending work of the previous run.
     ///
     /// - Parameter loads: True to read the session immediately.
     func relaunch(loads: Bool = true) async throws {

@@ -7,8 +7,7 @@ import TidemarkResilience
 @testable import TidemarkApp
 
 @Suite struct `A nonce for Apple` {
-    /// The expected hash is the output of `printf …
-    ///  sha256sum`.
+    /// The expected hash is the output of `printf … | sha256sum`.
     @Test func `is hashed as the accounts server hashes it`() {
         let nonce = AppleNonce([0, 1, 0xAB, 0xFF])
         #expect(nonce.text == "0001abff")

@@ -31,7 +31,7 @@ import TidemarkApp
                 Issue.record("it is not fresh")
                 return
             }
-            // The device holds 80 more items, and reads 50.
+            // The device already holds 80 of these 130 items, and reads 50.
             #expect(try await world.feed.loadMore(130).count == 150)
             #expect(world.billed() == 150)
             #expect(await world.shown() == Array(truth.prefix(150)))
@@ -149,8 +149,8 @@ import TidemarkApp
             try await until("the new item is shown") {
                 await feed.state.texts == Array(truth.prefix(100))
             }
-            // A listener with 99 changes is full after one more. The listener that follows sends
-            // that change again.
+            // A listener with 99 changes is full after one more. The next listener sends that
+            // change again.
             #expect(world.billed() - before == reads + (new == 99 ? 2 : 1))
         }
     }

@@ -101,8 +101,8 @@ import Tidemark
         #expect(next.map(\.floor) == [time(1_000)])
     }
 
-    /// Feed seed 7960: the answer was older than a write of the device itself, and showed only that
-    /// write.
+    /// Feed seed 7960: the answer was older than the device's own write, and contained that write
+    /// alone.
     @Test func `reads the shared marks once more after a write of its own`() {
         var machine = Machine(
             FeedSettings(
@@ -357,7 +357,8 @@ import Tidemark
         }
     }
 
-    /// A page that begins behind other rows would end behind rows that were never read.
+    /// The rows of a full listener can differ from the server's, unless `isPage` is true. Taken for
+    /// a page, they would end behind rows that were never read.
     @Test(arguments: [true, false])
     func `a full listener is the first page where it shows what the server had`(isPage: Bool) throws
     {

@@ -110,7 +110,7 @@ import TestSupport
         // The app moves on without the user, and the user's own step arrives too late.
         launch.perform(.resumeOnboarding(step: 0))
         launch.perform(.goTo(step: 2))
-        // The launch takes events one after another, possibly in the task of another caller.
+        // The launch takes events one after another, possibly on another caller's thread.
         _ = await states(of: launch) { $0.state == .onboarding(Self.user, step: 2) }
         try await until("the second step of the onboarding is shown") {
             entered.withLock { $0.last } == .onboarding(Self.user, step: 2)

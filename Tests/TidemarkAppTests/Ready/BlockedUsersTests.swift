@@ -13,7 +13,8 @@ import TidemarkTesting
         ])
     }
 
-    /// Reads each entry of a list of 200 once, and then two changes and one user's details.
+    /// The first sync reads a list of 200 and the users' details once. The second sync reads two
+    /// changes and one user's details.
     @Test func `cost their changes, and their details once`() async throws {
         let local = try LocalFirestore.start()
         let author = try local.firestore(label: "author")
