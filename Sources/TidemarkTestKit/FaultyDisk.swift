@@ -1,8 +1,8 @@
 import Synchronization
 package import TidemarkStore
 
-/// A disk that fails on request. Transactions of the chosen kinds, for example `StorageStep`s, do their work and then fail, as
-/// on a full disk.
+/// A disk that fails on request. Transactions of the chosen kinds, for example `StorageStep`s, do
+/// their work and then fail, as on a full disk.
 ///
 /// ```swift
 /// environment.storageFault = disk.fault

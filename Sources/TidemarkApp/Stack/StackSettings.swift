@@ -8,8 +8,8 @@ public struct StackSettings: Sendable {
     /// created in it.
     public var folder: String
     public var projectID: String
-    /// The accounts server: ``AccountsEndpoint/cloud(key:bundleID:)`` with the project's web key, or
-    /// ``AccountsEndpoint/local(_:key:bundleID:)``.
+    /// The accounts server: ``AccountsEndpoint/cloud(key:bundleID:)`` with the project's web key,
+    /// or ``AccountsEndpoint/local(_:key:bundleID:)``.
     public var accounts: AccountsEndpoint
     /// The settings of the client. The stack sets the folder and the user of the cache, and the
     /// provider of tokens.

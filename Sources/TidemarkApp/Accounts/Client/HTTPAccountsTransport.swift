@@ -11,7 +11,8 @@ public struct HTTPAccountsTransport: AccountsTransport {
     private static let session = HTTPSession(maxRedirects: 0, silence: .seconds(60))
 
     /// - Parameters:
-    ///   - endpoint: ``AccountsEndpoint/cloud(key:bundleID:)`` or ``AccountsEndpoint/local(_:key:bundleID:)``.
+    ///   - endpoint: ``AccountsEndpoint/cloud(key:bundleID:)`` or
+    ///     ``AccountsEndpoint/local(_:key:bundleID:)``.
     ///   - appCheck: The provider of the token in `X-Firebase-AppCheck`, as production expects it;
     ///     nil for no token. A call without an attestation is sent without a token.
     public init(_ endpoint: AccountsEndpoint, appCheck: (any TokenProvider)? = nil) {
