@@ -371,9 +371,13 @@ def test_tokens_are_not_guessed_by_the_hundred(tmp_path):
         def login(token):
             return session.post(url, data={"token": token}, timeout=10, allow_redirects=False)
 
+        began = time.monotonic()
         answers = [login(f"wrong-{number}").status_code for number in range(100)]
-        assert answers[0] == 303 and answers.count(429) > 70
-        assert login(TOKEN).status_code == 429, "the answer would tell a right guess"
+        # An address has 20 guesses, and a further one per second.
+        judged = 20 + (time.monotonic() - began) + 1
+        assert answers[0] == 303 and answers.count(303) <= judged and answers.count(429) > 0
+        # A right guess beyond the limit gets the same answer; a second may have passed before one.
+        assert any(login(TOKEN).status_code == 429 for _ in range(100))
         # Callers of this machine who send the token as a bearer token are not affected.
         alive = requests.get(f"http://127.0.0.1:{server.control_port}/", headers=admin(), timeout=10)
         assert alive.status_code == 200
