@@ -61,7 +61,7 @@ def test_a_body_takes_eight_times_its_length(tmp_path, kind):
     with serving(tmp_path) as server:
         url = f"http://{server.host}{DOCUMENTS}{path}"
         headers = {"content-type": "application/json"}
-        requests.post(url, data=b"{}", headers=headers, timeout=10)
+        requests.post(url, data=b"{}", headers=headers, timeout=60)
         assert peak(server, lambda: requests.post(url, data=body, headers=headers, timeout=100),
                     len(body)) <= MOST
 
@@ -123,7 +123,7 @@ def test_a_form_takes_eight_times_its_length(tmp_path):
 
         def session():
             answer = requests.post(
-                url, params={"VER": 8, "database": DATABASE, "RID": 1, "CVER": 22}, timeout=10,
+                url, params={"VER": 8, "database": DATABASE, "RID": 1, "CVER": 22}, timeout=60,
                 data={"count": 1, "ofs": 0, "req0___data__": json.dumps({"database": DATABASE})})
             return re.search(r'"c","(\w+)"', answer.text).group(1)
 
@@ -153,7 +153,7 @@ def test_who_must_show_a_token_takes_no_memory(tmp_path):
         accounts = (f"http://127.0.0.1:{ports(server)['accounts']}"
                     "/identitytoolkit.googleapis.com/v1/projects/demo/accounts:batchCreate?key=k")
         for url in (f"http://{server.host}{DOCUMENTS}:commit", accounts):
-            requests.post(url, data=b"{}", timeout=10)
+            requests.post(url, data=b"{}", timeout=60)
             for body in bodies:
                 part = body[:8_000_000]
 

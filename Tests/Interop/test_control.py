@@ -14,7 +14,7 @@ def ask(server, path, body=None, method=None):
         f"http://127.0.0.1:{server.control_port}{path}", data=data, method=method,
         headers={"content-type": "application/json"})
     try:
-        with urllib.request.urlopen(request, timeout=10) as response:
+        with urllib.request.urlopen(request, timeout=60) as response:
             return response.status, json.load(response)
     except urllib.error.HTTPError as error:
         return error.code, json.load(error)

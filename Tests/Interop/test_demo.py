@@ -37,7 +37,7 @@ def server_of(parent):
             arguments = (folder / "cmdline").read_text().split("\0")
             ports = json.loads(pathlib.Path(arguments[arguments.index("--ports-file") + 1]).read_text())
             url = f"http://127.0.0.1:{ports['control']}/tidemark/v1/meter"
-            with urllib.request.urlopen(url, timeout=10) as answer:
+            with urllib.request.urlopen(url, timeout=60) as answer:
                 if json.load(answer):
                     return folder.name
         except (OSError, ValueError):

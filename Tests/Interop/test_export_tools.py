@@ -100,7 +100,7 @@ def test_the_emulators_own_export_and_import(server, tmp_path):
     # read it.
     answer = requests.get(
         f"http://{server.host}/v1/projects/asked-elsewhere/databases/(default)/documents/"
-        "references/r", timeout=10)
+        "references/r", timeout=60)
     assert answer.json()["fields"] == {"to": {"referenceValue": (
         "projects/asked/databases/(default)/documents/rooms/blue")}}
 
@@ -161,24 +161,24 @@ def test_who_shows_no_token_neither_exports_nor_clears(served, tmp_path):
     tools = Tools(server)
     document = (f"http://{server.host}/v1/projects/p/databases/(default)/documents/a/b")
     token = {"authorization": "Bearer secret"}
-    assert requests.patch(document, json={}, headers=token, timeout=10).status_code == 200
+    assert requests.patch(document, json={}, headers=token, timeout=60).status_code == 200
     body = {"export_directory": str(tmp_path), "export_name": "seed"}
     assert tools.post("p:export", body).status_code == 401
     whole = {"path": str(tmp_path / "seed")}
     assert tools.hub(whole).status_code == 401
     assert requests.post(
-        f"http://{server.host}/_admin/export", json=whole, timeout=10).status_code == 401
+        f"http://{server.host}/_admin/export", json=whole, timeout=60).status_code == 401
     assert not (tmp_path / "seed").exists()
     clear = f"http://{server.host}/emulator/v1/projects/p/databases/(default)/documents"
-    assert requests.delete(clear, timeout=10).status_code == 401
+    assert requests.delete(clear, timeout=60).status_code == 401
     rules = {"rules": {"files": [{"content": "service cloud.firestore {}"}]}}
     put = f"http://{server.host}/emulator/v1/projects/p:securityRules"
-    assert requests.put(put, json=rules, timeout=10).status_code == 401
-    assert requests.get(document, headers=token, timeout=10).status_code == 200
+    assert requests.put(put, json=rules, timeout=60).status_code == 401
+    assert requests.get(document, headers=token, timeout=60).status_code == 200
     assert tools.post("p:export", body, **token).status_code == 200
     assert (tmp_path / "seed").exists()
-    assert requests.delete(clear, headers=token, timeout=10).status_code == 200
-    assert requests.get(document, headers=token, timeout=10).status_code == 404
+    assert requests.delete(clear, headers=token, timeout=60).status_code == 200
+    assert requests.get(document, headers=token, timeout=60).status_code == 404
 
 
 def test_accounts_go_with_the_documents(served, tmp_path):

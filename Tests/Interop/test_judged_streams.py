@@ -62,13 +62,13 @@ class Rest:
             key: {"booleanValue": value} if isinstance(value, bool) else {"stringValue": value}
             for key, value in fields.items()}}
         answer = requests.patch(
-            f"{self.root}/{path}", json=body, headers=self.headers, timeout=10)
+            f"{self.root}/{path}", json=body, headers=self.headers, timeout=60)
         assert answer.status_code == 200, answer.text
         return answer.json()
 
     def get(self, path, **parameters):
         return requests.get(
-            f"{self.root}/{path}", params=parameters, headers=self.headers, timeout=10)
+            f"{self.root}/{path}", params=parameters, headers=self.headers, timeout=60)
 
 
 def targets():
@@ -190,11 +190,11 @@ class Accounts:
 
     def sign_up(self):
         return requests.post(
-            f"{self.root}/accounts:signUp?key=k", json={}, timeout=10).json()
+            f"{self.root}/accounts:signUp?key=k", json={}, timeout=60).json()
 
     def admin(self, verb, body):
         answer = requests.post(
-            f"{self.root}/projects/interop/accounts:{verb}", json=body, timeout=10,
+            f"{self.root}/projects/interop/accounts:{verb}", json=body, timeout=60,
             headers={"authorization": f"Bearer {SECRET}"})
         assert answer.status_code == 200, answer.text
 

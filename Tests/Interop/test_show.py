@@ -52,7 +52,7 @@ class Show:
     def order(self, **form):
         request = urllib.request.Request(
             self.base + "/do", json.dumps(form).encode(), {"content-type": "application/json"})
-        urllib.request.urlopen(request, timeout=10)
+        urllib.request.urlopen(request, timeout=60)
 
     def until(self, check, seconds=30):
         deadline = time.monotonic() + seconds
@@ -197,7 +197,7 @@ def test_orders_are_checked(show):
     def refused(status, path="/do", data=b"{}", **headers):
         request = urllib.request.Request(show.base + path, data, headers)
         with pytest.raises(urllib.error.HTTPError) as error:
-            urllib.request.urlopen(request, timeout=10)
+            urllib.request.urlopen(request, timeout=60)
         assert error.value.code == status
 
     json_type = {"Content-Type": "application/json"}

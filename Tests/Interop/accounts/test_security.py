@@ -353,7 +353,7 @@ def test_paths_lead_nowhere_else(secure_rest):
         request = urllib.request.Request(
             secure_rest.base + urllib.request.quote(path, safe="/%:.?=") + "?key=any", b"{}", JSON)
         try:
-            status = urllib.request.urlopen(request, timeout=10).status
+            status = urllib.request.urlopen(request, timeout=60).status
         except urllib.error.HTTPError as error:
             status = error.code
         assert status in (400, 403, 404, 405) or path == "//", path
