@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Which packages an app has to resolve (Decisions/0065): those of a trait that is off are not.
+/// The traits. An app does not resolve the packages of a trait that is off (Decisions/0065).
 let (server, lint) = ("Server", "Lint")
 /// True for a copy that SwiftPM or Xcode has made for an app, which then has the client alone.
 let isDependency = Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts"

@@ -81,7 +81,8 @@ extension Console {
     /// Writes or deletes one document, if it is unchanged since the page showed it.
     ///
     /// `PUT` takes `{"fields": …}` in Firestore's REST form. The parameter `update` is the update
-    /// time that the page showed. Without `update`, the document must not exist.
+    /// time that the page showed. If `update` is missing, the write fails for a document that
+    /// exists.
     func change(_ path: [String], _ request: PageRequest) async -> PageAnswer {
         do throws(PageRefusal) {
             let place = try DataPlace(path, request)

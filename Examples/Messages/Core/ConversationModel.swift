@@ -3,8 +3,8 @@ public import Tidemark
 import TidemarkApp
 public import TidemarkResilience
 
-/// One conversation. The newest page is live, older pages come from disk if the device holds them,
-/// and a message is stored before `send` returns.
+/// The messages of a conversation. The newest page is live, older pages come from disk if the
+/// device holds them, and a message is stored before `send` returns.
 @MainActor @Observable
 public final class ConversationModel {
     public let messages: PagedList<Message>

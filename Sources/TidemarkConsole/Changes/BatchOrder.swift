@@ -5,7 +5,8 @@ import TidemarkModel
 ///
 /// The JSON form is `{"writes": [{"path": "rooms/blue", "update": "2026-…Z", "fields": {…}}, …]}`.
 /// `update` is the update time that the page showed: the write fails if the document has another.
-/// Without `update`, the document must not exist. Without `fields`, the document is deleted.
+/// If `update` is missing, the write fails for a document that exists. If `fields` is missing, the
+/// write deletes the document.
 struct BatchOrder: Decodable {
     let writes: [Write]
 

@@ -26,8 +26,8 @@ struct PagingRow: ScenarioRow {
             reads: conversation.events.count + 2 * changes(.after).joined().count + 1,
             showsContentOffline: false)
         bar.timesOn[.threeG] = ["page ms": 1_000]
-        // One page in five loses a packet and waits for the repeat. With few pages, the median
-        // could be such a page.
+        // The network loses a packet of every fifth page, and the page waits for the repeat. The
+        // median of a few pages could be such a page.
         if conversation.events.count >= 20 * Conversation.pageSize {
             bar.timesOn[.threeG]?["page in round trips"] = 1.2
         }

@@ -4,8 +4,8 @@ public import TidemarkWords
 public enum HealthExportError: Error, Hashable, Sendable {
     /// The file is neither an `export.xml` nor a zip with one.
     case notAnExport(file: String)
-    /// The file has records, but none of them could be read. `counts` lists the first of them.
-    /// Nothing was stored.
+    /// The file has records, but none of them could be read. `counts` lists the first of them. The
+    /// import stores nothing.
     case allBad(file: String, counts: ExportCounts)
     /// The file has no hours: it is neither CSV with column names nor JSON lines.
     case notRows(file: String)

@@ -24,7 +24,8 @@ public struct HTTPAccountsTransport: AccountsTransport {
         _ request: AccountsRequest
     ) async throws(AccountsUnreachable) -> AccountsReply {
         var fields = [(name: "content-type", value: "application/json")]
-        // As Google's own clients name the app. Source: the restriction of API keys to iOS apps.
+        // Google's own clients send this field, and Google compares the value with the apps that an
+        // API key is restricted to.
         if let bundleID = endpoint.bundleID {
             fields.append((name: "x-ios-bundle-identifier", value: bundleID))
         }
