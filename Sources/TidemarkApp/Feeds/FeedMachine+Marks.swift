@@ -24,8 +24,8 @@ extension FeedMachine {
                 call.isSaving = false
             }
         #endif
-        // A mark can be ahead of the server's time, so the machine sends the mark only when it knows
-        // that time.
+        // A mark can be ahead of the server's time, so the machine sends the mark only when it
+        // knows that time.
         if serverNow(at: now) != nil { share([move.name], &effects) }
         // After a reset, items return that are above and between those of the window.
         if moved == .reset { disk.readAnew() }

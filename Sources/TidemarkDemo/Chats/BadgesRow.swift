@@ -27,9 +27,9 @@ struct BadgesRow: ScenarioRow {
     var name: String {
         "a chat list of \(grouped(count)) with badges, \(changed) with new messages"
     }
-    /// The row reads one document for each changed conversation, and three more: the change on the
-    /// open screen, the listener, which finds nothing new at first, and the document with the counts
-    /// of seen messages.
+    /// The row reads one document for each changed conversation, and three more: the change on
+    /// the open screen, the listener, which finds nothing new at first, and the document with the
+    /// counts of seen messages.
     var bar: Bar {
         Bar(
             reads: changed + 3, fewer: 0.95, isKnownToDevice: true,

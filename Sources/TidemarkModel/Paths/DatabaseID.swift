@@ -3,10 +3,17 @@ public struct DatabaseID: Sendable {
     public let project: String
     public let database: String
 
-    /// - Throws: ``InvalidPath`` when a part is empty or holds a slash.
+    /// The maximum length of a project's id and of a database's id, in bytes. Google's longest are
+    /// 30 and 63 characters; tests of apps make up longer names for a server of their own.
+    public static let maxPartBytes = 255
+
+    /// - Throws: ``InvalidPath`` when a part is empty, too long or holds a slash.
     public init(project: String, database: String = "(default)") throws(InvalidPath) {
         for part in [project, database] {
             if part.isEmpty { throw .emptySegment(in: "projects/\(project)/databases/\(database)") }
+            if part.utf8.count > Self.maxPartBytes {
+                throw .tooLong(bytes: part.utf8.count, limit: Self.maxPartBytes)
+            }
             if part.utf8.contains(UInt8(ascii: "/")) { throw .slash(in: part) }
         }
         self.project = project

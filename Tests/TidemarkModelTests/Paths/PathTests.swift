@@ -89,4 +89,16 @@ import Testing
     func `refuse names that are none`(name: String) {
         #expect(throws: InvalidPath.self) { try ReferenceValue(name: name) }
     }
+
+    @Test func `bound the names of projects and databases`() throws {
+        let longest = String(repeating: "é", count: 127) + "e"
+        let longer = longest + "e"
+        #expect(try DatabaseID(project: longest, database: longest).project == longest)
+        let refusal = InvalidPath.tooLong(bytes: 256, limit: 255)
+        #expect(throws: refusal) { try DatabaseID(project: longer) }
+        #expect(throws: refusal) { try DatabaseID(project: "p", database: longer) }
+        #expect(throws: refusal) {
+            try ResourceName("projects/\(longer)/databases/d/documents/a/b")
+        }
+    }
 }
