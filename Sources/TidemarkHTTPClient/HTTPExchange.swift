@@ -6,26 +6,35 @@ import Synchronization
 #endif
 
 /// A request and its answer, from the session's delegate to the caller.
+///
+/// URLSession on Linux calls the delegate on the queue of its transfers, see ``HTTPExchanges``. So
+/// the functions that the delegate calls wait neither for that queue nor for the caller.
 final class HTTPExchange: Sendable {
     private struct State {
-        /// The number of bytes that the caller has not taken yet.
-        var waiting = 0
         var redirects = 0
         var isOver = false
     }
 
     /// The parts of the answer that the caller has not taken yet.
-    let parts: AsyncThrowingStream<HTTPPart, any Error>
-    private let input: AsyncThrowingStream<HTTPPart, any Error>.Continuation
+    private struct Waiting {
+        var head: HTTPPart?
+        var body: HTTPBacklog
+    }
+
     private let task: URLSessionTask
     private let state = Mutex(State())
+    private let waiting: Mutex<Waiting>
+    /// An element after parts have arrived, and the end of the answer.
+    private let arrivals: AsyncThrowingStream<Void, any Error>
+    private let arrived: AsyncThrowingStream<Void, any Error>.Continuation
 
-    /// The maximum number of bytes that wait for the caller. URLSession cannot be paused on Linux.
-    private static let maxWaiting = 16 << 20
-
-    init(_ task: URLSessionTask) {
+    /// - Parameter limit: The maximum number of bytes on disk that wait for the caller.
+    init(_ task: URLSessionTask, limit: Int) {
         self.task = task
-        (parts, input) = AsyncThrowingStream.makeStream()
+        let folder = FileManager.default.temporaryDirectory.path
+        waiting = Mutex(Waiting(body: HTTPBacklog(limit: limit, folder: folder)))
+        // One element is enough for all parts that wait.
+        (arrivals, arrived) = AsyncThrowingStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     var id: Int { task.taskIdentifier }
@@ -34,19 +43,36 @@ final class HTTPExchange: Sendable {
 
     /// Ends the request, unless it is over.
     func cancel() {
-        // Under the lock, because URLSession on Linux crashes if a task is cancelled after it has
-        // asked about a redirect and before it is answered.
+        if end() { task.cancel() }
+    }
+
+    /// Marks the request as over, and returns false if it was over.
+    ///
+    /// URLSession on Linux crashes if a task is cancelled after it has asked about a redirect, and
+    /// then answered. So the mark precedes the cancellation, and prevents the answer.
+    private func end() -> Bool {
         state.withLock { state in
-            if state.isOver { return }
-            state.isOver = true
-            task.cancel()
+            defer { state.isOver = true }
+            return !state.isOver
         }
     }
 
-    /// Notes that the caller has taken a part.
-    func took(_ part: HTTPPart) {
-        guard case .body(let bytes) = part else { return }
-        state.withLock { $0.waiting -= bytes.count }
+    /// Calls `receive` with each part of the answer, and returns at its end.
+    func deliver(to receive: (HTTPPart) async throws -> Void) async throws {
+        for try await _ in arrivals {
+            while let part = try takePart() {
+                try await receive(part)
+                try Task.checkCancellation()
+            }
+        }
+    }
+
+    private func takePart() throws -> HTTPPart? {
+        try waiting.withLock { waiting in
+            if let head = waiting.head.take() { return head }
+            let bytes = try waiting.body.removeFirst()
+            return bytes.isEmpty ? nil : .body(bytes)
+        }
     }
 }
 
@@ -60,16 +86,15 @@ extension HTTPExchange {
         let fields = response.allHeaderFields.compactMap { field in
             (field.key as? String).map { (name: $0, value: "\(field.value)") }
         }
-        input.yield(.head(status: response.statusCode, fields: fields))
+        waiting.withLock { $0.head = .head(status: response.statusCode, fields: fields) }
+        arrived.yield()
     }
 
     func receive(_ data: Data) {
-        let waiting = state.withLock { state in
-            state.waiting += data.count
-            return state.waiting
-        }
-        if waiting > Self.maxWaiting { return fail(URLError(.dataLengthExceedsMaximum)) }
-        input.yield(.body([UInt8](data)))
+        // Bytes still arrive until the task is cancelled.
+        if state.withLock({ $0.isOver }) { return }
+        do { try waiting.withLock { try $0.body.append(data) } } catch { return fail(error) }
+        arrived.yield()
     }
 
     /// - Parameters:
@@ -88,23 +113,43 @@ extension HTTPExchange {
     }
 
     func complete(_ error: (any Error)?) {
-        state.withLock { $0.isOver = true }
-        input.finish(throwing: error)
+        _ = end()
+        arrived.finish(throwing: error)
     }
 
     func fail(_ error: any Error) {
-        input.finish(throwing: error)
-        cancel()
+        arrived.finish(throwing: error)
+        if end() { HTTPExchanges.later { [task] in task.cancel() } }
     }
 }
 
 /// The delegate of a session, which passes events to the exchanges.
+///
+/// On Linux, URLSession adds an operation for every 16 KiB of a body to the delegate's queue, and
+/// does not wait until the delegate has taken them: whole files waited there in a busy process. So
+/// ``queue`` keeps no operations, but runs each immediately. The thread that runs them belongs to a
+/// queue that all sessions of the process share, so a callback that waits would stop them all.
 final class HTTPExchanges: NSObject, URLSessionDataDelegate {
     private let maxRedirects: Int
     /// The exchanges by the identifiers of their tasks.
     private let running = Mutex<[Int: HTTPExchange]>([:])
 
     init(maxRedirects: Int) { self.maxRedirects = maxRedirects }
+
+    /// The delegate's queue for a session; nil for the queue that the session creates.
+    static var queue: OperationQueue? {
+        #if canImport(FoundationNetworking)
+            ImmediateQueue()
+        #else
+            nil
+        #endif
+    }
+
+    private static let laterCalls = DispatchQueue(label: "tidemark.http")
+
+    /// Makes a call on another queue. Some functions of URLSession wait for the queue on which the
+    /// delegate is called.
+    static func later(_ call: @escaping @Sendable () -> Void) { laterCalls.async(execute: call) }
 
     var count: Int { running.withLock { $0.count } }
 
@@ -158,9 +203,16 @@ final class HTTPExchanges: NSObject, URLSessionDataDelegate {
         #if canImport(FoundationNetworking)
             // Linux asks after the whole answer of 401, and never completes without a password.
             exchange(of: task)?.complete(nil)
-            completionHandler(.cancelAuthenticationChallenge, nil)
+            Self.later { completionHandler(.cancelAuthenticationChallenge, nil) }
         #else
             completionHandler(.performDefaultHandling, nil)
         #endif
     }
 }
+
+#if canImport(FoundationNetworking)
+    /// A queue that runs each block immediately, on the thread that adds the block.
+    private final class ImmediateQueue: OperationQueue, @unchecked Sendable {
+        override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
+    }
+#endif

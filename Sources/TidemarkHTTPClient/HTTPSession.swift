@@ -11,13 +11,16 @@ import Foundation
 package final class HTTPSession: Sendable {
     private let session: URLSession
     private let exchanges: HTTPExchanges
+    private let waitingLimit: Int
 
     /// - Parameters:
     ///   - maxRedirects: The number of redirects that a request follows. A request that is
     ///     redirected more often fails. With 0, the redirect itself is the answer.
     ///   - silence: The longest time without a byte from the server, which includes the time to
     ///     connect. At least a second, and counted in whole seconds.
-    package init(maxRedirects: Int, silence: Duration) {
+    ///   - waitingLimit: The maximum size in bytes of the temporary file of a body that arrives
+    ///     faster than it is received. A body that needs more fails.
+    package init(maxRedirects: Int, silence: Duration, waitingLimit: Int = 256 << 20) {
         precondition(maxRedirects >= 0 && silence >= .seconds(1))
         let configuration = URLSessionConfiguration.ephemeral
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
@@ -28,29 +31,31 @@ package final class HTTPSession: Sendable {
         configuration.urlCredentialStorage = nil
         configuration.timeoutIntervalForRequest = Double(silence.components.seconds)
         exchanges = HTTPExchanges(maxRedirects: maxRedirects)
+        self.waitingLimit = waitingLimit
         session = URLSession(
-            configuration: configuration, delegate: exchanges, delegateQueue: nil)
+            configuration: configuration, delegate: exchanges, delegateQueue: HTTPExchanges.queue)
     }
 
     /// Sends a request. Calls `receive` with the head and then with each part of the body, one
-    /// after the other, and returns at the end of the body.
+    /// after the other, and returns at the end of the body. A part of the body is at most 128 KiB.
+    ///
+    /// While `receive` runs, the next 128 KiB wait in memory, and what arrives after them in a
+    /// temporary file without a name.
     ///
     /// - Throws: The error of `receive`, which ends the request; `CancellationError` immediately
-    ///   if the task is cancelled; a `URLError` if no complete answer arrived, or if more than
-    ///   16 MiB of the body wait for `receive`.
+    ///   if the task is cancelled; a `URLError` if no complete answer arrived, if the file exceeds
+    ///   its limit, or if the disk refuses it.
     package func send(
         _ request: HTTPRequest, _ receive: (HTTPPart) async throws -> Void
     ) async throws {
         // A task that was never started would not report its end.
         try Task.checkCancellation()
-        let exchange = HTTPExchange(session.dataTask(with: try request.message))
+        let exchange = HTTPExchange(
+            session.dataTask(with: try request.message), limit: waitingLimit)
         exchanges.add(exchange)
         defer { exchange.cancel() }
         exchange.start()
-        for try await part in exchange.parts {
-            exchange.took(part)
-            try await receive(part)
-        }
+        try await exchange.deliver(to: receive)
         // A cancelled task ends the sequence without an error.
         try Task.checkCancellation()
     }

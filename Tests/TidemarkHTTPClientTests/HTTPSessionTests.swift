@@ -182,8 +182,60 @@ import TidemarkResilience
         }
     }
 
+    @Test func `a caller that is slower than the network receives the whole body`() async throws {
+        let count = 64 << 20
+        let times = 3
+        try await RawServer.serve { _ in
+            [
+                .send("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n"),
+                .sendBytes(count: count),
+            ]
+        } _: { server, address in
+            for number in 1...times {
+                let received = Mutex(0)
+                try await patient.send(HTTPRequest("GET", address)) { part in
+                    guard case .body(let bytes) = part else { return }
+                    let start = received.withLock { $0 }
+                    let wanted = RawServer.bytes(start..<start + bytes.count)
+                    #expect(bytes == wanted, "wrong after \(start) bytes")
+                    #expect(bytes.count <= 128 << 10)
+                    received.withLock { $0 += bytes.count }
+                    // The server does not finish if the client does not read.
+                    try await until("all is sent") { server.sentBytes == number * count }
+                }
+                #expect(received.withLock { $0 } == count)
+            }
+            #expect(server.requests.map(\.number) == Array(1...times), "not on one connection")
+        }
+        #expect(patient.running == 0)
+    }
+
+    @Test func `other requests do not wait for a slow caller`() async throws {
+        let count = 4 << 20
+        try await RawServer.serve { request in
+            if request.path == "/short" { return RawServer.whole("200 OK", [], "here") }
+            return [
+                .send("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n"),
+                .sendBytes(count: count),
+            ]
+        } _: { server, address in
+            let received = Mutex(0)
+            try await patient.send(HTTPRequest("GET", address + "/long")) { part in
+                guard case .body(let bytes) = part else { return }
+                received.withLock { $0 += bytes.count }
+                for session in [patient, session] {
+                    let answer = try await session.answer(
+                        to: HTTPRequest("GET", address + "/short"), upTo: 4)
+                    #expect(answer.body == Array("here".utf8))
+                }
+            }
+            #expect(received.withLock { $0 } == count)
+        }
+    }
+
     @Test func `what a slow caller does not take is bounded`() async throws {
         let count = 24 << 20
+        let bounded = HTTPSession(maxRedirects: 0, silence: .seconds(60), waitingLimit: 8 << 20)
         try await RawServer.serve { _ in
             [
                 .send("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n"),
@@ -191,10 +243,10 @@ import TidemarkResilience
             ]
         } _: { _, address in
             await fails(.dataLengthExceedsMaximum) {
-                try await patient.send(HTTPRequest("GET", address)) { part in
+                try await bounded.send(HTTPRequest("GET", address)) { part in
                     guard case .body = part else { return }
                     // The connection may stay open: the server may have sent everything by then.
-                    try await until("the request is over") { patient.running == 0 }
+                    try await until("the request is over") { bounded.running == 0 }
                 }
             }
         }

@@ -17,12 +17,13 @@ final class RawServer: Sendable {
 
     enum Step {
         case send(String)
+        /// Sends the first of ``RawServer/bytes(_:)``.
         case sendBytes(count: Int)
         case close
     }
 
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    private let state = Mutex((requests: [Request](), closed: 0))
+    private let state = Mutex((requests: [Request](), closed: 0, sent: 0))
     private let channel = Mutex<(any Channel)?>(nil)
     private let answer: @Sendable (Request) -> [Step]
 
@@ -31,6 +32,8 @@ final class RawServer: Sendable {
     var requests: [Request] { state.withLock { $0.requests } }
     /// The number of connections that have ended.
     var closedConnections: Int { state.withLock { $0.closed } }
+    /// The number of bytes of ``Step/sendBytes(count:)`` that the system has accepted.
+    var sentBytes: Int { state.withLock { $0.sent } }
 
     /// Serves while `body` runs, which gets the server's address without a slash at its end.
     static func serve(
@@ -69,6 +72,20 @@ final class RawServer: Sendable {
         return [.send(lines.joined(separator: "\r\n") + "\r\n\r\n" + body)]
     }
 
+    private static let block = 1 << 20
+
+    /// Returns a part of the bytes of ``Step/sendBytes(count:)``: each MiB has its own number.
+    static func bytes(_ range: Range<Int>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var start = range.lowerBound
+        while start < range.upperBound {
+            let end = min(range.upperBound, (start / block + 1) * block)
+            bytes += [UInt8](repeating: UInt8(start / block % 251), count: end - start)
+            start = end
+        }
+        return bytes
+    }
+
     private final class Handler: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
@@ -97,8 +114,14 @@ final class RawServer: Sendable {
             case .send(let text):
                 context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
             case .sendBytes(let count):
-                let bytes = ByteBuffer(repeating: 120, count: count)
-                context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
+                for start in stride(from: 0, to: count, by: RawServer.block) {
+                    let bytes = RawServer.bytes(start..<min(count, start + RawServer.block))
+                    let sent = context.eventLoop.makePromise(of: Void.self)
+                    sent.futureResult.whenSuccess { [server] in
+                        server.state.withLock { $0.sent += bytes.count }
+                    }
+                    context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: sent)
+                }
             case .close: context.close(promise: nil)
             }
         }
