@@ -85,16 +85,18 @@ public struct HealthIntake: Sendable {
         return report
     }
 
-    /// Reads the next pages each time the source has new samples, until the task is cancelled.
+    /// Reads the next pages each time the source has new samples, until the task is cancelled. The
+    /// source learns that the app is done after the samples are stored, never before.
     ///
     /// - Throws: ``HealthIntakeError``: call this function again later. Samples that arrive in the
-    ///   meantime are not lost.
+    ///   meantime are not lost, and HealthKit announces them again.
     public func follow() async throws {
         let updates = source.updates()
         // Stores the samples that were recorded before the source's updates began.
         try await catchUp()
-        for await kind in updates where kinds.contains(kind) {
-            _ = try await catchUp(kind)
+        for await update in updates {
+            if kinds.contains(update.kind) { _ = try await catchUp(update.kind) }
+            update.stored()
         }
     }
 

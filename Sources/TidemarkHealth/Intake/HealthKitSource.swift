@@ -88,22 +88,21 @@
             return try answer.get()
         }
 
-        public func updates() -> AsyncStream<HealthKind> {
-            // A single pending update of each kind is enough.
-            let most = HealthKind.allCases.count
-            return AsyncStream(bufferingPolicy: .bufferingNewest(most)) { input in
-                let queries = HealthKind.allCases.map { kind in
-                    HKObserverQuery(sampleType: Self.type(of: kind), predicate: nil) {
-                        _, isDone, error in
-                        if error == nil { input.yield(kind) }
-                        isDone()
-                    }
-                }
-                for query in queries { store.execute(query) }
-                input.onTermination = { [store] _ in
-                    for query in queries { store.stop(query) }
+        /// Each update's ``HealthUpdate/stored()`` calls HealthKit's completion: only then may the
+        /// system suspend an app that it woke in the background.
+        public func updates() -> AsyncStream<HealthUpdate> {
+            let updates = HealthUpdates()
+            let queries = HealthKind.allCases.map { kind in
+                HKObserverQuery(sampleType: Self.type(of: kind), predicate: nil) {
+                    [weak updates] _, isDone, error in
+                    // There is nothing to store.
+                    if error != nil { return isDone() }
+                    updates?.add(kind, whenStored: isDone)
                 }
             }
+            updates.whenReleased { [store] in for query in queries { store.stop(query) } }
+            for query in queries { store.execute(query) }
+            return updates.stream
         }
     }
 

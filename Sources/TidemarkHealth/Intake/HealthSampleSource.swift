@@ -27,8 +27,9 @@ public protocol HealthSampleSource: Sendable {
         _ kind: HealthKind, in range: Range<Date>, limit: Int
     ) async throws(HealthSourceError) -> [HealthSample]
 
-    /// Returns the kinds with new samples, from now on, until the stream is dropped.
-    func updates() -> AsyncStream<HealthKind>
+    /// Returns the announcements of new samples, from now on, until the stream is dropped. Its
+    /// reader calls ``HealthUpdate/stored()`` for each, after the samples are stored.
+    func updates() -> AsyncStream<HealthUpdate>
 }
 
 /// The position of a source's next page, as the source's own bytes.

@@ -20,13 +20,25 @@ public final class ScriptedHealthSource: HealthSampleSource {
         var log: [Entry] = []
         var failures: [HealthSourceError] = []
         var pages = 0
-        var listeners: [Int: AsyncStream<HealthKind>.Continuation] = [:]
+        var listeners: [Int: Listener] = [:]
         var lastListener = 0
+        var announced = 0
+        var stored = 0
+    }
+
+    private struct Listener {
+        weak var updates: HealthUpdates?
     }
 
     private let state = Mutex(State())
 
     public init() {}
+
+    /// The number of announcements to listeners, and of those whose samples the listener has
+    /// reported as stored. An app that the system woke must report all.
+    public var announcements: (made: Int, stored: Int) {
+        state.withLock { ($0.announced, $0.stored) }
+    }
 
     /// The number of requests for a page.
     public var pages: Int { state.withLock { $0.pages } }
@@ -51,12 +63,17 @@ public final class ScriptedHealthSource: HealthSampleSource {
     }
 
     private func append(_ entries: [Entry]) {
+        let kinds = Set(entries.map(\.kind))
         let listeners = state.withLock { state in
             state.log += entries
-            return Array(state.listeners.values)
+            let listeners = state.listeners.values.compactMap(\.updates)
+            state.announced += kinds.count * listeners.count
+            return listeners
         }
-        for kind in Set(entries.map(\.kind)) {
-            for listener in listeners { listener.yield(kind) }
+        for kind in kinds {
+            for listener in listeners {
+                listener.add(kind) { [weak self] in self?.state.withLock { $0.stored += 1 } }
+            }
         }
     }
 
@@ -105,19 +122,17 @@ public final class ScriptedHealthSource: HealthSampleSource {
         return Array(found.sorted { $0.start > $1.start }.prefix(limit))
     }
 
-    public func updates() -> AsyncStream<HealthKind> {
-        // A single waiting update of each kind would be enough; a few more are cheap.
-        let (stream, input) = AsyncStream.makeStream(
-            of: HealthKind.self, bufferingPolicy: .bufferingNewest(256))
+    public func updates() -> AsyncStream<HealthUpdate> {
+        let updates = HealthUpdates()
         let number = state.withLock { state in
             state.lastListener += 1
-            state.listeners[state.lastListener] = input
+            state.listeners[state.lastListener] = Listener(updates: updates)
             return state.lastListener
         }
-        input.onTermination = { [weak self] _ in
+        updates.whenReleased { [weak self] in
             _ = self?.state.withLock { $0.listeners.removeValue(forKey: number) }
         }
-        return stream
+        return updates.stream
     }
 
     private func failIfTold() throws(HealthSourceError) {

@@ -1,5 +1,7 @@
 import Foundation
+import Synchronization
 import Testing
+import TestSupport
 
 @testable import TidemarkHealth
 
@@ -96,6 +98,64 @@ import Testing
         following.cancel()
         _ = await following.result
     }
+
+    /// The system may suspend the app as soon as it hears that the app is done.
+    @Test func `tells its source after the samples are stored, never before`() async throws {
+        let scratch = try Scratch()
+        let source = ScriptedHealthSource()
+        let store = try scratch.store()
+        let intake = HealthIntake(from: source, into: store, kinds: [.steps])
+        let toldAtChange = Mutex<[Int]>([])
+        let observation = store.observe { _ in
+            toldAtChange.withLock { $0.append(source.announcements.stored) }
+        }
+        defer { withExtendedLifetime(observation) {} }
+        let following = Task { try await intake.follow() }
+        try await until("it follows") { source.pages == 1 }
+        source.record([MadeSamples.steps(7, at: 30)])
+        try await until("the source hears of it") { source.announcements.stored == 1 }
+        #expect(toldAtChange.withLock(\.self) == [0])
+        #expect(try Self.hours(store)[.steps]?.first?.sum == 7)
+        // There is nothing to store of a kind that the app does not read.
+        source.record([
+            HealthSample(
+                id: UUID(), kind: .heartRate, value: .quantity(60, unit: "count/min"),
+                start: MadeSamples.midnight, end: MadeSamples.midnight,
+                source: MadeSamples.watch, timeZone: MadeSamples.berlin)
+        ])
+        try await until("the source hears of it") { source.announcements.stored == 2 }
+        source.fail(.locked)
+        source.record([MadeSamples.steps(5, at: 45)])
+        await #expect(throws: HealthIntakeError.source(.locked)) { try await following.value }
+        #expect(source.announcements == (3, 2), "the last samples are not stored")
+    }
+
+    @Test func `waits for one update of each kind, and completes all of their announcements`()
+        async throws
+    {
+        let updates = HealthUpdates()
+        let done = Mutex<[String]>([])
+        for (kind, name) in [(HealthKind.steps, "a"), (.mood, "b"), (.steps, "c")] {
+            updates.add(kind) { done.withLock { $0.append(name) } }
+        }
+        var reader = updates.stream.makeAsyncIterator()
+        let first = try #require(await reader.next())
+        #expect(first.kind == .steps && done.withLock(\.isEmpty))
+        // An announcement during the reading is an update of its own.
+        updates.add(.steps) { done.withLock { $0.append("d") } }
+        first.stored()
+        #expect(done.withLock(\.self) == ["a", "c"])
+        #expect(await reader.next()?.kind == .mood)
+        let last = try #require(await reader.next())
+        last.stored()
+        #expect(last.kind == .steps && done.withLock(\.self) == ["a", "c", "d"])
+        let waiting = Task { [updates] in
+            for await update in updates.stream { return update.kind as HealthKind? }
+            return nil
+        }
+        waiting.cancel()
+        #expect(await waiting.value == nil)
+    }
 }
 
 /// Gives the first pages of another source, and then fails.
@@ -119,7 +179,7 @@ private final class Breaking: HealthSampleSource {
         _ kind: HealthKind, in range: Range<Date>, limit: Int
     ) async throws(HealthSourceError) -> [HealthSample] { [] }
 
-    func updates() -> AsyncStream<HealthKind> { source.updates() }
+    func updates() -> AsyncStream<HealthUpdate> { source.updates() }
 }
 
 /// Reports further pages, but gives no samples.
@@ -134,5 +194,5 @@ private struct Stuck: HealthSampleSource {
         _ kind: HealthKind, in range: Range<Date>, limit: Int
     ) async throws(HealthSourceError) -> [HealthSample] { [] }
 
-    func updates() -> AsyncStream<HealthKind> { AsyncStream { $0.finish() } }
+    func updates() -> AsyncStream<HealthUpdate> { AsyncStream { $0.finish() } }
 }

@@ -92,12 +92,15 @@ import Testing
 
     @Test func `tells what is new, and stops with its reader`() async {
         let reading = Task {
-            for await kind in source.updates() { return kind as HealthKind? }
+            for await update in source.updates() { return update as HealthUpdate? }
             return nil
         }
         while store.stubObservers < HealthKind.allCases.count { await Task.yield() }
         store.stubSave(steps(1, 0))
-        #expect(await reading.value == .steps)
+        let update = await reading.value
+        #expect(update?.kind == .steps)
+        #expect(store.stubAcknowledged == 0, "nothing is stored yet")
+        update?.stored()
         #expect(store.stubAcknowledged == 1)
         while store.stubObservers > 0 { await Task.yield() }
     }

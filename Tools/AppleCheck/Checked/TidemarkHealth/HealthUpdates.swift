@@ -1,0 +1,1 @@
+../../../../Sources/TidemarkHealth/Intake/HealthUpdates.swift
