@@ -62,8 +62,8 @@ let table = """
         NIOWebSocket SwiftASN1 X509
     TidemarkExport: TidemarkSystem TidemarkModel TidemarkREST
     TidemarkConsole: TidemarkModel TidemarkRules TidemarkServer TidemarkHTTP
-    TidemarkAudit: TidemarkModel TidemarkResilience AsyncHTTPClient CoreMetrics Logging NIOCore
-        NIOHTTP1 ServiceLifecycle
+    TidemarkAudit: TidemarkModel TidemarkResilience TidemarkWire AsyncHTTPClient CoreMetrics Logging
+        NIOCore NIOHTTP1 ServiceLifecycle
     TidemarkGoogleAuth: TidemarkResilience AsyncHTTPClient CryptoExtras NIOCore NIOHTTP1
     TidemarkTestKit: TidemarkModel TidemarkStore
     TidemarkTesting: +Tidemark TidemarkRules TidemarkServer TidemarkHTTP/Server TidemarkTestKit

@@ -114,8 +114,8 @@ enum ImportRules {
             "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkHTTP",
         ],
         "TidemarkAudit": [
-            "TidemarkModel", "TidemarkResilience", "Logging", "CoreMetrics", "AsyncHTTPClient",
-            "NIOCore", "NIOHTTP1", "ServiceLifecycle",
+            "TidemarkModel", "TidemarkResilience", "TidemarkWire", "Logging", "CoreMetrics",
+            "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "ServiceLifecycle",
         ],
         "Tidemark": [
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
