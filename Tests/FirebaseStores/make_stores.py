@@ -5,7 +5,7 @@
 
 Keys, messages and the order of bytes are written here from the facts of the format, apart from the reader.
 `expected.json` says what is in each store: the batches that wait, the marks of all that were ever written,
-and whether a file was cut off.
+and whether a file was cut off. `cache.json` has the documents of `cache`, each with the round that wrote it last.
 """
 
 import hashlib
@@ -373,8 +373,38 @@ def snappy():
     store.finish(error="unknownForm")
 
 
+def cache():
+    """Documents and a target: written, changed and deleted again and again, in tables on levels and a log."""
+    store = Store("cache")
+    rows = {}
+    for round in range(5):
+        for index in range(round * 7, 400, 2 + round):
+            path = f"rooms/r{index:05}" if index % 3 else f"rooms/r{index:05}/lines/l{round}"
+            key = path_key("remote_document", path) + number(END)
+            target = path_key("target_document", path, number(12) + number(70)) + number(END)
+            with store.db.write_batch() as together:
+                if index % (5 + round) == 0:
+                    together.delete(key)
+                    together.delete(target)
+                    rows.pop(path, None)
+                else:
+                    text = hashlib.md5(b"%d" % index).hexdigest() * (1 + index % 40)
+                    together.put(key, field(2, document(path, {"round": round, "text": text})))
+                    together.put(target, b"")
+                    rows[path] = round
+        store.open()
+        if round in (1, 3):
+            store.db.compact_range()
+    store.add("ann", 1, line(1))
+    print(store.db.get_property(b"leveldb.stats").decode())
+    store.finish()
+    # The tests of the writes do not read this store.
+    del EXPECTED["cache"]
+    (HERE / "cache.json").write_text(json.dumps(rows, indent=0, sort_keys=True) + "\n")
+
+
 if __name__ == "__main__":
-    for make in (log_only, kinds, tables, users, nothing, large, torn, old, unknown, snappy):
+    for make in (log_only, kinds, tables, users, nothing, large, torn, old, unknown, snappy, cache):
         make()
     file = HERE / "expected.json"
     file.write_text(json.dumps(EXPECTED, indent=1, ensure_ascii=False, sort_keys=True) + "\n")

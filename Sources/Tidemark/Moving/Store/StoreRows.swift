@@ -12,7 +12,7 @@ struct StoreRows {
         var value: [UInt8]?
     }
 
-    private let prefixes: [[UInt8]]
+    let prefixes: [[UInt8]]
     private var entries: [[UInt8]: Entry] = [:]
     private var bytes = 0
 

@@ -25,14 +25,13 @@ struct StoreFolder {
             }
         }
         for name in try logs(of: manifest) {
-            guard let file = try StoreFile(url, name) else { throw missing(name) }
-            if try StoreLog(file).read(into: &rows) { hasTornEnd = true }
+            if try StoreLog(try file(name)).read(into: &rows) { hasTornEnd = true }
         }
         return (rows, hasTornEnd)
     }
 
     /// Returns the manifest that `CURRENT` names.
-    private func manifest() throws(FirebaseStoreError) -> StoreManifest {
+    func manifest() throws(FirebaseStoreError) -> StoreManifest {
         guard let current = try StoreFile(url, "CURRENT") else {
             throw .notAStore(folder: url.path)
         }
@@ -45,8 +44,26 @@ struct StoreFolder {
         return try StoreManifest(file)
     }
 
+    /// Opens a file that must be there.
+    func file(_ name: String) throws(FirebaseStoreError) -> StoreFile {
+        guard let file = try StoreFile(url, name) else { throw missing(name) }
+        return file
+    }
+
+    /// Returns a text that is equal as long as no table or log is added, removed or extended.
+    func digest(of manifest: StoreManifest) throws(FirebaseStoreError) -> String {
+        var text = "\(url.deletingLastPathComponent().lastPathComponent) \(manifest.logNumber)"
+        for table in manifest.tables { text += " \(table.number):\(table.size)" }
+        for name in (try? logs(of: manifest)) ?? [] {
+            text += " \(name):\(try StoreFile(url, name)?.size ?? 0)"
+        }
+        return MD5.digest(Array(text.utf8)).map { byte in
+            String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+        }.joined()
+    }
+
     /// Tables end with `.ldb`, and those of old versions with `.sst`.
-    private func file(of table: StoreManifest.Table) throws(FirebaseStoreError) -> StoreFile {
+    func file(of table: StoreManifest.Table) throws(FirebaseStoreError) -> StoreFile {
         let name = Self.name(table.number, "ldb")
         var found = try StoreFile(url, name)
         if found == nil { found = try StoreFile(url, Self.name(table.number, "sst")) }
@@ -59,7 +76,7 @@ struct StoreFolder {
 
     /// Returns the logs whose entries are not in the tables yet, oldest first. Throws if a log that
     /// the manifest names is missing, so a manifest that has lost its last edits is detected.
-    private func logs(of manifest: StoreManifest) throws(FirebaseStoreError) -> [String] {
+    func logs(of manifest: StoreManifest) throws(FirebaseStoreError) -> [String] {
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: url.path) } catch {
             throw .unreadable(file: url.lastPathComponent, reason: error.localizedDescription)

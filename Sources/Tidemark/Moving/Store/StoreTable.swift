@@ -21,12 +21,25 @@ struct StoreTable {
         }
     }
 
+    /// An entry of a block.
+    struct Entry {
+        var key: [UInt8]
+        /// LevelDB's sequence number.
+        var number: UInt64
+        /// The value; nil for a deletion.
+        var value: [UInt8]?
+    }
+
     private let file: StoreFile
+    /// The places of the blocks, in the order of their keys.
+    private var places: [Place] = []
+    /// For each block, a key that is at least its last key, and below the first key of the next
+    /// block.
+    private(set) var lastKeys: [[UInt8]] = []
 
-    init(_ file: StoreFile) { self.file = file }
-
-    /// Passes the entries with wanted keys to `rows`.
-    func read(into rows: inout StoreRows) throws(FirebaseStoreError) {
+    /// Reads the index.
+    init(_ file: StoreFile) throws(FirebaseStoreError) {
+        self.file = file
         guard file.size >= Self.footerSize else { throw file.corrupted("it has no end.") }
         let footer = try file.bytes(at: file.size - Self.footerSize, count: Self.footerSize)
         guard footer.suffix(Self.magic.count).elementsEqual(Self.magic) else {
@@ -37,30 +50,52 @@ struct StoreTable {
             _ = try Place(&reader)
             return try Place(&reader)
         }
-        var before: [UInt8]?
         for entry in try StoreBlock(try block(at: index), of: file).entries {
-            // The index key is at least the last key of its block, and below the first key of the
-            // next block.
-            let last = try internalKey(entry.key).user
-            let isWanted = rows.mayBe(from: before, through: last)
-            before = last
-            if !isWanted { continue }
-            let place = try file.parse(entry.value, or: file.corrupted("its index cannot be read."))
-            {
-                reader throws(CodecError) in try Place(&reader)
-            }
-            try readBlock(at: place, into: &rows)
+            lastKeys.append(try internalKey(entry.key).user)
+            places.append(
+                try file.parse(entry.value, or: file.corrupted("its index cannot be read.")) {
+                    reader throws(CodecError) in try Place(&reader)
+                })
         }
     }
 
-    private func readBlock(
-        at place: Place, into rows: inout StoreRows
-    ) throws(FirebaseStoreError) {
-        for entry in try StoreBlock(try block(at: place), of: file).entries {
+    /// Passes the entries with wanted keys to `rows`.
+    func read(into rows: inout StoreRows) throws(FirebaseStoreError) {
+        var before: [UInt8]?
+        for (index, last) in lastKeys.enumerated() {
+            if rows.mayBe(from: before, through: last) {
+                for entry in try entries(ofBlock: index) {
+                    try rows.take(entry.key, entry.number, entry.value, of: file)
+                }
+            }
+            before = last
+        }
+    }
+
+    /// Returns the number of the first block that can contain `key` or later keys.
+    func block(from key: [UInt8]) -> Int {
+        var (low, high) = (0, lastKeys.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if Comparison.bytes(lastKeys[middle], key) == .ascending {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low
+    }
+
+    func entries(ofBlock index: Int) throws(FirebaseStoreError) -> [Entry] {
+        var entries: [Entry] = []
+        let found = try StoreBlock(try block(at: places[index]), of: file).entries
+        entries.reserveCapacity(found.count)
+        for entry in found {
             let key = try internalKey(entry.key)
             let value = key.isDeletion ? nil : entry.value
-            try rows.take(key.user, key.number, value, of: file)
+            entries.append(Entry(key: key.user, number: key.number, value: value))
         }
+        return entries
     }
 
     /// Returns the bytes of a block after a check of its checksum.
