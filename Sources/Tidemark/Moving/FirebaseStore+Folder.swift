@@ -16,8 +16,16 @@ extension FirebaseStore {
     public static func folder(
         projectID: String, databaseID: String = "(default)", app: String = defaultApp
     ) -> URL? {
+        folder(in: roots, projectID, databaseID, app)
+    }
+
+    static func folder(
+        in roots: [URL], _ projectID: String, _ databaseID: String, _ app: String
+    ) -> URL? {
         roots.lazy.map { folder(in: $0, projectID, databaseID, app) }.first { folder in
-            FileManager.default.fileExists(atPath: folder.appendingPathComponent("CURRENT").path)
+            Removal(of: folder).removeRest()
+            return FileManager.default.fileExists(
+                atPath: folder.appendingPathComponent("CURRENT").path)
         }
     }
 
