@@ -1,6 +1,7 @@
 import Dispatch
 public import Foundation
 import TidemarkStore
+import TidemarkWire
 
 // MARK: Transactions
 
@@ -186,6 +187,8 @@ extension Firestore {
     public func getQuery(named name: String) async throws(FirestoreError) -> Query? {
         let source: [UInt8]? = try await answer { engine.namedQuery(name, completion: $0) }
         guard let source else { return nil }
+        // A query that was taken over from FirebaseFirestore is stored as its message.
+        if let stored = try? StoredNamedQuery(source) { return Query(self, stored.query) }
         do {
             let element = try JSONValueDecoder().decode(BundleElementJSON.self, from: source)
             guard let named = element.namedQuery else { return nil }
@@ -253,9 +256,51 @@ extension Firestore {
     }
 }
 
-// MARK: Writes that FirebaseFirestore has not sent
+// MARK: What FirebaseFirestore has left on the device
 
 extension Firestore {
+    /// Takes over what FirebaseFirestore has left on this device: the writes that it has not sent,
+    /// its documents, and the results of its queries with the times as of which they are complete.
+    /// Costs no reads.
+    ///
+    /// Call it at each start after the app knows the signed-in user, before the first listener,
+    /// until the folder is removed. It returns when the writes are queued and the results of the
+    /// first screen are in this client's cache, so that the first screen shows its content without
+    /// a network. Everything else follows in parts while the app runs. A kill between two parts
+    /// loses nothing, and the next call goes on behind the last part. Nothing in the folder is
+    /// changed; ``FirebaseStore/remove(_:)`` removes it.
+    ///
+    /// A query's result is taken only with every row, and with documents at least as new as the
+    /// result. The next listen to such a query receives what changed since, and is billed for the
+    /// changes for 30 minutes after FirebaseFirestore's last contact, and for the whole result
+    /// later.
+    ///
+    /// - Parameters:
+    ///   - folder: A folder from ``FirebaseStore/folder(projectID:databaseID:app:)``.
+    ///   - user: The signed-in user: the id by Firebase Authentication, which must be this client's
+    ///     user (``changeUser(to:erasingPrevious:)``); nil for none.
+    ///   - documents: The documents that are taken. FirebaseFirestore's cache does not say whose
+    ///     they are.
+    ///   - first: The queries of the first screen. The 20 queries that were used last follow them.
+    ///     Results of more than 500 rows are taken with everything else.
+    /// - Returns: The take-over, with its progress and its outcome. A store that cannot be taken is
+    ///   an outcome and no error.
+    /// - Throws: ``FirestoreError``, as ``sendWrites(of:user:)`` does.
+    @discardableResult
+    public func takeOver(
+        _ folder: URL, user: String?, documents: CacheTakeOver.Documents = .ofOnlyUser,
+        first: [Query] = []
+    ) async throws(FirestoreError) -> CacheTakeOver {
+        var values: [QueryValue] = []
+        for query in first { values.append(try query.runnable()) }
+        let queries = values
+        let takeOver = CacheTakeOver { [self] board async throws(FirestoreError) in
+            try await TakeOverRun(self, folder, user, documents, queries, board).run()
+        }
+        try await takeOver.awaitFirstScreen()
+        return takeOver
+    }
+
     /// Queues the writes that FirebaseFirestore accepted and did not send: each batch once, in the
     /// order of creation, after the writes that wait already. Costs no reads.
     ///

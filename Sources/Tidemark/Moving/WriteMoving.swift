@@ -57,7 +57,7 @@ struct WriteMoving {
 
     /// - Throws: `failedPrecondition` for a cache in memory: a kill would lose the writes, and the
     ///   note.
-    private func list() throws(FirestoreError) -> MovedList {
+    func list() throws(FirestoreError) -> MovedList {
         let client = firestore.started
         if let fault = client.fault { throw fault }
         guard let cache = client.settings.cacheFile(of: firestore.databaseID) else {

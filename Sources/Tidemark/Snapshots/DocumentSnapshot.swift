@@ -70,7 +70,10 @@ public class DocumentSnapshot: @unchecked Sendable {
     public var exists: Bool { document != nil }
     public var documentID: String { documentPath.id }
     /// The time of creation; nil if the document does not exist, or exists only on this device.
-    public var createTime: Timestamp? { document?.createTime }
+    public var createTime: Timestamp? {
+        // A document that was taken over from FirebaseFirestore has no stored time.
+        document.flatMap { $0.createTime == .epoch ? nil : $0.createTime }
+    }
     /// The time of the last change; nil if the document does not exist.
     public var updateTime: Timestamp? { document?.updateTime }
 

@@ -117,6 +117,15 @@ extension EngineCore {
         }
     }
 
+    /// Shows documents that a take-over has stored.
+    func refreshViews(_ changed: [LocalDocument]) { parts.views.refresh(changed) }
+
+    /// Returns true if the cache uses more than `percent` of its bound.
+    func isFull(_ percent: Int64) throws -> Bool {
+        guard let limit = context.configuration.cacheSizeBytes else { return false }
+        return try parts.storage.local.garbage.usedBytes() > limit / 100 * percent
+    }
+
     /// Loads a complete bundle.
     func load(_ bundle: DocumentBundle) -> Result<Bool, SyncError> {
         stored { local in

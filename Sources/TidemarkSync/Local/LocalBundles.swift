@@ -19,17 +19,20 @@ final class LocalBundles {
     private let remote: RemoteChanges
     private let queue: LocalQueue
     private let rows: TargetRows
+    private let takeOver: LocalTakeOver
     /// The bundles that are being loaded, by number.
     private var loads: [UInt64: LoadingTargets] = [:]
     private var nextLoad: UInt64 = 0
 
     init(
-        _ file: LocalFile, _ table: TargetTable, _ remote: RemoteChanges, _ queue: LocalQueue
+        _ file: LocalFile, _ table: TargetTable, _ remote: RemoteChanges, _ queue: LocalQueue,
+        _ takeOver: LocalTakeOver
     ) {
         self.file = file
         self.table = table
         self.remote = remote
         self.queue = queue
+        self.takeOver = takeOver
         rows = TargetRows(database: file.database)
     }
 
@@ -155,9 +158,10 @@ final class LocalBundles {
         }
     }
 
-    /// Returns a target whose rows must be removed, except those of a bundle that is being loaded.
+    /// Returns a target whose rows must be removed, except those of a bundle that is being loaded,
+    /// and of a cache that is being taken over.
     func condemned(_ transaction: StoreTransaction) throws -> SQLRow? {
-        let loading = Set(loads.values.flatMap(\.all).map(Int64.init))
+        let loading = Set((loads.values.flatMap(\.all) + takeOver.loading).map(Int64.init))
         return try transaction.rows(
             "SELECT target, sequence FROM syncCondemned LIMIT ?",
             [.integer(Int64(loading.count + 1))]

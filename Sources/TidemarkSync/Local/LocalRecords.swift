@@ -6,10 +6,12 @@ struct LocalRecords {
     let file: LocalFile
 
     func value(forKey key: String) throws -> [UInt8]? {
-        try file.read { transaction in
-            try transaction.rows("SELECT value FROM syncRecord WHERE key = ?", [.text(key)])
-                .first?.blob(0)
-        }
+        try file.read { try Self.value(forKey: key, $0) }
+    }
+
+    static func value(forKey key: String, _ transaction: StoreTransaction) throws -> [UInt8]? {
+        try transaction.rows("SELECT value FROM syncRecord WHERE key = ?", [.text(key)])
+            .first?.blob(0)
     }
 
     /// - Parameter kept: The query whose documents the record is about.

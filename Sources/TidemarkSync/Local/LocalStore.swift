@@ -10,6 +10,7 @@ final class LocalStore {
     let documents: LocalDocuments
     let targets: LocalTargets
     let remote: RemoteChanges
+    let takeOver: LocalTakeOver
     let bundles: LocalBundles
     let garbage: LocalGarbage
     let book = ReadBook()
@@ -26,7 +27,8 @@ final class LocalStore {
         documents = LocalDocuments(file, queue)
         targets = LocalTargets(file, table, documents)
         remote = RemoteChanges(file, table, queue)
-        bundles = LocalBundles(file, table, remote, queue)
+        takeOver = LocalTakeOver(file, table, queue)
+        bundles = LocalBundles(file, table, remote, queue, takeOver)
         garbage = LocalGarbage(file, table, targets, bundles)
         try file.store.read(label: StorageStep.open.rawValue) { transaction in
             try table.load(transaction)

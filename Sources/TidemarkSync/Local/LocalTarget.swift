@@ -20,7 +20,7 @@ struct QueryKey: Hashable, Sendable {
         }
     }
 
-    init(_ query: Query) { self.init(query.canonicalID(orders: query.normalizedOrders)) }
+    init(_ query: Query) { self.init(query.targetText) }
 
     /// Creates the key for the content of a bundle, as if it were a query's result. No query's form
     /// begins with a zero.

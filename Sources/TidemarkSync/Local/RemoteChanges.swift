@@ -246,6 +246,18 @@ final class RemoteChanges {
         return new
     }
 
+    /// Forgets from where a target's listen resumes. Its rows stay until the server reports others.
+    func forgetToken(of id: Int32) throws {
+        guard var target = targets[id] else { return }
+        target.resumeToken = []
+        target.snapshotVersion = .epoch
+        var update = targets.update(at: targets.lastVersion)
+        try file.write(.applyRemoteEvent) { transaction in
+            try targets.add(target, hasChanges: false, isLost: true, to: &update, transaction)
+        }
+        targets.adopt(update)
+    }
+
     /// Forgets documents that are not rows of a query, and notes that the server confirmed all
     /// others.
     ///

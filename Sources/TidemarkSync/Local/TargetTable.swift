@@ -52,6 +52,22 @@ final class TargetTable {
         return nextID
     }
 
+    /// Reserves ids that follow each other by two.
+    ///
+    /// - Returns: The first one.
+    func reserveIDs(_ count: Int) -> Int32 {
+        defer { nextID += 2 * Int32(count) }
+        return nextID
+    }
+
+    /// Reserves numbers of uses.
+    ///
+    /// - Returns: The first one.
+    func reserveUses(_ count: Int) -> Int64 {
+        defer { nextSequence += Int64(count) }
+        return nextSequence
+    }
+
     func makeTarget(_ key: QueryKey) -> LocalTarget {
         LocalTarget(id: nextID, key: key, sequence: nextSequence)
     }
@@ -278,6 +294,13 @@ final class TargetTable {
         }
         recent.setTarget(KeptTarget(target), target.key)
         released[target.id] = nil
+    }
+
+    /// Raises the version of the last consistent snapshot, unless it is newer already.
+    func raiseLastVersion(to version: Timestamp, _ transaction: StoreTransaction) throws {
+        if version <= lastVersion { return }
+        try saveLastVersion(version, transaction)
+        lastVersion = version
     }
 
     private func saveLastVersion(_ version: Timestamp, _ transaction: StoreTransaction) throws {

@@ -285,6 +285,16 @@ final class ListenConnection {
         return true
     }
 
+    /// Requests a target from nothing, after the server has refused to resume and removed it.
+    func beginAnew(_ id: Int32) {
+        guard let wireID = targets[id]?.wireID else { return }
+        record(billing.end(wireID))
+        targets[id]!.wireID = nil
+        targets[id]!.resumeToken = []
+        targets[id]!.readTime = nil
+        send(id)
+    }
+
     /// - Parameter purpose: The purpose of this one request.
     func send(_ id: Int32, purpose: ListenPurpose? = nil) {
         guard let target = targets[id], stream.isOpen, let call else { return }

@@ -178,9 +178,37 @@ final class RemoteListening {
     /// Handles the server's refusal of a target.
     func rejected(_ id: Int32, _ status: RPCStatus) {
         if let path = limbo.path(of: id) { return rejectedLimbo(id, path) }
+        if status.code == .invalidArgument, beginsAnew(id) { return }
         connection.forget(id)
         for listened in queries.of(target: id) { fail(listened, .server(status)) }
         close(id)
+        if status.code == .permissionDenied { forgetTaken(id) }
+    }
+
+    /// Asks for a target once more from nothing, if it was to be resumed: the server no longer
+    /// accepts the token or the time. Costs the whole result.
+    ///
+    /// - Returns: False if the target was not to be resumed, so the query itself is refused.
+    private func beginsAnew(_ id: Int32) -> Bool {
+        guard let refused = connection.target(id),
+            !refused.resumeToken.isEmpty || refused.readTime != nil
+        else { return false }
+        do { try storage.local.remote.forgetToken(of: id) } catch {
+            // The streams start again when the disk accepts writes, and the token is refused again.
+            context.engine.handle(.storageFailed)
+            return true
+        }
+        connection.beginAnew(id)
+        return true
+    }
+
+    /// Forgets a result that was taken over from another client's cache: it may be another user's.
+    private func forgetTaken(_ id: Int32) {
+        // If this fails, the documents stay until a listen reports about them.
+        guard let changed = try? storage.local.takeOver.refused(id), !changed.isEmpty else {
+            return
+        }
+        views.refresh(changed)
     }
 
     /// Hides a forbidden document without marking it as deleted, because the server did not say

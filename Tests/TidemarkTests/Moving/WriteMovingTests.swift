@@ -201,21 +201,22 @@ import TidemarkTesting
         try FileManager.default.copyItem(at: made.folder, to: copy)
         let firestore = try await phone("ann")
         let userID = "ann"
+        let rooms = firestore.collection("rooms")
         func tell(_ batch: FirebaseStore.Batch, _ reason: FirestoreError) {
             Issue.record("\(batch) \(reason)")
         }
-        func moveWrites(in folder: URL) async throws {
-            let store = try FirebaseStore(folder: folder)
-            let moved = try await firestore.sendWrites(of: store, user: userID)
-            for unsent in moved.unsent { tell(unsent.batch, unsent.reason) }
-            if try await firestore.writesLeft(in: store).isEmpty {
-                try FileManager.default.removeItem(at: folder)
-            }
+        func showFirstScreen() {}
+        func moveCache(from folder: URL) async throws {
+            let takeOver = try await firestore.takeOver(folder, user: userID, first: [rooms])
+            showFirstScreen()
+            let outcome = try await takeOver.outcome()
+            for unsent in outcome.writes.unsent { tell(unsent.batch, unsent.reason) }
+            if outcome.mayRemove { try FirebaseStore.remove(folder) }
         }
         if let folder = FirebaseStore.folder(projectID: "my-app") {
-            try await moveWrites(in: folder)
+            try await moveCache(from: folder)
         } else {
-            try await moveWrites(in: copy)
+            try await moveCache(from: copy)
         }
         #expect(!FileManager.default.fileExists(atPath: copy.path))
         try await firestore.waitForPendingWrites()
