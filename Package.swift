@@ -65,6 +65,7 @@ let table = """
     TidemarkAudit: TidemarkModel TidemarkResilience TidemarkWire AsyncHTTPClient CoreMetrics Logging
         NIOCore NIOHTTP1 ServiceLifecycle
     TidemarkGoogleAuth: TidemarkResilience AsyncHTTPClient CryptoExtras NIOCore NIOHTTP1
+    TidemarkMigration: TidemarkSystem TidemarkModel
     TidemarkTestKit: TidemarkModel TidemarkStore
     TidemarkTesting: +Tidemark TidemarkRules TidemarkServer TidemarkHTTP/Server TidemarkTestKit
     TidemarkSimulation!: +TidemarkTesting TidemarkApp
@@ -83,7 +84,7 @@ let table = """
         TidemarkHealth TidemarkHealthSync
     TidemarkShow: +TidemarkPhones +TidemarkConsole TidemarkWire Tidemark UnixSignals
     TidemarkCLI: +TidemarkDemo +TidemarkShow +TidemarkAudit TidemarkStore TidemarkREST
-        TidemarkExport TidemarkGoogleAuth
+        TidemarkExport TidemarkGoogleAuth TidemarkMigration
     tidemark-lint: TidemarkLint TidemarkRules TidemarkServer ArgumentParser/Lint
     Benchmarks: +TidemarkTesting +TidemarkApp CTidemarkSQLite TidemarkEncryption ArgumentParser
         AsyncHTTPClient Hummingbird HummingbirdCore Logging NIOHTTP1
@@ -103,6 +104,7 @@ let table = """
     TidemarkHTTPTests: +TidemarkHTTP TidemarkTesting
     TidemarkRESTTests: +TidemarkREST TidemarkServer
     TidemarkAuditTests: +TidemarkAudit +TidemarkTesting
+    TidemarkMigrationTests: +TidemarkMigration TidemarkServer
     TidemarkTests: +Tidemark +TidemarkTesting
     TidemarkWorldTests!: +TidemarkSimulation
     TidemarkHTTPClientTests: TidemarkHTTPClient TidemarkResilience NIOCore NIOPosix

@@ -14,6 +14,7 @@ struct TidemarkCommand: AsyncParsableCommand {
             ServeCommand.self, DemoCommand.self, GetCommand.self, SetCommand.self, PumpCommand.self,
             ChurnCommand.self, DownloadCommand.self, AuditCommand.self, DoctorCommand.self,
             ImportCommand.self, ExportCommand.self, HealthCommand.self, GenerateCommand.self,
-            IndexesCommand.self, RulesCommand.self, ShowCommand.self, PhoneCommand.self,
+            IndexesCommand.self, RulesCommand.self, MigrateCommand.self, ShowCommand.self,
+            PhoneCommand.self,
         ])
 }

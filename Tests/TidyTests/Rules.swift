@@ -125,6 +125,7 @@ enum ImportRules {
         "TidemarkGoogleAuth": [
             "TidemarkResilience", "CryptoExtras", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
         ],
+        "TidemarkMigration": ["TidemarkModel", "TidemarkSystem"],
         "TidemarkHTTPClient": [],
         "TidemarkApp": [
             "Tidemark", "TidemarkHTTPClient", "TidemarkResilience", "TidemarkSystem",
@@ -190,7 +191,7 @@ enum ImportRules {
             "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore", "TidemarkWire",
             "TidemarkServer", "TidemarkREST", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole",
             "Tidemark", "TidemarkExport", "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth",
-            "TidemarkDemo", "TidemarkPhones", "TidemarkSystem", "TidemarkWords", "TidemarkShow",
+            "TidemarkMigration", "TidemarkDemo", "TidemarkPhones", "TidemarkSystem", "TidemarkWords", "TidemarkShow",
             "ArgumentParser", "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient", "Logging",
             "NIOCore", "NIOHTTP1",
         ],

@@ -2,7 +2,6 @@ import ArgumentParser
 import AsyncHTTPClient
 import Foundation
 import TidemarkAudit
-import TidemarkGoogleAuth
 import TidemarkHTTP
 import TidemarkWire
 
@@ -16,9 +15,7 @@ struct AuditPlace: Sendable {
     /// Two services over TLS: Google's, or the replacements of a test.
     struct Services: Sendable {
         static let google = Services(
-            firestore: GRPCTransport.Endpoint(
-                host: "firestore.googleapis.com", port: 443, usesTLS: true),
-            accounts: AccountDirectory.cloud, client: nil)
+            firestore: FirestorePlace.google, accounts: AccountDirectory.cloud, client: nil)
 
         let firestore: GRPCTransport.Endpoint
         /// The address of the accounts, without a slash at its end.
@@ -39,14 +36,14 @@ struct AuditPlace: Sendable {
         let accountsHost = accountsHost ?? environment["FIREBASE_AUTH_EMULATOR_HOST"]
         switch (host, accountsHost) {
         case (let host?, let accountsHost?):
-            firestore = try Self.endpoint(host)
+            firestore = try FirestorePlace.endpoint(host)
             self.project = project ?? "demo"
             let shown = token ?? "owner"
             tokens = { _ in shown }
             accounts = AccountDirectory(project: self.project, host: accountsHost, token: shown)
         case (nil, nil):
             firestore = cloud.firestore
-            (tokens, self.project) = try await Self.credentials(
+            (tokens, self.project) = try await FirestorePlace.credentials(
                 project, environment: environment, token: token)
             accounts = AccountDirectory(
                 project: self.project, base: cloud.accounts, client: cloud.client, tokens: tokens)
@@ -55,28 +52,5 @@ struct AuditPlace: Sendable {
         case (_?, nil):
             throw ValidationError("No accounts server is named: use --accounts-host HOST:PORT.")
         }
-    }
-
-    private static func credentials(
-        _ project: String?, environment: [String: String], token: String?
-    ) async throws -> (AccountDirectory.Tokens, String) {
-        if let token {
-            guard let project else { throw ValidationError("No project is named: use --project.") }
-            return ({ _ in token }, project)
-        }
-        do throws(GoogleAuthError) {
-            let credentials = try await GoogleCredentials.found(in: environment)
-            let own: String
-            if let project { own = project } else { own = try await credentials.project() }
-            return ({ refused in try await credentials.token(replacing: refused) }, own)
-        } catch { throw ValidationError("\(error)") }
-    }
-
-    private static func endpoint(_ host: String) throws -> GRPCTransport.Endpoint {
-        let parts = host.split(separator: ":")
-        guard parts.count == 2, let port = Int(parts[1]), (1...65_535).contains(port) else {
-            throw ValidationError("--host must be HOST:PORT.")
-        }
-        return GRPCTransport.Endpoint(host: String(parts[0]), port: port, usesTLS: false)
     }
 }

@@ -1,0 +1,67 @@
+import ArgumentParser
+import Foundation
+import TidemarkGoogleAuth
+import TidemarkWire
+
+/// A Firestore and the tokens for it: Google's, or a local server.
+struct FirestorePlace: Sendable {
+    /// Returns a token. The parameter is a token that the server has refused, if any.
+    typealias Tokens = @Sendable (_ refused: String?) async throws -> String
+
+    static let google = GRPCTransport.Endpoint(
+        host: "firestore.googleapis.com", port: 443, usesTLS: true)
+
+    let endpoint: GRPCTransport.Endpoint
+    let project: String
+    let tokens: Tokens
+
+    /// Uses the option, then `FIRESTORE_EMULATOR_HOST`, and Google's service if neither names a
+    /// host.
+    ///
+    /// - Parameters:
+    ///   - host: HOST:PORT of a server without TLS.
+    ///   - project: The project; nil for that of the credentials, or `demo` on a local server.
+    ///   - environment: The environment variables.
+    ///   - token: A token that replaces that of the credentials.
+    ///   - cloud: The service that is used without a host.
+    /// - Throws: `ValidationError` with a sentence.
+    init(
+        host: String?, project: String?, environment: [String: String], token: String?,
+        cloud: GRPCTransport.Endpoint = FirestorePlace.google
+    ) async throws {
+        if let host = host ?? environment["FIRESTORE_EMULATOR_HOST"] {
+            endpoint = try Self.endpoint(host)
+            self.project = project ?? "demo"
+            let shown = token ?? "owner"
+            tokens = { _ in shown }
+        } else {
+            endpoint = cloud
+            (tokens, self.project) = try await Self.credentials(
+                project, environment: environment, token: token)
+        }
+    }
+
+    /// Returns the tokens of the service account that the environment names, and the project.
+    static func credentials(
+        _ project: String?, environment: [String: String], token: String?
+    ) async throws -> (Tokens, String) {
+        if let token {
+            guard let project else { throw ValidationError("No project is named: use --project.") }
+            return ({ _ in token }, project)
+        }
+        do throws(GoogleAuthError) {
+            let credentials = try await GoogleCredentials.found(in: environment)
+            let own: String
+            if let project { own = project } else { own = try await credentials.project() }
+            return ({ refused in try await credentials.token(replacing: refused) }, own)
+        } catch { throw ValidationError("\(error)") }
+    }
+
+    static func endpoint(_ host: String) throws -> GRPCTransport.Endpoint {
+        let parts = host.split(separator: ":")
+        guard parts.count == 2, let port = Int(parts[1]), (1...65_535).contains(port) else {
+            throw ValidationError("--host must be HOST:PORT.")
+        }
+        return GRPCTransport.Endpoint(host: String(parts[0]), port: port, usesTLS: false)
+    }
+}
