@@ -25,6 +25,8 @@ package enum FindingID: String, Codable, Sendable, CaseIterable {
     case retryWithoutBound = "retry-without-bound"
     case decodeOnMain = "decode-on-main"
     case secretInDocument = "secret-in-document"
+    case writeWithoutChangeTime = "write-without-change-time"
+    case deleteWithoutMark = "delete-without-mark"
     case ignoredWithoutReason = "ignored-without-reason"
 
     package var severity: Severity {
@@ -65,6 +67,8 @@ package enum FindingID: String, Codable, Sendable, CaseIterable {
         case .retryWithoutBound: "A retry without a bound"
         case .decodeOnMain: "Decoding on the main thread"
         case .secretInDocument: "A secret in a document"
+        case .writeWithoutChangeTime: "A write that a feed does not find"
+        case .deleteWithoutMark: "A delete that a feed does not find"
         case .ignoredWithoutReason: "A finding ignored without a reason"
         }
     }
