@@ -1,5 +1,6 @@
 public import Foundation
 public import Tidemark
+public import TidemarkApp
 
 /// An app on a phone: its screens, and the user's actions. Each example has two of these types: the
 /// old app and the app on Tidemark.
@@ -69,6 +70,39 @@ public struct PhoneSettings: Codable, Hashable, Sendable {
     public var pictures: String?
     /// True if the app diagnoses its connection. A demo launches it without, to measure the cost.
     public var diagnoses = true
+    /// The project's key and app at Google, for an app in production; nil for local servers.
+    public var production: Production?
+
+    /// The part of `GoogleService-Info.plist` that an app in production needs besides the project.
+    public struct Production: Codable, Hashable, Sendable {
+        public var apiKey: String
+        public var bundleID: String?
+    }
+
+    /// Makes the settings of an app in production: its services are Google's, over TLS.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder of this app alone.
+    ///   - info: The project's file: `try GoogleServiceInfo(of: .main)`.
+    ///   - user: The user of an app without its own accounts; an app with accounts ignores it.
+    ///   - pictures: The part of a picture's address before its name; nil if there are none.
+    public init(
+        folder: String, _ info: GoogleServiceInfo,
+        user: PhoneUser = PhoneUser(id: "", name: "", email: ""), pictures: String? = nil
+    ) {
+        self.init(
+            folder: folder, project: info.projectID, firestore: "firestore.googleapis.com:443",
+            accounts: "identitytoolkit.googleapis.com", user: user, label: "phone")
+        self.pictures = pictures
+        production = Production(
+            apiKey: info.apiKey, bundleID: info.bundleID ?? Bundle.main.bundleIdentifier)
+    }
+
+    /// The account server.
+    public var accountsEndpoint: AccountsEndpoint {
+        guard let production else { return .local(accounts) }
+        return .cloud(key: production.apiKey, bundleID: production.bundleID)
+    }
 
     public init(
         folder: String, project: String, firestore: String, accounts: String, user: PhoneUser,
@@ -88,7 +122,7 @@ public struct PhoneSettings: Codable, Hashable, Sendable {
     /// - Parameter user: The user whose cache is opened; nil before a user signs in.
     public func firestoreSettings(user: String? = nil) -> FirestoreSettings {
         FirestoreSettings(
-            host: firestore, isSSLEnabled: false, cache: .directory(folder + "/cache"),
+            host: firestore, isSSLEnabled: production != nil, cache: .directory(folder + "/cache"),
             user: user, label: label, token: token)
     }
 }

@@ -2,7 +2,7 @@ public import Tidemark
 public import TidemarkApp
 
 extension PhoneSettings {
-    /// Returns the settings of an app with accounts on this phone. The phone's buttons replace the
+    /// Returns the settings of an app with accounts. On a played phone, its buttons replace the
     /// system's signals.
     ///
     /// - Parameter feeds: Returns the feeds of a user; the user is nil before signing in.
@@ -10,9 +10,9 @@ extension PhoneSettings {
         feeds: @escaping @Sendable (Firestore, UserID?) throws -> [Feed]
     ) -> StackSettings {
         var settings = StackSettings(
-            folder: folder, projectID: project, accounts: .local(accounts),
+            folder: folder, projectID: project, accounts: accountsEndpoint,
             firestore: firestoreSettings(), feeds: feeds)
-        settings.signals = .none
+        if production == nil { settings.signals = .none }
         return settings
     }
 }

@@ -28,9 +28,21 @@ public struct ChatsApp {
     public nonisolated static func settings(
         folder: String, projectID: String, accounts: AccountsEndpoint
     ) -> StackSettings {
-        StackSettings(folder: folder, projectID: projectID, accounts: accounts) { firestore, user in
-            try user.map { [try Feed(ChatsApp(firestore, me: $0.text).chatList)] } ?? []
-        }
+        StackSettings(folder: folder, projectID: projectID, accounts: accounts, feeds: feeds)
+    }
+
+    /// Returns the settings for the project of `GoogleService-Info.plist`, with all services at
+    /// Google: `ChatsApp.settings(folder: folder, try GoogleServiceInfo(of: .main))`.
+    public nonisolated static func settings(
+        folder: String, _ info: GoogleServiceInfo
+    ) -> StackSettings {
+        StackSettings(folder: folder, info, feeds: feeds)
+    }
+
+    /// Returns the feed of the first screen.
+    private nonisolated static func feeds(_ firestore: Firestore, _ user: UserID?) throws -> [Feed]
+    {
+        try user.map { [try Feed(ChatsApp(firestore, me: $0.text).chatList)] } ?? []
     }
 
     nonisolated var user: DocumentReference { firestore.collection("users").document(me) }

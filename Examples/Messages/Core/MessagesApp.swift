@@ -25,6 +25,14 @@ public struct MessagesApp {
         StackSettings(folder: folder, projectID: projectID, accounts: accounts)
     }
 
+    /// Returns the settings for the project of `GoogleService-Info.plist`, with all services at
+    /// Google.
+    public nonisolated static func settings(
+        folder: String, _ info: GoogleServiceInfo
+    ) -> StackSettings {
+        StackSettings(folder: folder, info)
+    }
+
     /// Makes the app from a stack, after the user has signed in.
     public nonisolated init(_ stack: TidemarkStack, user: UserID) {
         self.init(stack.firestore, me: user.text)

@@ -189,8 +189,8 @@ public final class StampsAfter: PhoneApp {
         guard phone.settings.diagnoses, parts.count == 2, let port = Int(parts[1]) else { return }
         var doctor = Doctor(
             DiagnosisTarget(
-                host: String(parts[0]), port: port, usesTLS: false,
-                project: phone.settings.project))
+                host: String(parts[0]), port: port,
+                usesTLS: phone.settings.production != nil, project: phone.settings.project))
         doctor.label = phone.settings.label
         guard let report = try? await doctor.diagnose() else { return }
         shown.change { $0.connection = report.verdict.message }
