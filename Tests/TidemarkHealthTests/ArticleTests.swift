@@ -80,4 +80,19 @@ private func print(_ items: Any..., separator: String = " ", terminator: String 
         print(report.added, report.badRows)
         #expect(report.added == 1)
     }
+
+    @Test func `hours of the app's own store are brought along`() async throws {
+        struct Model {
+            let type = "steps"
+            let date = Date(timeIntervalSince1970: 1_778_392_800)
+            let quantity = 812.0
+        }
+        let store = try Scratch().store()
+        let models = [Model()]
+        let entries = models.map {
+            HourlyEntry(kind: $0.type, start: $0.date, value: $0.quantity)
+        }
+        let report = try await HourlyRows(into: store).run(entries)
+        #expect(report.added == 1)
+    }
 }

@@ -56,6 +56,14 @@ public struct HealthApp: Sendable {
         StackSettings(folder: folder, projectID: projectID, accounts: accounts)
     }
 
+    /// Returns the settings for the project of `GoogleService-Info.plist`, with all services at
+    /// Google.
+    public static func settings(
+        folder: String, _ info: GoogleServiceInfo
+    ) -> StackSettings {
+        StackSettings(folder: folder, info)
+    }
+
     /// Makes the app from a stack, after the user has signed in.
     public init(_ stack: TidemarkStack, source: any HealthSampleSource, user: UserID) throws {
         try self.init(

@@ -78,14 +78,26 @@ public struct HourlyRows: Sendable {
     @concurrent
     public func run(_ path: String) async throws(HealthExportError) -> Report {
         let file = try ReadOnlyFile(path)
-        let report = try store.write { db in try bring(file, into: db) }
+        return try stored { staging, reader in try Self.bring(file, into: &staging, reader) }
+    }
+
+    /// Stores the rows that `bring` adds, in one transaction.
+    func stored(
+        _ bring: (inout RowStaging, RowReader) throws -> Void
+    ) throws(HealthExportError) -> Report {
+        let report = try store.write { db in
+            var staging = try RowStaging(db)
+            try bring(&staging, reader)
+            return try staging.fold(priority)
+        }
         HealthMetrics.count(report)
         store.announce(report.change)
         return report
     }
 
-    private func bring(_ file: ReadOnlyFile, into db: HealthConnection) throws -> Report {
-        var staging = try RowStaging(db)
+    private static func bring(
+        _ file: ReadOnlyFile, into staging: inout RowStaging, _ reader: RowReader
+    ) throws {
         var lines = LineReader(file)
         var format: RowFormat?
         while let (number, text) = try lines.next() {
@@ -99,12 +111,11 @@ public struct HourlyRows: Sendable {
                     throw HealthExportError.notRows(file: file.name)
                 }
                 format = found
-                if found == .jsonLines { try staging.add(text, number, found, reader) }
+                if found == .jsonLines { try staging.add(found.fields(text), number, reader) }
                 continue
             }
-            try staging.add(text, number, known, reader)
+            try staging.add(known.fields(text), number, reader)
         }
         if format == nil { throw HealthExportError.notRows(file: file.name) }
-        return try staging.fold(priority)
     }
 }

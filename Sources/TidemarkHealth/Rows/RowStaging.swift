@@ -24,11 +24,9 @@ struct RowStaging {
             db, "INSERT OR IGNORE INTO temp.row VALUES (?, ?, ?, ?, ?, ?, ?)")
     }
 
-    mutating func add(
-        _ text: String, _ line: Int, _ format: RowFormat, _ reader: RowReader
-    ) throws {
+    mutating func add(_ fields: RowFields?, _ line: Int, _ reader: RowReader) throws {
         let row: HourlyRow
-        do throws(RowReader.Refusal) { row = try reader.row(format.fields(text)) } catch {
+        do throws(RowReader.Refusal) { row = try reader.row(fields) } catch {
             return refuse(line, error.reason, error.text)
         }
         let number = numbers[row.source] ?? sources.count
