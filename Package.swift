@@ -43,6 +43,7 @@ let table = """
     # Libraries
     TidemarkSystem: TidemarkModel: TidemarkResilience: TidemarkWords: TidemarkHTTPClient:
     TidemarkRules!: TidemarkModel
+    TidemarkReads: TidemarkModel
     TidemarkStore!: TidemarkSystem TidemarkModel CTidemarkSQLite
     TidemarkSync!: TidemarkModel TidemarkResilience TidemarkWords TidemarkStore
     TidemarkWire: TidemarkModel CTidemarkZlib GRPCCore GRPCNIOTransportHTTP2Posix NIOCore
@@ -83,8 +84,8 @@ let table = """
     TidemarkDemo: +TidemarkPhones +TidemarkTesting TidemarkSystem TidemarkResilience
         TidemarkHealth TidemarkHealthSync
     TidemarkShow: +TidemarkPhones +TidemarkConsole TidemarkWire Tidemark UnixSignals
-    TidemarkCLI: +TidemarkDemo +TidemarkShow +TidemarkAudit TidemarkStore TidemarkREST
-        TidemarkExport TidemarkGoogleAuth TidemarkMigration
+    TidemarkCLI: +TidemarkDemo +TidemarkShow +TidemarkAudit TidemarkReads TidemarkStore
+        TidemarkREST TidemarkExport TidemarkGoogleAuth TidemarkMigration
     tidemark-lint: TidemarkLint TidemarkRules TidemarkServer ArgumentParser/Lint
     Benchmarks: +TidemarkTesting +TidemarkApp CTidemarkSQLite TidemarkEncryption ArgumentParser
         AsyncHTTPClient Hummingbird HummingbirdCore Logging NIOHTTP1
@@ -94,6 +95,7 @@ let table = """
     ExampleTesting: +TidemarkTesting ExampleKit
     TidyTests:  TidemarkModelTests: TidemarkModel  TidemarkWordsTests: TidemarkWords
     TidemarkRulesTests!: +TidemarkRules
+    TidemarkReadsTests: TidemarkReads
     TidemarkResilienceTests: TidemarkResilience TidemarkTestKit NIOCore
     TidemarkStoreTests: +TidemarkStore TidemarkTestKit
     TidemarkSyncTests: +TidemarkSync +TidemarkSimulation

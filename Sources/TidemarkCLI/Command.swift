@@ -14,7 +14,8 @@ struct TidemarkCommand: AsyncParsableCommand {
             ServeCommand.self, DemoCommand.self, GetCommand.self, SetCommand.self, PumpCommand.self,
             ChurnCommand.self, DownloadCommand.self, AuditCommand.self, DoctorCommand.self,
             ImportCommand.self, ExportCommand.self, HealthCommand.self, GenerateCommand.self,
-            IndexesCommand.self, RulesCommand.self, MigrateCommand.self, ShowCommand.self,
+            IndexesCommand.self, RulesCommand.self, ReadsCommand.self, MigrateCommand.self,
+            ShowCommand.self,
             PhoneCommand.self,
         ])
 }

@@ -111,8 +111,23 @@ struct ServeCommand: AsyncParsableCommand {
         AccessOptions.takeOffCommandLine()
         ProcessMemory.settleHeap()
         webOptions.shortenPatience()
-        let shares = PortShares(descriptors: DescriptorLimit.raise())
         if untilInputEnds { EndOfInput.endsThisProcess() }
+        let prepared = try await prepare()
+        try await serve(prepared.process, thenExport: prepared.whole)
+        report(prepared.process.server.meter())
+        prepared.indexes.report(prepared.process.server)
+    }
+
+    /// A server whose ports are not open yet.
+    struct Prepared {
+        let process: ServingProcess
+        let whole: WholeExport
+        let indexes: IndexOptions
+    }
+
+    /// Opens the data, and reads all files that the options name.
+    func prepare() async throws -> Prepared {
+        let shares = PortShares(descriptors: DescriptorLimit.raise())
         let directory = memory ? nil : data ?? ".tidemark"
         let firebase = try firebaseFile()
         let indexOptions = try indexOptions.with(firebase)
@@ -151,16 +166,16 @@ struct ServeCommand: AsyncParsableCommand {
             faults: try faultOptions.rules(),
             network: try faultOptions.profile(),
             rules: ServingRules(watch: rules, settings: rulesSettings), shares: shares)
-        try await serve(process, thenExport: whole)
-        report(server.meter())
-        indexOptions.report(server)
+        return Prepared(process: process, whole: whole, indexes: indexOptions)
     }
 
     /// Serves, and exports at the end, after a signal or the failure of a port. If the ports were
     /// never ready, nothing was written, and an existing export stays.
     private func serve(_ process: ServingProcess, thenExport whole: WholeExport) async throws {
         let ready = ReadyMark()
-        let served = await Result { try await process.run { ready.raise() } }
+        let served = await Result {
+            try await process.run(until: .signal(ready: { ready.raise() }))
+        }
         // The server stops even if the export fails.
         var exported = Result<Void, any Error>.success(())
         if ready.isRaised {

@@ -34,10 +34,16 @@ struct ServingProcess {
     let rules: ServingRules
     let shares: PortShares
 
-    /// Serves until a signal arrives or a port fails.
-    ///
-    /// - Parameter ready: Called when all ports are open.
-    func run(ready: @escaping @Sendable () -> Void) async throws {
+    /// The event that ends a server.
+    enum End: Sendable {
+        /// SIGINT or SIGTERM. `ready` is called when all ports are open, and the port is printed.
+        case signal(ready: @Sendable () -> Void)
+        /// The end of work that begins when all ports are open.
+        case work(@Sendable (EmulatorHub.Ports) async throws -> Void)
+    }
+
+    /// Serves until `end`, or until a port fails.
+    func run(until end: End) async throws {
         let faulty = FaultyTransport(server)
         try faulty.order(faults)
         // The recording is in front of the faults, so it includes calls that a fault has refused.
@@ -83,16 +89,23 @@ struct ServingProcess {
                     ) { opened.yield(.accounts($0)) }
                 }
             }
-            group.addTask {
-                for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { return }
+            if case .signal = end {
+                group.addTask {
+                    for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { return }
+                }
             }
             if let watch = rules.watch { group.addTask { await watch.run() } }
             group.addTask {
-                try await announce(ports, gate: gate, hub: hub)
-                ready()
+                let ports = try await openedPorts(ports, gate: gate, hub: hub)
+                switch end {
+                case .signal(let ready):
+                    announce(ports)
+                    ready()
+                case .work(let work): try await work(ports)
+                }
             }
-            // The announcement ends early. Then the first other task that ends, ends all tasks.
-            try await group.next()
+            // An announcement ends early. Then the first other task that ends, ends all tasks.
+            if case .signal = end { try await group.next() }
             try await group.next()
             if let hubProject { EmulatorHub.removeLocator(of: hubProject) }
             await gate?.close()
@@ -110,9 +123,10 @@ struct ServingProcess {
 
     private enum Opened { case grpc(Int), control(Int), accounts(Int), requests(Int) }
 
-    private func announce(
+    /// Returns the ports when all are open, and writes them to the files that name them.
+    private func openedPorts(
         _ ports: AsyncStream<Opened>, gate: NetworkGate?, hub: EmulatorHub
-    ) async throws {
+    ) async throws -> EmulatorHub.Ports {
         var grpc: Int?
         var direct: Int?
         var control: Int?
@@ -140,19 +154,25 @@ struct ServingProcess {
                     "{\"firestore\": \(grpc), \"control\": \(control)\(past)\(third)\(feed)}\n"
                 try Data(text.utf8).write(to: URL(fileURLWithPath: portsFile), options: .atomic)
             }
-            hub.set(
-                EmulatorHub.Ports(
-                    hub: control, firestore: grpc, accounts: accountsPort, requests: requests))
+            let opened = EmulatorHub.Ports(
+                hub: control, firestore: grpc, accounts: accountsPort, requests: requests)
+            hub.set(opened)
             if let hubProject { try hub.writeLocator(of: hubProject) }
-            if let tls {
-                let text = "https://localhost:\(grpc) uses the certificate \(tls.certificatePath)\n"
-                FileHandle.standardError.write(Data(text.utf8))
-            }
-            if opensConsole { Self.openConsole(at: "http://\(host):\(control)") }
-            FileHandle.standardOutput.write(Data("ready \(host):\(grpc)\n".utf8))
-            ProcessMemory.giveBackCode()
-            return
+            return opened
         }
+        throw CancellationError()
+    }
+
+    /// Prints that the server is ready.
+    private func announce(_ ports: EmulatorHub.Ports) {
+        if let tls {
+            let text =
+                "https://localhost:\(ports.firestore) uses the certificate \(tls.certificatePath)\n"
+            FileHandle.standardError.write(Data(text.utf8))
+        }
+        if opensConsole { Self.openConsole(at: "http://\(host):\(ports.hub)") }
+        FileHandle.standardOutput.write(Data("ready \(host):\(ports.firestore)\n".utf8))
+        ProcessMemory.giveBackCode()
     }
 
     /// Opens the console in a browser, or prints the address if there is no browser.

@@ -71,6 +71,10 @@ struct ControlRoutes: Sendable {
         case (.delete, "/tidemark/v1/meter"):
             server.resetMeter()
             return response(.ok, ["status": "reset"])
+        case (.put, "/tidemark/v1/label"): return try await setLabel(request, context)
+        case (.delete, "/tidemark/v1/label"):
+            server.setLabel(nil)
+            return response(.ok, ["status": "removed"])
         case (.get, "/tidemark/v1/indexes"): return response(.ok, server.indexReport())
         case (.post, "/tidemark/v1/clock"): return try await setClock(request, context)
         case (.get, "/tidemark/v1/faults"): return response(.ok, try board().state)
@@ -89,7 +93,7 @@ struct ControlRoutes: Sendable {
             if let page = try await page(request, of: pages, context) { return page }
             let known = [
                 "/", "/tidemark/v1/meter", "/tidemark/v1/indexes", "/tidemark/v1/clock",
-                "/tidemark/v1/faults",
+                "/tidemark/v1/faults", "/tidemark/v1/label",
             ]
             let names = PageRequest(request, body: []).path
             if known.contains(path) || EmulatorEndpoints.database(clearedAt: names) != nil {
@@ -213,6 +217,18 @@ extension ControlRoutes {
             dimensions.insert(dimension)
         }
         return response(.ok, server.meter(by: dimensions))
+    }
+
+    private func setLabel(
+        _ request: Request, _ context: ConnectionContext
+    ) async throws(Refusal) -> Response {
+        let data = try await body(of: request, context, upTo: ControlServer.maxBodyBytes)
+        let label = try? JSONDecoder().decode([String: String].self, from: data)["label"]
+        guard let label, !label.isEmpty else {
+            throw Refusal(.badRequest, "The body must be {\"label\": TEXT}.")
+        }
+        server.setLabel(label)
+        return response(.ok, ["status": "set"])
     }
 
     private func setClock(

@@ -13,6 +13,8 @@ import TidemarkWire
 ///   With `?by=label,client,target,method`, or some of these, it returns an array of
 ///   ``MeterDetail``, sorted by cost, highest first.
 /// - `DELETE /tidemark/v1/meter` resets the counts.
+/// - `PUT /tidemark/v1/label` with `{"label": TEXT}` counts calls without a label under that label
+///   from now on, such as the name of a test. `DELETE` ends that.
 /// - `GET /tidemark/v1/indexes` returns the indexes that queries have used and missed.
 /// - `POST /tidemark/v1/clock` takes `{"time": microseconds since 1970, or null}`.
 /// - `GET /tidemark/v1/faults` returns the simulated network, and the rules with the number of

@@ -22,6 +22,8 @@ BINARY = pathlib.Path(os.environ.get("TIDEMARK", ROOT / ".build/debug/tidemark")
 # True if tests judge times: with `make bench`, a release build, and a machine that does nothing
 # else. Without it, tests judge only results, because a busy machine is slow without a fault.
 JUDGES_TIMES = os.environ.get("TIDEMARK_TIMES") == "1"
+# A suite for test_reads.py, and no tests of this folder.
+collect_ignore = ["reads"]
 # The reason to skip a test that checks what all other tests have used.
 PART = "only a part of the tests was asked for"
 

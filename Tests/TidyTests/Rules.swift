@@ -92,6 +92,7 @@ enum ImportRules {
         "TidemarkModel": [],
         "TidemarkResilience": ["Logging"],
         "TidemarkRules": ["TidemarkModel"],
+        "TidemarkReads": ["TidemarkModel"],
         "TidemarkWords": [],
         "TidemarkStore": ["TidemarkModel", "TidemarkSystem", "CTidemarkSQLite"],
         "TidemarkSync": [
@@ -190,10 +191,11 @@ enum ImportRules {
         "TidemarkCLI": [
             "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore", "TidemarkWire",
             "TidemarkServer", "TidemarkREST", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole",
-            "Tidemark", "TidemarkExport", "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth",
-            "TidemarkMigration", "TidemarkDemo", "TidemarkPhones", "TidemarkSystem", "TidemarkWords", "TidemarkShow",
-            "ArgumentParser", "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient", "Logging",
-            "NIOCore", "NIOHTTP1",
+            "Tidemark", "TidemarkExport", "TidemarkReads", "TidemarkApp", "TidemarkGoogleAuth",
+            "TidemarkHealth", "TidemarkMigration", "TidemarkDemo", "TidemarkPhones",
+            "TidemarkSystem", "TidemarkWords", "TidemarkShow", "ArgumentParser",
+            "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient", "Logging", "NIOCore",
+            "NIOHTTP1",
         ],
     ]
 

@@ -69,14 +69,3 @@ extension QueryText {
         return FindNearest(field: field, vector: vector, measure: measure, limit: limit)
     }
 }
-
-extension FindNearest.DistanceMeasure {
-    /// The word in the query bar.
-    var word: String {
-        switch self {
-        case .euclidean: "euclidean"
-        case .cosine: "cosine"
-        case .dotProduct: "dot-product"
-        }
-    }
-}

@@ -1,5 +1,5 @@
 import TidemarkModel
-import TidemarkServer
+package import TidemarkServer
 
 extension Request {
     /// The request in one line: a path, a query, or a number.
@@ -17,14 +17,18 @@ extension Request {
         case .batchWrite(let request): Self.sentence(request.mutations.map(\.path.text))
         case .runQuery(let request): request.query.sentence
         case .runAggregationQuery(let request):
-            request.aggregations.map(\.sentence).joined(separator: ", ") + " of "
-                + request.query.sentence
+            Self.sentence(of: request.query, request.aggregations)
         case .partitionQuery(let request): request.query.sentence
         case .listCollectionIDs(let request):
             "collections of " + (request.parent?.text ?? "the root")
         case .beginTransaction: "a transaction"
         case .rollback: "a transaction's end"
         }
+    }
+
+    static func sentence(of query: Query, _ aggregations: [Aggregation]) -> String {
+        if aggregations.isEmpty { return query.sentence }
+        return aggregations.map(\.sentence).joined(separator: ", ") + " of " + query.sentence
     }
 
     private static func sentence(_ paths: [String]) -> String {
@@ -58,30 +62,15 @@ extension Query {
     /// The query in one line, in the form of the query bar:
     /// `rooms/blue/messages where n >= 3 order by n desc limit 50`.
     var sentence: String {
-        var parts = [sourceText]
-        if let filter { parts.append("where \(filter.sentence)") }
-        if !orders.isEmpty {
-            let texts = orders.map { "\($0.field)" + ($0.direction == .descending ? " desc" : "") }
-            parts.append("order by " + texts.joined(separator: ", "))
-        }
-        if let start {
-            parts.append(
-                "start \(start.before ? "at" : "after") \(QueryLiteral.text(start.values))")
-        }
-        if let end {
-            parts.append("end \(end.before ? "before" : "at") \(QueryLiteral.text(end.values))")
-        }
+        var parts = [sourceText] + QueryWords.literal.conditions(of: self)
         switch limit {
         case .first(let count)?: parts.append("limit \(count)")
         case .last(let count)?: parts.append("last \(count)")
         case nil: break
         }
         if offset > 0 { parts.append("offset \(offset)") }
-        if let findNearest {
-            let vector = QueryLiteral.text(findNearest.vector.map { .double($0) })
-            parts.append(
-                "nearest \(findNearest.field) to \(vector) by \(findNearest.measure.word)"
-                    + " limit \(findNearest.limit)")
+        if let nearest = QueryWords.literal.nearest(of: self), let findNearest {
+            parts.append("\(nearest) limit \(findNearest.limit)")
         }
         return parts.joined(separator: " ")
     }
@@ -97,50 +86,21 @@ extension Query {
     var isUnbounded: Bool { limit == nil && filter == nil && start == nil && end == nil }
 }
 
-extension Filter {
-    var sentence: String {
-        switch self {
-        case .field(let field, let operation, let value):
-            "\(field) \(operation.sign) \(QueryLiteral.text(value))"
-        case .unary(let field, let operation): "\(field) \(operation.sign)"
-        case .and(let filters): filters.map(\.inner).joined(separator: " and ")
-        case .or(let filters): filters.map(\.inner).joined(separator: " or ")
-        }
-    }
-
-    private var inner: String {
-        switch self {
-        case .field, .unary: sentence
-        case .and, .or: "(\(sentence))"
-        }
+extension QueryWords {
+    /// Writes values in the form of the query bar.
+    fileprivate static var literal: QueryWords {
+        QueryWords(value: { QueryLiteral.text($0) }, values: { QueryLiteral.text($0) })
     }
 }
 
-extension Filter.Operator {
-    /// The sign in the query bar.
-    var sign: String {
+extension ReadSubject.Asked {
+    /// The subject in one line, with its values.
+    package var sentence: String {
         switch self {
-        case .lessThan: "<"
-        case .lessThanOrEqual: "<="
-        case .greaterThan: ">"
-        case .greaterThanOrEqual: ">="
-        case .equal: "=="
-        case .notEqual: "!="
-        case .arrayContains: "array-contains"
-        case .isIn: "in"
-        case .arrayContainsAny: "array-contains-any"
-        case .notIn: "not-in"
-        }
-    }
-}
-
-extension Filter.UnaryOperator {
-    var sign: String {
-        switch self {
-        case .isNaN: "is NaN"
-        case .isNull: "is null"
-        case .isNotNaN: "is not NaN"
-        case .isNotNull: "is not null"
+        case .query(let query, let aggregations):
+            Request.sentence(of: query, aggregations)
+        case .documents(let path): path.text
+        case .place(let name): name
         }
     }
 }

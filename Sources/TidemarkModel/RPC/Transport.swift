@@ -64,6 +64,9 @@ public struct CallContext: Hashable, Sendable {
     /// The App Check token, which proves that the app itself makes the call; `x-firebase-appcheck`
     /// on the wire. Nil for none.
     public var appCheckToken: String?
+    /// The name and version of the client library, as the caller reports it; `x-goog-api-client` or
+    /// `user-agent` on the wire. Nil if it is unknown. Clients do not send this value.
+    package var agent: String?
 
     public init(
         database: DatabaseID, label: String? = nil, timeout: Duration? = nil, token: String? = nil,

@@ -35,11 +35,13 @@ package struct HTTPService: Sendable {
 
     /// - Parameter headers: The headers, with names in lower case.
     static func context(_ database: DatabaseID, _ headers: [String: String]) -> CallContext {
-        CallContext(
+        var context = CallContext(
             database: database, label: headers[MetadataKey.label], token: token(headers),
             client: headers[MetadataKey.client],
             reportsUsage: headers[MetadataKey.usage] == "1",
             appCheckToken: headers[MetadataKey.appCheck])
+        context.agent = headers[MetadataKey.apiClient] ?? headers[MetadataKey.userAgent]
+        return context
     }
 
     /// Returns the bearer token; nil if there is none.

@@ -24,7 +24,7 @@ final class ServerCore {
     let store: DocumentStore
 
     let clocks: DatabaseClocks
-    let meter = UsageMeter()
+    let meter: UsageMeter
     let indexes: QueryAdmission
     let streams: WriteStreams
     let transactions: Transactions
@@ -44,6 +44,7 @@ final class ServerCore {
             kept.states, incarnation: kept.incarnation, history: configuration.history,
             machine: environment.now)
         indexes = QueryAdmission(configuration.indexes, ticks: environment.ticks)
+        meter = UsageMeter(indexes: indexes.names)
         streams = WriteStreams(storedHistories: kept.histories)
         transactions = Transactions(
             clocks, streams, environment, lockTimeout: configuration.lockTimeout)

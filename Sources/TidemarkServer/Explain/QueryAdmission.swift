@@ -47,6 +47,13 @@ final class QueryAdmission {
         register.requirement(query, aggregations)
     }
 
+    /// Returns the names of the indexes that serve a query, and of those that it would need.
+    func names(_ query: Query, _ aggregations: [Aggregation]) -> [String] {
+        let requirement = requirement(query, aggregations)
+        return requirement.uses.map { "\($0.queryScope) \($0.properties)" }
+            + requirement.missing.map { "missing: \($0.sentence)" }
+    }
+
     /// Returns the notices about indexes since the last call.
     func takeNotices() -> [IndexRegister.Notice] { register.takeNotices() }
 

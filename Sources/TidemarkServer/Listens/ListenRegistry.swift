@@ -13,12 +13,16 @@ final class LiveTarget {
     fileprivate(set) var rulesReads: Set<DocumentPath> = []
     /// The target's name in the meter.
     let meterTarget: String
+    /// The label under which the target's reads are counted; empty for none.
+    let label: String
 
     /// The fields that are sent; nil for all fields. A change of other fields is also sent, because
     /// it creates a new version of the document.
     let projection: [FieldPath]?
 
-    init(streamID: CallID, id: Int32, kind: ListenTarget.Kind) {
+    /// - Parameter label: The label under which the reads are counted; nil for none.
+    init(streamID: CallID, id: Int32, kind: ListenTarget.Kind, label: String? = nil) {
+        self.label = label ?? ""
         self.streamID = streamID
         self.id = id
         self.kind = kind
@@ -30,6 +34,14 @@ final class LiveTarget {
             // collections.
             case .documents(let paths): paths.first?.parent.text ?? ""
             }
+    }
+
+    /// The object of a read, for the tally of reads; nil if the target names no document.
+    func subject(_ part: ReadSubject.Part) -> ReadSubject? {
+        switch kind {
+        case .query(let query): .query(query, [], part)
+        case .documents(let paths): paths.first.map { ReadSubject(.documents($0), part) }
+        }
     }
 
     fileprivate var isCutOff: Bool {

@@ -197,10 +197,18 @@ final class Listens {
 
     // MARK: Costs and ends
 
+    /// Returns the label under which the targets that a stream now adds are counted.
+    func label(of stream: ListenStream) -> String? { meter.labelled(stream.context).label }
+
     /// Bills a target for the reads of the sent documents.
-    func bill(_ reads: Int, to target: LiveTarget) {
+    ///
+    /// - Parameter part: The part of the target's life to which the reads belong.
+    func bill(_ reads: Int, to target: LiveTarget, part: ReadSubject.Part = .more) {
         guard let stream = registry.streams[target.streamID] else { return }
-        meter.countReads(reads, by: .listen, stream.context, on: target.meterTarget)
+        var context = stream.context
+        context.label = target.label
+        meter.countReads(
+            reads, by: .listen, context, on: target.meterTarget, of: target.subject(part))
         registry.update(target.streamID) { $0.usage.reads += reads }
     }
 

@@ -28,6 +28,7 @@ struct TargetOpening {
         from start: Start, _ outputs: inout [Output]
     ) throws -> PartialOpening? {
         let reads: Int
+        var part = ReadSubject.Part.start
         switch start {
         case .nothing:
             var all = PartialOpening(of: target, request, scope, isFiltered: false)
@@ -44,8 +45,9 @@ struct TargetOpening {
         case .position(let token):
             acknowledge(token: token.bytes, token.readTime, &outputs)
             reads = try sendChanges(since: token, &outputs)
+            if listens.isBilledByChange(token, stream.database) { part = .resume }
         }
-        listens.bill(reads, to: target)
+        listens.bill(reads, to: target, part: part)
         listens.sendCurrent(target, scope, &outputs)
         return nil
     }

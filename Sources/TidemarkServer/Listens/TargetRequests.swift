@@ -29,7 +29,8 @@ struct TargetRequests {
                 try query.validateWithoutVectors()
                 try admission.admit(query, in: stream.database)
             }
-            let target = LiveTarget(streamID: streamID, id: id, kind: request.kind)
+            let target = LiveTarget(
+                streamID: streamID, id: id, kind: request.kind, label: listens.label(of: stream))
             let scope = clocks.latestScope(stream.database, transaction)
             if let refusal = review.judge(target, stream.context, ScopedDocuments(scope)) {
                 throw refusal
@@ -209,13 +210,13 @@ struct TargetRequests {
             let target = opening.target
             // The earlier check was for the time of the first part.
             if let refusal = review.judge(target, stream.context, ScopedDocuments(scope)) {
-                listens.bill(opening.reads, to: target)
+                listens.bill(opening.reads, to: target, part: .start)
                 return refuse(target.id, target.streamID, refusal, &outputs)
             }
             // The filter counts the sent documents, without later changes.
             opening.sendFilter(stream.database, &outputs)
             let changes = try tell(target, since: opening.readTime, scope, &outputs)
-            listens.bill(opening.reads + changes, to: target)
+            listens.bill(opening.reads + changes, to: target, part: .start)
             listens.sendCurrent(target, scope, &outputs)
             begin(target, opening.request, &outputs)
         } else if let streamID = stream.targets.values.first?.streamID {

@@ -21,6 +21,16 @@ final class UsageMeter {
     private(set) var unbilled = Usage()
     /// The counts since the last reset. A copy is a snapshot and shares the unchanged data.
     private(set) var table = Table()
+    /// The label of calls without a label of their own, such as the name of the running test.
+    var currentLabel: String?
+    /// The reads by collection and query; nil if nobody has asked for them.
+    var tally: ReadTally?
+    /// Returns the indexes of a query, for the tally.
+    private let indexes: (Query, [Aggregation]) -> [String]
+
+    init(indexes: @escaping (Query, [Aggregation]) -> [String] = { _, _ in [] }) {
+        self.indexes = indexes
+    }
 
     /// The usage by label, client, target and RPC.
     struct Table: Sendable {
@@ -51,25 +61,42 @@ final class UsageMeter {
         var method: RPCMethod
     }
 
-    /// - Parameter target: The target of the call, such as ``Query/meterTarget``.
+    /// - Parameters:
+    ///   - target: The target of the call, such as ``Query/meterTarget``.
+    ///   - subject: The object of the reads for the tally; nil for the name of the target.
     func countReads(
-        _ count: Int, by method: RPCMethod, _ context: CallContext, on target: String
+        _ count: Int, by method: RPCMethod, _ context: CallContext, on target: String,
+        of subject: @autoclosure () -> ReadSubject? = nil
     ) {
         precondition(count >= 0)
-        if count == 0 { return }
-        add(Usage(reads: count), by: method, context, on: target)
+        add(Usage(reads: count), by: method, context, on: target, of: subject())
     }
 
     func add(
-        _ usage: Usage, by method: RPCMethod, _ context: CallContext, on target: String
+        _ usage: Usage, by method: RPCMethod, _ context: CallContext, on target: String,
+        of subject: @autoclosure () -> ReadSubject? = nil
     ) {
-        if usage == Usage() { return }
         if context.isUnbilled {
             unbilled += usage
             return
         }
+        if tally == nil, usage == Usage() { return }
+        let context = labelled(context)
+        tally?.add(
+            usage.reads, of: subject() ?? ReadSubject(.place(target)), by: method,
+            label: context.tallyLabel, indexes: indexes)
+        if usage == Usage() { return }
         total += usage
         table.add(usage, by: method, context, on: target)
+    }
+
+    /// Returns the context with the label under which its reads are counted. A caller with an empty
+    /// label is counted without one.
+    func labelled(_ context: CallContext) -> CallContext {
+        guard let label = context.label ?? currentLabel else { return context }
+        var context = context
+        context.label = label.isEmpty ? nil : label
+        return context
     }
 
     /// Resets the counts to zero.

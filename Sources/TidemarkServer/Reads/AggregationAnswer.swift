@@ -16,14 +16,15 @@ struct AggregationAnswer {
             query, aggregations, request.explain, in: context.database)
         let scope = try access.scope(request.consistency, context, transaction)
         if let explanation, !explanation.isAnalyzed {
-            access.countReads(
-                Billing.withoutDocuments, by: .runAggregationQuery, context, on: query.meterTarget)
+            access.bill(
+                Billing.withoutDocuments, for: query, aggregations, by: .runAggregationQuery,
+                context)
             return AggregationReply(
                 values: nil, transaction: scope.begun, readTime: scope.readTime,
                 explain: explanation.plan)
         }
         if explanation == nil, aggregations.map(\.operation) == [.count(upTo: 0)] {
-            _ = finish(scope, query, 0, context)
+            _ = finish(scope, query, aggregations, 0, context)
             return AggregationReply(
                 values: [aggregations[0].alias: .integer(0)], transaction: scope.begun,
                 readTime: Self.noReadTime)
@@ -33,7 +34,7 @@ struct AggregationAnswer {
         var counters = Explanation.Counters(results: 1)
         func reply(_ values: MapValue) -> AggregationReply {
             counters.entriesBilled = entries
-            counters.reads = finish(scope, query, entries, context)
+            counters.reads = finish(scope, query, aggregations, entries, context)
             return AggregationReply(
                 values: values, transaction: scope.begun, readTime: scope.readTime,
                 explain: explanation.map { access.metrics($0, counters) })
@@ -60,11 +61,12 @@ struct AggregationAnswer {
     ///
     /// - Returns: The billed reads.
     private func finish(
-        _ scope: ReadScope, _ query: Query, _ entries: Int, _ context: CallContext
+        _ scope: ReadScope, _ query: Query, _ aggregations: [Aggregation], _ entries: Int,
+        _ context: CallContext
     ) -> Int {
         access.record(scope, query, [])
         let reads = Billing.aggregation(entries: entries)
-        access.countReads(reads, by: .runAggregationQuery, context, on: query.meterTarget)
+        access.bill(reads, for: query, aggregations, by: .runAggregationQuery, context)
         return reads
     }
 

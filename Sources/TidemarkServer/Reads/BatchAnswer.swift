@@ -18,14 +18,14 @@ struct BatchAnswer {
         for path in request.paths {
             if seen.insert(path).inserted { paths.append(path) } else { lookups.repeated(path) }
         }
-        access.bill(lookups, context)
+        access.bill(lookups, context, part: .more)
         if scope.recorder != nil {
             // All documents are read now, even if they are sent later.
             for path in paths { access.record(scope, path, try scope.document(at: path)) }
         }
         var rest = UnfinishedAnswer.Batch(paths: paths[...], mask: request.mask)
         let start = outputs.count
-        let isWhole = try sendPart(of: &rest, scope, id, context, &outputs)
+        let isWhole = try sendPart(of: &rest, scope, id, context, &outputs, part: .start)
         if outputs.count == start, scope.begun != nil {
             outputs.append(
                 id, .batchGetDocuments(BatchGetResult(row: nil, readTime: scope.readTime)))
@@ -42,7 +42,7 @@ struct BatchAnswer {
     /// - Returns: True if this part was the last.
     func sendPart(
         of batch: inout UnfinishedAnswer.Batch, _ scope: ReadScope, _ id: CallID,
-        _ context: CallContext, _ outputs: inout [Output]
+        _ context: CallContext, _ outputs: inout [Output], part billed: ReadSubject.Part = .more
     ) throws -> Bool {
         var part = AnswerPart()
         var lookups = Lookups()
@@ -58,7 +58,7 @@ struct BatchAnswer {
             outputs.append(
                 id, .batchGetDocuments(BatchGetResult(row: row, readTime: scope.readTime)))
         }
-        access.bill(lookups, context)
+        access.bill(lookups, context, part: billed)
         guard batch.paths.isEmpty else { return false }
         while !part.isFull, let path = batch.missing.popFirst() {
             part.add(bytes: path.text.utf8.count)
@@ -72,13 +72,21 @@ struct BatchAnswer {
 
 /// The numbers of lookups by collection, for the bill.
 struct Lookups {
-    private(set) var counts: [CollectionPath: (found: Int, missing: Int, repeated: Int)] = [:]
-
-    mutating func found(_ path: DocumentPath) { counts[path.parent, default: (0, 0, 0)].found += 1 }
-    mutating func missed(_ path: DocumentPath) {
-        counts[path.parent, default: (0, 0, 0)].missing += 1
+    struct Counts {
+        var found = 0
+        var missing = 0
+        var repeated = 0
+        /// The first of the documents.
+        var first: DocumentPath?
     }
-    mutating func repeated(_ path: DocumentPath) {
-        counts[path.parent, default: (0, 0, 0)].repeated += 1
+
+    private(set) var counts: [CollectionPath: Counts] = [:]
+
+    mutating func found(_ path: DocumentPath) { count(path, \.found) }
+    mutating func missed(_ path: DocumentPath) { count(path, \.missing) }
+    mutating func repeated(_ path: DocumentPath) { count(path, \.repeated) }
+
+    private mutating func count(_ path: DocumentPath, _ kind: WritableKeyPath<Counts, Int>) {
+        counts[path.parent, default: Counts(first: path)][keyPath: kind] += 1
     }
 }

@@ -22,6 +22,8 @@ struct ListAnswer {
         try query.validate()
         try access.admit(query, in: context.database)
         try request.mask?.validateAsMask()
+        // The bill is for the list, without the cursor and the limit of this page.
+        let listed = query
         let mark = Self.fingerprint(of: request)
         var after: PageToken?
         if !request.pageToken.isEmpty { after = try PageToken(request.pageToken, of: mark) }
@@ -38,8 +40,8 @@ struct ListAnswer {
         access.record(scope, query, documents.map { ($0.path, $0) })
         let hasMore = documents.count > size
         if hasMore { documents.removeLast() }
-        access.countReads(
-            max(1, documents.count), by: .listDocuments, context, on: query.meterTarget)
+        access.bill(
+            max(1, documents.count), for: listed, by: .listDocuments, context)
         var next = ""
         if hasMore, let last = documents.last {
             let values = query.cursorValues(of: last, in: context.database)
@@ -91,7 +93,8 @@ struct ListAnswer {
         }
         let found = rows.count { $0.document != nil }
         let reads = access.billing.lookups(found: found, missing: rows.count - found)
-        access.countReads(max(1, reads), by: .listDocuments, context, on: collection.text)
+        access.bill(
+            max(1, reads), for: Query(collection: collection), by: .listDocuments, context)
         var next = ""
         if hasMore, let id = ids.last {
             let mark = Self.fingerprint(of: request)

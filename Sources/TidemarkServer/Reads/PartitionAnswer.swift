@@ -26,9 +26,7 @@ struct PartitionAnswer {
             points.add(document.path)
             return true
         }
-        access.countReads(
-            Billing.withoutDocuments, by: .partitionQuery, context,
-            on: request.query.meterTarget)
+        access.bill(Billing.withoutDocuments, for: request.query, by: .partitionQuery, context)
         var cuts = points.cuts(upTo: Int(clamping: request.partitionCount))[...]
         if let last = given.last { cuts = cuts.drop { $0 <= last } }
         cuts = cuts.prefix(Int(clamping: request.partitionCount - given.count))

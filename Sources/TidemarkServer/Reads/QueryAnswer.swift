@@ -19,8 +19,7 @@ struct QueryAnswer {
             outputs.append(id, .runQuery(RunQueryReply(transaction: begun)))
         }
         if let explanation, !explanation.isAnalyzed {
-            access.countReads(
-                Billing.withoutDocuments, by: .runQuery, context, on: query.meterTarget)
+            access.bill(Billing.withoutDocuments, for: query, by: .runQuery, context)
             outputs.append(id, .runQuery(RunQueryReply(explain: explanation.plan)))
             return nil
         }
@@ -71,8 +70,9 @@ struct QueryAnswer {
                 of: rows.query, returned: totals.returned, skipped: totals.skipped,
                 entriesScanned: totals.scanned)
             : Billing.nearest(vectorEntries: totals.vectorEntries, returned: totals.returned)
-        access.countReads(
-            reads - rows.billed, by: .runQuery, context, on: rows.query.meterTarget)
+        access.bill(
+            reads - rows.billed, for: rows.query, by: .runQuery, context,
+            part: rows.billed == 0 ? .start : .more)
         rows.billed = reads
     }
 

@@ -161,18 +161,34 @@ final class ReadAccess {
     /// The total bill so far. The difference between two values is the bill of a call.
     var billed: Usage { meter.total }
 
-    /// - Parameter target: The target of the call, such as ``Query/meterTarget``.
+    /// - Parameters:
+    ///   - target: The target of the call, such as ``Query/meterTarget``.
+    ///   - subject: The object of the reads; nil for the name of the target.
     func countReads(
-        _ count: Int, by method: RPCMethod, _ context: CallContext, on target: String
+        _ count: Int, by method: RPCMethod, _ context: CallContext, on target: String,
+        of subject: @autoclosure () -> ReadSubject? = nil
     ) {
-        meter.countReads(count, by: method, context, on: target)
+        meter.countReads(count, by: method, context, on: target, of: subject())
     }
 
-    func bill(_ lookups: Lookups, _ context: CallContext) {
+    /// Bills the reads of a query under its own name.
+    func bill(
+        _ count: Int, for query: Query, _ aggregations: [Aggregation] = [], by method: RPCMethod,
+        _ context: CallContext, part: ReadSubject.Part = .start
+    ) {
+        meter.countReads(
+            count, by: method, context, on: query.meterTarget,
+            of: .query(query, aggregations, part))
+    }
+
+    /// - Parameter part: The part of the call to which the lookups belong.
+    func bill(_ lookups: Lookups, _ context: CallContext, part: ReadSubject.Part) {
         for (collection, count) in lookups.counts {
             let reads = billing.lookups(
                 found: count.found, missing: count.missing, repeated: count.repeated)
-            meter.countReads(reads, by: .batchGetDocuments, context, on: collection.text)
+            meter.countReads(
+                reads, by: .batchGetDocuments, context, on: collection.text,
+                of: count.first.map { ReadSubject(.documents($0), part) })
         }
     }
 }

@@ -124,7 +124,9 @@ final class ReadAnswers {
         access.record(scope, request.path, document)
         let reads = access.billing.lookups(
             found: document == nil ? 0 : 1, missing: document == nil ? 1 : 0)
-        access.countReads(reads, by: .getDocument, context, on: request.path.parent.text)
+        access.countReads(
+            reads, by: .getDocument, context, on: request.path.parent.text,
+            of: ReadSubject(.documents(request.path)))
         guard let document else {
             let name = request.path.name(in: context.database)
             throw RPCStatus(.notFound, "Document \"\(name)\" not found.")

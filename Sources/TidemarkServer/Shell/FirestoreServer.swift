@@ -67,6 +67,20 @@ public final class FirestoreServer: Sendable {
         core.withLock { $0.meter.table }.report(by: dimensions)
     }
 
+    /// Counts calls without a label of their own under `label` from now on; nil ends that. A
+    /// listener keeps the label that it was started with.
+    public func setLabel(_ label: String?) { core.withLock { $0.meter.currentLabel = label } }
+
+    /// Keeps a tally of the billed reads from now on. An earlier tally is dropped.
+    package func keepReadTally(_ words: ReadTally.Words) {
+        core.withLock { $0.meter.tally = ReadTally(words) }
+    }
+
+    /// Returns the lines of the tally in no particular order; none if no tally is kept.
+    package func readLines() -> [ReadTally.Line] {
+        core.withLock { $0.meter.tally }?.lines ?? []
+    }
+
     /// Returns the cost of the server's own calls, such as the console's, if they were billed.
     package func unbilledUsage() -> Usage { core.withLock { $0.meter.unbilled } }
 

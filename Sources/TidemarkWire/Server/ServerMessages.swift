@@ -77,6 +77,8 @@ struct IncomingMetadata: Sendable {
     var token: String?
     var appCheckToken: String?
     var timeout: Duration?
+    /// The client library and its version.
+    var agent: String?
     /// True if requests can be compressed with gzip.
     var isPacked: Bool
 
@@ -87,6 +89,9 @@ struct IncomingMetadata: Sendable {
         timeout = metadata[stringValues: MetadataKey.timeout].first { _ in true }
             .flatMap(Metadata.duration(timeout:))
         isPacked = metadata[stringValues: MetadataKey.packed].contains { _ in true }
+        agent =
+            metadata[stringValues: MetadataKey.apiClient].first { _ in true }
+            ?? metadata[stringValues: MetadataKey.userAgent].first { _ in true }
         appCheckToken = metadata[stringValues: MetadataKey.appCheck].first { _ in true }
         let bearer = "Bearer "
         token = metadata[stringValues: MetadataKey.authorization].first { _ in true }
@@ -94,9 +99,11 @@ struct IncomingMetadata: Sendable {
     }
 
     func context(_ database: DatabaseID) -> CallContext {
-        CallContext(
+        var context = CallContext(
             database: database, label: label, timeout: timeout, token: token, client: client,
             reportsUsage: reportsUsage, appCheckToken: appCheckToken)
+        context.agent = agent
+        return context
     }
 }
 

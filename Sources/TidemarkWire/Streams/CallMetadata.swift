@@ -13,7 +13,8 @@ package enum MetadataKey {
     static let resourcePrefix = "google-cloud-resource-prefix"
     static let requestParams = "x-goog-request-params"
     /// The name and version of the client, as Google's clients send theirs.
-    static let apiClient = "x-goog-api-client"
+    package static let apiClient = "x-goog-api-client"
+    package static let userAgent = "user-agent"
     static let timeout = "grpc-timeout"
     /// The server's own mark for a call whose requests can be compressed with gzip.
     static let packed = "x-tidemark-packed"
