@@ -184,19 +184,25 @@ extension Console {
             + requirement.missing.map { "missing: \($0.sentence)" }
     }
 
+    /// The number of newest calls that are priced again.
+    private static let mostRepriced = 5_000
+
     func costPage(_ request: PageRequest, _ form: PageForm) -> PageAnswer {
         let by = request["by"].flatMap { MeterDimension(rawValue: $0) } ?? .target
         let rows = server.meter(by: [by])
         let users = request["users"].flatMap { Int($0) } ?? 1_000
         let dimension = CostChart.Dimension(rawValue: by.rawValue) ?? .target
-        let costs = traffic.snapshot.costs
+        let log = traffic.snapshot
+        let limit = request["limit"].flatMap { Int($0) } ?? 50
+        let bounded = min(max(limit, WhatIf.limits.lowerBound), WhatIf.limits.upperBound)
         return form.answer(
             CostPage(
                 by: [by.rawValue], rows: Array(rows.prefix(CostPage.maxRows)),
                 users: min(max(users, 1), 1_000_000_000),
                 pricePer100000: ReadPrices.multiRegion.per100000,
                 hidden: max(0, rows.count - CostPage.maxRows),
-                chart: CostChart(costs, by: dimension)))
+                chart: CostChart(log.costs, by: dimension),
+                whatIf: WhatIf(log.newest(Self.mostRepriced) { _ in true }, limit: bounded)))
     }
 }
 

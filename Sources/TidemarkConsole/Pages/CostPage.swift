@@ -11,6 +11,8 @@ struct CostPage: Page {
     /// The number of hidden rows, which are the cheapest.
     let hidden: Int
     let chart: CostChart
+    /// The newest traffic with other prices.
+    let whatIf: WhatIf
 
     static let maxRows = 500
 
@@ -18,7 +20,7 @@ struct CostPage: Page {
     var section: Section { .cost }
 
     private enum CodingKeys: String, CodingKey {
-        case by, rows, users, pricePer100000, hidden, chart
+        case by, rows, users, pricePer100000, hidden, chart, whatIf
     }
 
     @HTMLBuilder var body: HTML {
@@ -35,6 +37,8 @@ struct CostPage: Page {
             }
             Tag.label(.for("users")) { "For users" }
             Tag.input(.id("users"), .name("users"), .type(.number), .value("\(users)"))
+            Tag.label(.for("limit")) { "With a limit of" }
+            Tag.input(.id("limit"), .name("limit"), .type(.number), .value("\(whatIf.limit)"))
             Tag.button(.type(.submit)) { "Show" }
         }
         Tag.section(.data(.part, "live"), .data(.key, "traffic")) {
@@ -48,6 +52,46 @@ struct CostPage: Page {
             chart.html
             table
             if hidden > 0 { Tag.p { "\(hidden.grouped) cheaper rows are hidden." } }
+            if !whatIf.rows.isEmpty {
+                Tag.h2 { "What if" }
+                Tag.p {
+                    """
+                    The recorded queries and listeners with a limit of \(whatIf.limit.grouped), and \
+                    as a feed, which reads only what changed. A feed's later starts are counted as \
+                    one read each, the least.
+                    """
+                }
+                whatIfTable
+            }
+        }
+    }
+
+    private var whatIfTable: HTML {
+        Tag.div(.class("scroll"), .focusable, .role("region"), .label("What if")) {
+            Tag.table {
+                Tag.thead {
+                    Tag.tr {
+                        for name in [
+                            "Query", "Calls", "Reads", "With the limit", "As a feed",
+                            "$ saved by the limit for \(users.grouped) users", "Code",
+                        ] {
+                            Tag.th(.scope("col")) { name }
+                        }
+                    }
+                }
+                Tag.tbody { for row in whatIf.rows { html(row) } }
+            }
+        }
+    }
+
+    private func html(_ row: WhatIf.Row) -> HTML {
+        Tag.tr {
+            Tag.th(.scope("row")) { Tag.bdi { row.asked } }
+            for number in [row.calls, row.reads, row.withLimit, row.asFeed] {
+                Tag.td(.class("number")) { number.grouped }
+            }
+            Tag.td(.class("number")) { dollars(row.reads - row.withLimit, users) }
+            Tag.td { if let code = row.code { Tag.code { code } } }
         }
     }
 
