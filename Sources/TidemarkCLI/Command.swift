@@ -15,7 +15,6 @@ struct TidemarkCommand: AsyncParsableCommand {
             ChurnCommand.self, DownloadCommand.self, AuditCommand.self, DoctorCommand.self,
             ImportCommand.self, ExportCommand.self, HealthCommand.self, GenerateCommand.self,
             IndexesCommand.self, RulesCommand.self, ReadsCommand.self, MigrateCommand.self,
-            ShowCommand.self,
-            PhoneCommand.self,
+            ShowCommand.self, PhoneCommand.self,
         ])
 }
