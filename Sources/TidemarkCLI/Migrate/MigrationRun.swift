@@ -48,7 +48,7 @@ struct MigrationRun {
         switch plan.action {
         case .survey: break
         case .check: try await check(&report, file)
-        case .apply: try await apply(&report, &file, tell)
+        case .apply: try await apply(&report, &file, telling: tell)
         }
         return report
     }
@@ -65,7 +65,8 @@ struct MigrationRun {
     }
 
     private func apply(
-        _ report: inout MigrationReport, _ file: inout ProgressFile, _ tell: (String) -> Void
+        _ report: inout MigrationReport, _ file: inout ProgressFile,
+        telling tell: (String) -> Void
     ) async throws {
         for index in report.rows.indices {
             let collection = report.rows[index].collection

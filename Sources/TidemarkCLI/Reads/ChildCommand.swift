@@ -24,7 +24,7 @@ final class ChildCommand: Sendable {
     init(_ arguments: [String], environment: [String: String]) throws(NotStarted) {
         precondition(!arguments.isEmpty)
         var pid: pid_t = 0
-        let code = Self.spawn(arguments, environment, &pid)
+        let code = Self.spawn(arguments, environment: environment, pid: &pid)
         if code != 0 {
             let reason = String(cString: strerror(code))
             throw NotStarted(ending: code == ENOENT ? .notFound : .notStarted(reason))
@@ -34,7 +34,7 @@ final class ChildCommand: Sendable {
 
     /// - Returns: 0, or the system's error.
     private static func spawn(
-        _ arguments: [String], _ environment: [String: String], _ pid: inout pid_t
+        _ arguments: [String], environment: [String: String], pid: inout pid_t
     ) -> Int32 {
         let attributes = made(posix_spawnattr_init)
         defer {
