@@ -74,12 +74,16 @@ import TidemarkWire
             receive(.message(.empty))
             receive(.ended(.ok))
         }
-        let sent = CallContext(
+        var sent = CallContext(
             database: try DatabaseID(project: "p", database: "other"), label: "before",
             timeout: .seconds(30), token: "owner", appCheckToken: "attested")
-        try await Loopback.with(transport) { loopback in
+        try await Loopback.with(transport) { [sent] loopback in
             _ = await loopback.client.answer(to: .deleteDocument(path("a/b"), .none), sent)
         }
+        // The client names itself in `user-agent`.
+        let agent = try #require(seen.all.first?.agent)
+        #expect(agent.hasPrefix("tidemark/"))
+        sent.agent = agent
         #expect(seen.all == [sent])
     }
 
