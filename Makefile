@@ -95,6 +95,8 @@ long: setup
 	TIDEMARK_SHARED_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.SharedHistoryTests
 	TIDEMARK_FEED_SEEDS="0..<20000" TIDEMARK_BOUNDED_SEEDS="0..<10000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.FeedHistoryTests
 	TIDEMARK_BACKFILL_SEEDS="0..<3000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.BackfillHistoryTests
+	TIDEMARK_MIGRATION_SEEDS="0..<10000" $(SWIFT) test --skip-build --filter TidemarkMigrationTests.FillHistoryTests
+	TIDEMARK_STORE_SEEDS="0..<5000" $(SWIFT) test --skip-build --filter "A reader of FirebaseFirestore"
 	TIDEMARK_PAGE_SEEDS="0..<500" $(SWIFT) test --skip-build --filter TidemarkWorldTests.PageHistoryTests
 	TIDEMARK_DISK_SEEDS="0..<5000" $(SWIFT) test --skip-build --filter TidemarkDiskTests
 	$(MAKE) --no-print-directory races

@@ -3,6 +3,22 @@ import Foundation
 import TidemarkGoogleAuth
 import TidemarkWire
 
+/// The options that name a database: of Google's service, or of a local server.
+struct PlaceOptions: ParsableArguments {
+    @Option(help: "The project. (default: the project of the credentials; demo on a local server)")
+    var project: String?
+
+    @Option(help: "The database of the project.")
+    var database = "(default)"
+
+    @Option(
+        help: """
+            HOST:PORT of a local Firestore, without TLS. (default: FIRESTORE_EMULATOR_HOST, or \
+            Google's service)
+            """)
+    var host: String?
+}
+
 /// A Firestore and the tokens for it: Google's, or a local server.
 struct FirestorePlace: Sendable {
     /// Returns a token. The parameter is a token that the server has refused, if any.

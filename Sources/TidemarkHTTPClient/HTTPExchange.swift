@@ -33,7 +33,7 @@ final class HTTPExchange: Sendable {
         self.task = task
         let folder = FileManager.default.temporaryDirectory.path
         waiting = Mutex(Waiting(body: HTTPBacklog(limit: limit, folder: folder)))
-        // One element is enough for all parts that wait.
+        // The stream keeps one element, which announces all parts that wait.
         (arrivals, arrived) = AsyncThrowingStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 

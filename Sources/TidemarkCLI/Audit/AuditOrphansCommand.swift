@@ -21,18 +21,7 @@ struct AuditOrphansCommand: AsyncParsableCommand {
             that account's token; on a local server it is the administrator's token.
             """)
 
-    @Option(help: "The project. (default: the project of the credentials; demo on a local server)")
-    var project: String?
-
-    @Option(help: "The database of the project.")
-    var database = "(default)"
-
-    @Option(
-        help: """
-            HOST:PORT of a local Firestore, without TLS. (default: FIRESTORE_EMULATOR_HOST, or \
-            Google's service)
-            """)
-    var host: String?
+    @OptionGroup var at: PlaceOptions
 
     @Option(
         help: """
@@ -107,7 +96,8 @@ struct AuditOrphansCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let place = try await AuditPlace(host: host, accountsHost: accountsHost, project: project)
+        let place = try await AuditPlace(
+            host: at.host, accountsHost: accountsHost, project: at.project)
         let transport = GRPCTransport(place.firestore)
         let audit = try audit(place, transport)
         let plan = repair.flatMap(OrphanRepair.init)
@@ -139,7 +129,8 @@ struct AuditOrphansCommand: AsyncParsableCommand {
                 accounts: place.accounts,
                 profiles: ProfileDirectory(
                     transport,
-                    database: try DatabaseID(project: place.project, database: database),
+                    database: try DatabaseID(
+                        project: place.project, database: at.database),
                     collection: try CollectionPath(profiles), tokens: place.tokens),
                 report: noReport ? nil : try DocumentPath(report), grace: .seconds(grace),
                 now: {

@@ -33,18 +33,7 @@ struct ChangeTimesCommand: AsyncParsableCommand {
     @Option(help: "The field with the change time.")
     var field = "updatedAt"
 
-    @Option(help: "The project. (default: the project of the credentials; demo on a local server)")
-    var project: String?
-
-    @Option(help: "The database of the project.")
-    var database = "(default)"
-
-    @Option(
-        help: """
-            HOST:PORT of a local Firestore, without TLS. (default: FIRESTORE_EMULATOR_HOST, or \
-            Google's service)
-            """)
-    var host: String?
+    @OptionGroup var at: PlaceOptions
 
     @Flag(help: "Write the field.")
     var apply = false
@@ -134,12 +123,13 @@ struct ChangeTimesCommand: AsyncParsableCommand {
     func run() async throws {
         let plan = try plan()
         let place = try await FirestorePlace(
-            host: host, project: project, environment: ProcessInfo.processInfo.environment,
+            host: at.host, project: at.project,
+            environment: ProcessInfo.processInfo.environment,
             token: TokenVariable.value)
         let transport = GRPCTransport(place.endpoint)
         let report: MigrationReport
         do {
-            let name = try DatabaseID(project: place.project, database: database)
+            let name = try DatabaseID(project: place.project, database: at.database)
             let calls = MigrationCalls(
                 transport, database: name, field: plan.field, labelField: plan.label,
                 tokens: place.tokens)

@@ -7,7 +7,7 @@ import TidemarkReads
 import TidemarkServer
 import UnixSignals
 
-/// One run of a suite's command against a server of its own, in memory.
+/// Runs a suite's command once, against a server of its own in memory.
 struct SuiteRun {
     let command: [String]
     let project: String?

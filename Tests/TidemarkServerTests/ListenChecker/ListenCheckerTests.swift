@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 import TestSupport
 import TidemarkModel
@@ -9,17 +8,7 @@ import TidemarkModel
 ///
 /// `TIDEMARK_LISTEN_SEEDS=17` repeats one seed; `0..<10000` runs a range of seeds.
 @Suite(.ownThread) struct ListenCheckerTests {
-    static let cases: [Range<UInt64>] = {
-        let text = ProcessInfo.processInfo.environment["TIDEMARK_LISTEN_SEEDS"] ?? "0..<1000"
-        let bounds = text.components(separatedBy: "..<").compactMap { UInt64($0) }
-        guard let first = bounds.first, bounds.count < 3 else {
-            preconditionFailure("TIDEMARK_LISTEN_SEEDS is a seed, or a range as 0..<1000")
-        }
-        let end = bounds.count == 2 ? bounds[1] : first + 1
-        return stride(from: first, to: end, by: 50).map { $0..<min($0 + 50, end) }
-    }()
-
-    @Test(arguments: cases)
+    @Test(arguments: SeedRange("TIDEMARK_LISTEN_SEEDS", 0..<1_000).shares)
     func `clients hold what the query returns, whatever was cut and resumed`(
         seeds: Range<UInt64>
     ) throws {

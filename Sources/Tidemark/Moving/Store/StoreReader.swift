@@ -26,12 +26,12 @@ final class StoreReader {
     /// A text that is equal as long as no file of the store changes.
     let digest: String
 
-    /// An entry of a log, whose value is read when somebody asks for it.
+    /// An entry of a log, whose value the reader reads when it is needed.
     struct LogEntry {
         var key: [UInt8]
         var number: UInt64
         var log: Int
-        /// Nil for a deletion.
+        /// The place of the value; nil for a deletion.
         var place: StoreRecord.Place?
     }
 

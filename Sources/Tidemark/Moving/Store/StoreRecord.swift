@@ -16,7 +16,7 @@ struct StoreRecord {
         /// LevelDB's sequence number, counted from the first entry of the record.
         var number: UInt64
         var key: [UInt8]
-        /// Nil for a deletion.
+        /// The place of the value; nil for a deletion.
         var place: Place?
         /// The bytes; nil for a deletion, or if only the place is kept.
         var value: [UInt8]?

@@ -9,15 +9,15 @@ public final class CacheTakeOver: Sendable {
     /// The documents that are taken over. FirebaseFirestore's cache does not say whose a document
     /// is: it shows all documents to every user of the device.
     public enum Documents: Sendable {
-        /// All, if only the signed-in user has left traces in the store: writes that were sent or
-        /// that wait. If others have, or nobody, none.
+        /// Takes all documents if only the signed-in user has left traces in the store, which are
+        /// writes that were sent or that wait. Takes no document if others have, or nobody.
         case ofOnlyUser
-        /// Those whose path the app accepts, whoever has left traces. The result of a query is
-        /// taken if all its documents are accepted and there is at least one.
+        /// Takes the documents whose path the app accepts, whoever has left traces. The result of
+        /// a query is taken if it has documents and the app accepts all of them.
         case matching(@Sendable (DocumentPath) -> Bool)
-        /// All, because every user of this app may see all of them.
+        /// Takes all documents, because every user of this app may see them.
         case all
-        /// None; only the unsent writes are moved.
+        /// Takes no document. Only the unsent writes are moved.
         case none
     }
 

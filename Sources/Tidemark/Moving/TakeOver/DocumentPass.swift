@@ -1,5 +1,5 @@
-/// One pass over all documents of a cache with the targets that hold them, in slices. The tables of
-/// documents and of their targets have the same order, so both are read once.
+/// Reads all documents of a cache, each with the targets that hold it, in slices. The tables of
+/// documents and of their targets have the same order, so the pass reads both once.
 struct DocumentPass {
     /// The maximum number of documents of a slice.
     static let mostDocuments = 200
@@ -49,7 +49,7 @@ struct DocumentPass {
         while let (key, value) = nextDocument, part.documents.count < Self.mostDocuments,
             bytes < Self.fullSlice
         {
-            // Without the end of the key.
+            // The last byte of a key is its end, and not part of the path.
             let path = Array(key.dropFirst(StoreKey.documents.count).dropLast())
             try spoilRows(before: path, &part)
             let targets = try targets(of: path)
@@ -149,12 +149,11 @@ struct CachedDocument {
         case .missing: (isFound, kind) = (false, .missing)
         case .unknown: (isFound, kind) = (false, .unknown)
         }
-        // A row without a document, as of a time at which the result had it.
+        // These targets have a row for the document, but no document as new as their result.
         spoiled =
             isUncertain
             ? targets : isFound ? [] : targets.filter { cache.targets[$0].version >= row.version }
-        // Nothing needs these documents, and of uncertain ones an older version may have come to
-        // light.
+        // No target needs this document, and an uncertain document may be an older version.
         if targets.isEmpty, !isFound || isUncertain { return }
         let readTime = targets.map { cache.targets[$0].version }.max() ?? row.version
         document = TakenDocument(

@@ -1,10 +1,13 @@
 import Foundation
 import Testing
+import TestSupport
 import TidemarkModel
 
 @testable import Tidemark
 
 /// Tests that the reader of a cache finds what a writer of its own has written.
+///
+/// `TIDEMARK_STORE_SEEDS=17` reads the store of one seed, `0..<5000` reads more.
 @Suite struct `A reader of FirebaseFirestore's cache` {
     private typealias Rows = [[UInt8]: [UInt8]]
 
@@ -86,7 +89,7 @@ import TidemarkModel
         return (reader, rows)
     }
 
-    @Test(arguments: 0..<200 as Range<UInt64>)
+    @Test(arguments: SeedRange("TIDEMARK_STORE_SEEDS", 0..<200).all)
     func `finds the newest value of every key, in order`(seed: UInt64) throws {
         let made = try made(seed)
         let (reader, rows) = try read(made.folder)

@@ -5,7 +5,7 @@ import Foundation
 struct WrittenStore {
     struct Change {
         var key: [UInt8]
-        /// Nil for a deletion.
+        /// The bytes; nil for a deletion.
         var value: [UInt8]?
     }
 

@@ -2,10 +2,10 @@ import Foundation
 
 /// The seeds that a test plays: a number or a range from an environment variable, such as `17` or
 /// `0..<200`, or the default range.
-struct SeedRange {
-    let all: Range<UInt64>
+package struct SeedRange {
+    package let all: Range<UInt64>
 
-    init(_ variable: String, _ usual: Range<UInt64>) {
+    package init(_ variable: String, _ usual: Range<UInt64>) {
         guard let text = ProcessInfo.processInfo.environment[variable] else {
             all = usual
             return
@@ -18,9 +18,10 @@ struct SeedRange {
     }
 
     /// True if the test plays only one seed, for inspection.
-    var isOne: Bool { all.count == 1 }
+    package var isOne: Bool { all.count == 1 }
 
-    var shares: [Range<UInt64>] {
+    /// The seeds in ranges of 50.
+    package var shares: [Range<UInt64>] {
         stride(from: all.lowerBound, to: all.upperBound, by: 50).map {
             $0..<min($0 + 50, all.upperBound)
         }
