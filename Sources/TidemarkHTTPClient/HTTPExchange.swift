@@ -37,7 +37,7 @@ final class HTTPExchange: Sendable {
         (arrivals, arrived) = AsyncThrowingStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    var id: Int { task.taskIdentifier }
+    var id: ObjectIdentifier { ObjectIdentifier(task) }
 
     func start() { task.resume() }
 
@@ -131,8 +131,8 @@ extension HTTPExchange {
 /// queue that all sessions of the process share, so a callback that waits would stop them all.
 final class HTTPExchanges: NSObject, URLSessionDataDelegate {
     private let maxRedirects: Int
-    /// The exchanges by the identifiers of their tasks.
-    private let running = Mutex<[Int: HTTPExchange]>([:])
+    /// The exchanges by their tasks. Several sessions can have tasks of the same number.
+    private let running = Mutex<[ObjectIdentifier: HTTPExchange]>([:])
 
     init(maxRedirects: Int) { self.maxRedirects = maxRedirects }
 
@@ -156,7 +156,7 @@ final class HTTPExchanges: NSObject, URLSessionDataDelegate {
     func add(_ exchange: HTTPExchange) { running.withLock { $0[exchange.id] = exchange } }
 
     private func exchange(of task: URLSessionTask) -> HTTPExchange? {
-        running.withLock { $0[task.taskIdentifier] }
+        running.withLock { $0[ObjectIdentifier(task)] }
     }
 
     func urlSession(
@@ -174,7 +174,7 @@ final class HTTPExchanges: NSObject, URLSessionDataDelegate {
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
     ) {
-        running.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.complete(error)
+        running.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }?.complete(error)
     }
 
     func urlSession(

@@ -9,6 +9,7 @@ import Foundation
 /// A session keeps no cookies, no cache and no credentials. It lives as long as the process, so
 /// each use has one in a static property.
 package final class HTTPSession: Sendable {
+    private let configuration: URLSessionConfiguration
     private let session: URLSession
     private let exchanges: HTTPExchanges
     private let waitingLimit: Int
@@ -22,7 +23,7 @@ package final class HTTPSession: Sendable {
     ///     faster than it is received. A body that needs more fails.
     package init(maxRedirects: Int, silence: Duration, waitingLimit: Int = 256 << 20) {
         precondition(maxRedirects >= 0 && silence >= .seconds(1))
-        let configuration = URLSessionConfiguration.ephemeral
+        configuration = URLSessionConfiguration.ephemeral
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.urlCache = nil
         configuration.httpCookieStorage = nil
@@ -47,6 +48,26 @@ package final class HTTPSession: Sendable {
     ///   its limit, or if the disk refuses it.
     package func send(
         _ request: HTTPRequest, _ receive: (HTTPPart) async throws -> Void
+    ) async throws {
+        #if canImport(FoundationNetworking)
+            // A body that is sent on a kept connection as the server closes it is lost, and
+            // URLSession reports that only after the time of silence. A session of its own has no
+            // kept connection. A field that asks the server to close is not enough: libcurl keeps
+            // the connection until the server has closed it.
+            if request.body != nil {
+                let single = URLSession(
+                    configuration: configuration, delegate: exchanges,
+                    delegateQueue: HTTPExchanges.queue)
+                defer { single.finishTasksAndInvalidate() }
+                return try await send(request, in: single, receive)
+            }
+        #endif
+        try await send(request, in: session, receive)
+    }
+
+    private func send(
+        _ request: HTTPRequest, in session: URLSession,
+        _ receive: (HTTPPart) async throws -> Void
     ) async throws {
         // A task that was never started would not report its end.
         try Task.checkCancellation()
@@ -120,8 +141,6 @@ package struct HTTPRequest: Sendable {
             guard let body else { return message }
             message.httpBody = Data(body)
             #if canImport(FoundationNetworking)
-                // A body that is sent on a kept connection as the server closes it is lost, and
-                // URLSession reports that only after the time of silence.
                 message.setValue("close", forHTTPHeaderField: "connection")
             #endif
             return message

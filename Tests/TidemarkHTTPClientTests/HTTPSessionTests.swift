@@ -168,6 +168,23 @@ import TidemarkResilience
         }
     }
 
+    /// The server ends a connection when a second request comes, as a server that has just closed
+    /// it would.
+    @Test func `a body is not sent on a connection that was used before`() async throws {
+        try await RawServer.serve { request in
+            request.number == 1 ? RawServer.whole("200 OK", [], "here") : [.close]
+        } _: { server, address in
+            for _ in 0..<3 {
+                let request = HTTPRequest("POST", address + RawServer.kept, body: [1])
+                let answer = try await session.answer(to: request, upTo: 9)
+                #expect(answer.status == 200 && answer.body == Array("here".utf8))
+            }
+            #expect(server.requests.map(\.number) == [1, 1, 1])
+            try await until("the connections are closed") { server.closedConnections == 3 }
+        }
+        try await until("nothing runs") { session.running == 0 }
+    }
+
     @Test func `a body that is too long is not taken`() async throws {
         try await RawServer.serve { _ in
             [

@@ -72,6 +72,9 @@ final class RawServer: Sendable {
         return [.send(lines.joined(separator: "\r\n") + "\r\n\r\n" + body)]
     }
 
+    /// The path whose connections stay open, although a request asks for the end.
+    static let kept = "/kept"
+
     private static let block = 1 << 20
 
     /// Returns a part of the bytes of ``Step/sendBytes(count:)``: each MiB has its own number.
@@ -101,7 +104,9 @@ final class RawServer: Sendable {
             while let request = next() {
                 server.state.withLock { $0.requests.append(request) }
                 for step in server.answer(request) { perform(step, context) }
-                if request.fields["connection"] == "close" { context.close(promise: nil) }
+                if request.fields["connection"] == "close", request.path != RawServer.kept {
+                    context.close(promise: nil)
+                }
             }
         }
 
