@@ -42,7 +42,8 @@ let packages: [(name: String, version: Version, products: String, trait: String?
 let table = """
     # Libraries
     TidemarkSystem: TidemarkModel: TidemarkResilience: TidemarkWords: TidemarkHTTPClient:
-    TidemarkRules!: TidemarkModel
+    TidemarkPatterns:
+    TidemarkRules!: TidemarkModel TidemarkPatterns
     TidemarkReads: TidemarkModel
     TidemarkStore!: TidemarkSystem TidemarkModel CTidemarkSQLite
     TidemarkSync!: TidemarkModel TidemarkResilience TidemarkWords TidemarkStore
@@ -94,6 +95,7 @@ let table = """
     HTTPTesting: TidemarkTesting Hummingbird Logging
     ExampleTesting: +TidemarkTesting ExampleKit
     TidyTests:  TidemarkModelTests: TidemarkModel  TidemarkWordsTests: TidemarkWords
+    TidemarkPatternsTests: TidemarkPatterns
     TidemarkRulesTests!: +TidemarkRules
     TidemarkReadsTests: TidemarkReads
     TidemarkResilienceTests: TidemarkResilience TidemarkTestKit NIOCore
@@ -288,8 +290,9 @@ where ["TidemarkStore", "TidemarkImages", "TidemarkHealth"].contains(target.name
 // in, in debug builds too. Assertions and planted defects stay: 600 Worlds take 19 s, and not 71.
 if Context.environment["TIDEMARK_OPTIMIZED"] == "1" {
     let computing = [
-        "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkSync", "TidemarkServer",
-        "TidemarkWire", "Tidemark", "TidemarkApp", "TidemarkSimulation",
+        "TidemarkModel", "TidemarkPatterns", "TidemarkRules", "TidemarkStore",
+        "TidemarkSync", "TidemarkServer", "TidemarkWire", "Tidemark", "TidemarkApp",
+        "TidemarkSimulation",
     ]
     let flags = ["-O", "-assert-config", "Debug"]
     for target in package.targets where computing.contains(target.name) {

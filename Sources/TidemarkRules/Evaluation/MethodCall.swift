@@ -1,4 +1,5 @@
 import TidemarkModel
+import TidemarkPatterns
 
 /// A call of a method, with evaluated receiver and arguments.
 struct MethodCall {

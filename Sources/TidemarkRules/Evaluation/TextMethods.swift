@@ -1,4 +1,5 @@
 import TidemarkModel
+import TidemarkPatterns
 
 /// Methods of strings and bytes.
 enum TextMethods {

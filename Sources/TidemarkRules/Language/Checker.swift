@@ -1,4 +1,5 @@
 import TidemarkModel
+import TidemarkPatterns
 
 /// Resolves the names of a file, and finds errors beyond the grammar.
 struct Checker {

@@ -1,3 +1,5 @@
+import TidemarkPatterns
+
 /// An expression with resolved names, ready for evaluation.
 final class Node: Sendable {
     let operation: Operation

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TestSupport
 import TidemarkModel
+import TidemarkPatterns
 
 @testable import TidemarkRules
 

@@ -17,7 +17,7 @@ public struct Pattern: Sendable {
     ///
     /// - Parameter steps: The number of remaining steps. The call decreases it.
     /// - Returns: True if the pattern matches; nil if the steps did not suffice.
-    func matchesWhole(_ text: String, steps: inout Int) -> Bool? {
+    public func matchesWhole(_ text: String, steps: inout Int) -> Bool? {
         var machine = PatternMachine(program, Array(text.unicodeScalars), keepsGroups: false)
         let match = machine.match(from: 0, isWhole: true, steps: &steps)
         return steps < 0 ? nil : match != nil
@@ -27,7 +27,7 @@ public struct Pattern: Sendable {
     /// group.
     ///
     /// - Returns: The text; nil if the steps did not suffice.
-    func replacing(in text: String, with replacement: String, steps: inout Int) -> String? {
+    public func replacing(in text: String, with replacement: String, steps: inout Int) -> String? {
         let scalars = Array(text.unicodeScalars)
         let parts = Self.parts(of: replacement)
         var result = String.UnicodeScalarView()
@@ -55,7 +55,7 @@ public struct Pattern: Sendable {
     /// Returns the parts between the matches, without empty parts at the end.
     ///
     /// - Returns: The parts; nil if the steps did not suffice.
-    func splitting(_ text: String, steps: inout Int) -> [String]? {
+    public func splitting(_ text: String, steps: inout Int) -> [String]? {
         let scalars = Array(text.unicodeScalars)
         func part(_ range: Range<Int>) -> String {
             var view = String.UnicodeScalarView()
@@ -77,15 +77,18 @@ public struct Pattern: Sendable {
         return result
     }
 
-    private func forEachMatch(
-        in scalars: [Unicode.Scalar], steps: inout Int, _ body: ([Int], inout Int) -> Void
+    func forEachMatch(
+        in scalars: [Unicode.Scalar], most: Int = .max, steps: inout Int,
+        _ body: ([Int], inout Int) -> Void
     ) -> Bool {
         var machine = PatternMachine(program, scalars, keepsGroups: true)
         var start = 0
-        while start <= scalars.count {
+        var count = 0
+        while start <= scalars.count, count < most {
             guard let groups = machine.match(from: start, isWhole: false, steps: &steps) else {
                 return steps >= 0
             }
+            count += 1
             body(groups, &steps)
             start = groups[1] > groups[0] ? groups[1] : groups[1] + 1
         }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import TidemarkRules
+@testable import TidemarkPatterns
 
 @Suite struct `A pattern` {
     private func matches(_ pattern: String, _ text: String) throws -> Bool? {
@@ -57,5 +57,31 @@ import Testing
         #expect(steps > 9_000_000, "\(steps)")
         var few = 1_000
         #expect(try Pattern("a*b").matchesWhole(text, steps: &few) == nil)
+    }
+
+    private func found(_ pattern: String, _ text: String, most: Int = .max) throws -> [String]? {
+        var steps = 1_000_000
+        return try Pattern(pattern).matches(in: text, most: most, steps: &steps)
+    }
+
+    @Test func `finds matches from left to right, or their first group`() throws {
+        #expect(try found("[0-9]+", "a1b22c333") == ["1", "22", "333"])
+        #expect(try found("[0-9]+", "a1b22c333", most: 2) == ["1", "22"])
+        #expect(try found("([a-z])=", "a=1,b=2") == ["a", "b"])
+        #expect(try found("x", "abc") == [])
+        #expect(try found("(x)?a", "a") == [""])
+    }
+
+    @Test func `searches a text within its steps`() throws {
+        var steps = 1_000_000
+        #expect(try Pattern("l+").contained(in: "hello", steps: &steps) == true)
+        #expect(try Pattern("x").contained(in: "hello", steps: &steps) == false)
+        let text = String(repeating: "a", count: 1_000)
+        for _ in 0..<2 {
+            steps = 10
+            #expect(try Pattern("(a?){50}b").contained(in: text, steps: &steps) == nil)
+            #expect(try Pattern("(a?){50}b").matches(in: text, most: 9, steps: &steps) == nil)
+        }
+        #expect(try Pattern("(a)(b)").groupCount == 2)
     }
 }
