@@ -90,6 +90,7 @@ long: setup
 	TIDEMARK_LISTEN_SEEDS="0..<10000" $(SWIFT) test --skip-build --filter ListenCheckerTests
 	TIDEMARK_QUERY_CASES=100000 $(SWIFT) test --skip-build --filter CacheQueryTests
 	TIDEMARK_RULES_PROOFS=100000 TIDEMARK_FUZZ_RULES=200000 $(SWIFT) test --skip-build --filter TidemarkRulesTests
+	TIDEMARK_PIPELINES=200000 $(SWIFT) test --skip-build --filter TidemarkPipelinesTests
 	TIDEMARK_SOAK_SECONDS=3600 $(SWIFT) test --skip-build --filter SoakTests
 	TIDEMARK_WORLD_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.WorldTests
 	TIDEMARK_SHARED_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.SharedHistoryTests

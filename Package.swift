@@ -45,6 +45,7 @@ let table = """
     TidemarkPatterns:
     TidemarkRules!: TidemarkModel TidemarkPatterns
     TidemarkReads: TidemarkModel
+    TidemarkPipelines!: TidemarkModel TidemarkPatterns
     TidemarkStore!: TidemarkSystem TidemarkModel CTidemarkSQLite
     TidemarkSync!: TidemarkModel TidemarkResilience TidemarkWords TidemarkStore
     TidemarkWire: TidemarkModel CTidemarkZlib GRPCCore GRPCNIOTransportHTTP2Posix NIOCore
@@ -98,6 +99,7 @@ let table = """
     TidemarkPatternsTests: TidemarkPatterns
     TidemarkRulesTests!: +TidemarkRules
     TidemarkReadsTests: TidemarkReads
+    TidemarkPipelinesTests!: +TidemarkPipelines
     TidemarkResilienceTests: TidemarkResilience TidemarkTestKit NIOCore
     TidemarkStoreTests: +TidemarkStore TidemarkTestKit
     TidemarkSyncTests: +TidemarkSync +TidemarkSimulation
@@ -290,7 +292,7 @@ where ["TidemarkStore", "TidemarkImages", "TidemarkHealth"].contains(target.name
 // in, in debug builds too. Assertions and planted defects stay: 600 Worlds take 19 s, and not 71.
 if Context.environment["TIDEMARK_OPTIMIZED"] == "1" {
     let computing = [
-        "TidemarkModel", "TidemarkPatterns", "TidemarkRules", "TidemarkStore",
+        "TidemarkModel", "TidemarkPatterns", "TidemarkRules", "TidemarkPipelines", "TidemarkStore",
         "TidemarkSync", "TidemarkServer", "TidemarkWire", "Tidemark", "TidemarkApp",
         "TidemarkSimulation",
     ]

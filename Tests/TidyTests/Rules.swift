@@ -94,6 +94,7 @@ enum ImportRules {
         "TidemarkPatterns": [],
         "TidemarkRules": ["TidemarkModel", "TidemarkPatterns"],
         "TidemarkReads": ["TidemarkModel"],
+        "TidemarkPipelines": ["TidemarkModel", "TidemarkPatterns"],
         "TidemarkWords": [],
         "TidemarkStore": ["TidemarkModel", "TidemarkSystem", "CTidemarkSQLite"],
         "TidemarkSync": [

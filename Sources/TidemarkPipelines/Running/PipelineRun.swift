@@ -1,0 +1,111 @@
+import TidemarkModel
+
+/// A run of a pipeline: rows, one at a time.
+///
+/// A run is synchronous and belongs to one owner. It reads only as far as the rows that it is asked
+/// for need. Memory is bounded by ``PipelineLimits/bytes``.
+package final class PipelineRun {
+    private let pipeline: ValidatedPipeline
+    private let state: RunState
+    private var rows: (any RowStream)?
+    private var counters: [CountedStream] = []
+    private var failure: PipelineError?
+    private var writes: WriteQueue?
+
+    init(
+        _ pipeline: ValidatedPipeline, _ source: any PipelineSource, _ context: PipelineContext
+    ) {
+        self.pipeline = pipeline
+        state = RunState(source: source, context: context)
+        writes = pipeline.writeStage.map { WriteQueue($0, state) }
+    }
+
+    /// Returns the next row; nil after the last.
+    ///
+    /// - Throws: ``PipelineError``, also at every later call.
+    package func next() throws(PipelineError) -> PipelineRow? {
+        if let failure { throw failure }
+        do throws(PipelineError) {
+            let row = try opened().next()
+            try state.checkEnd()
+            try row?.checkSize(upTo: state.context.limits.valueBytes)
+            return row
+        } catch {
+            failure = error
+            throw error
+        }
+    }
+
+    /// Returns the next write of a pipeline whose last stage writes; nil after the last.
+    ///
+    /// - Throws: ``PipelineError``, for example if a row has no document to write.
+    /// - Precondition: The pipeline writes.
+    package func nextWrite() throws(PipelineError) -> PipelineWrite? {
+        precondition(pipeline.write != nil, "the pipeline does not write")
+        while let row = try next() {
+            do throws(PipelineError) {
+                if let write = try writes?.write(of: row) { return write }
+            } catch {
+                failure = error
+                throw error
+            }
+        }
+        return nil
+    }
+
+    private func opened() throws(PipelineError) -> any RowStream {
+        if let rows { return rows }
+        let outer = Scope(row: PipelineRow(fields: MapValue()), run: state)
+        var rows: any RowStream = EmptyStream()
+        for named in pipeline.compiled.stages {
+            let stage = try named.stage.stream(over: rows, outer: outer)
+            let detail = (stage as? DocumentStream)?.scan.description ?? ""
+            let counted = CountedStream(stage, name: named.name, detail: detail)
+            counters.append(counted)
+            rows = counted
+        }
+        self.rows = rows
+        return rows
+    }
+
+    /// The stages with the rows that each has delivered so far.
+    package var explain: [StageFigures] { counters.map(\.figures) }
+    /// The number of documents that all scans have read, those of subqueries included.
+    package var documentsRead: Int { state.documentsRead }
+    /// The bytes of these documents.
+    package var bytesRead: Int { state.bytesRead }
+    /// These documents in units of 4 KiB, each rounded up: the unit of the Enterprise edition.
+    package var readUnits: Int { state.readUnits }
+    /// The maximum memory that stages held during the run, in bytes.
+    package var mostBytesHeld: Int { state.memory.most }
+}
+
+/// A stage of a run and its rows, for explanations.
+package struct StageFigures: Hashable, Sendable {
+    package let name: String
+    /// The number of rows that the stage has delivered so far.
+    package let rows: Int
+    /// How the stage finds its rows, for example an index; empty for most stages.
+    package let detail: String
+}
+
+/// Counts the rows of a stage.
+private final class CountedStream: RowStream {
+    private let rows: any RowStream
+    private let name: String
+    private let detail: String
+    private var count = 0
+
+    init(_ rows: any RowStream, name: String, detail: String) {
+        (self.rows, self.name, self.detail) = (rows, name, detail)
+    }
+
+    var isSorted: Bool { rows.isSorted }
+    var figures: StageFigures { StageFigures(name: name, rows: count, detail: detail) }
+
+    func next() throws(PipelineError) -> PipelineRow? {
+        guard let row = try rows.next() else { return nil }
+        count += 1
+        return row
+    }
+}

@@ -1,0 +1,163 @@
+package import TidemarkModel
+import TidemarkPatterns
+
+/// The surroundings of a run.
+package struct PipelineContext: Sendable {
+    package let database: DatabaseID
+    /// The value of `current_timestamp` in the whole run.
+    package let now: Timestamp
+    /// The seed of `rand`, of `sample`, and of the ids of inserted documents.
+    package let seed: UInt64
+    package let limits: PipelineLimits
+    /// Returns the reason to stop, for example a cancelled call. A run asks at every 256 steps.
+    package let interruption: @Sendable () -> PipelineError?
+
+    package init(
+        database: DatabaseID, now: Timestamp, seed: UInt64, limits: PipelineLimits = .production,
+        interruption: @escaping @Sendable () -> PipelineError? = { nil }
+    ) {
+        self.database = database
+        self.now = now
+        self.seed = seed
+        self.limits = limits
+        self.interruption = interruption
+    }
+}
+
+/// What the stages and expressions of one run share.
+///
+/// A run belongs to one owner and is synchronous, so this class needs no lock.
+final class RunState {
+    let context: PipelineContext
+    let source: any PipelineSource
+    var random: SeededRandom
+    private(set) var memory: MemoryLedger
+    private(set) var documentsRead = 0
+    private(set) var bytesRead = 0
+    private(set) var readUnits = 0
+    private var patterns: [ByteString: Result<Pattern, InvalidPattern>] = [:]
+    private var steps = 0
+    /// The reason why the run must end, found where nothing can be thrown.
+    private var interruption: PipelineError?
+
+    init(source: any PipelineSource, context: PipelineContext) {
+        self.source = source
+        self.context = context
+        random = SeededRandom(seed: context.seed)
+        memory = MemoryLedger(bound: context.limits.bytes)
+    }
+
+    /// Returns a number of at least 0 and less than 1.
+    func nextFraction() -> Double { Double(random.next() >> 11) * 0x1p-53 }
+
+    /// Returns a random id of 20 letters and digits.
+    func nextID() -> String {
+        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+        let bytes = (0..<20).map { _ in letters[Int(random.next() % UInt64(letters.count))] }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Counts a document that the source returned.
+    func read(_ document: Document) {
+        let size = document.contents.bytes.count + document.path.text.utf8.count
+        documentsRead += 1
+        bytesRead += size
+        readUnits += max(1, (size + 4_095) / 4_096)
+    }
+
+    /// Counts a step of the run.
+    ///
+    /// - Throws: ``PipelineError`` if the run must end.
+    func step() throws(PipelineError) {
+        if !count() { try checkEnd() }
+    }
+
+    /// - Throws: ``PipelineError`` if the run must end.
+    func checkEnd() throws(PipelineError) { if let interruption { throw interruption } }
+
+    /// Counts a step where nothing can be thrown.
+    ///
+    /// - Returns: False if the run must end. ``checkEnd()`` throws the reason.
+    func count() -> Bool {
+        steps += 1
+        if interruption != nil { return false }
+        guard steps.isMultiple(of: 256) else { return true }
+        interruption = context.interruption()
+        if steps > context.limits.steps {
+            interruption = PipelineError(
+                .resourceExhausted,
+                "The pipeline needs more than \(context.limits.steps) steps.")
+        }
+        return interruption == nil
+    }
+
+    /// Ends the run at its next step.
+    func interrupt(_ error: PipelineError) { if interruption == nil { interruption = error } }
+
+    fileprivate func reserve(_ bytes: Int, for stage: String) throws(PipelineError) {
+        try memory.reserve(bytes, for: stage)
+    }
+
+    fileprivate func release(_ bytes: Int) { memory.release(bytes) }
+
+    /// Returns a compiled pattern. Keeps the 100 first patterns, so a pattern in a field does not
+    /// fill the memory.
+    func pattern(_ text: String, in function: String) throws(Fault) -> Pattern {
+        let result =
+            patterns[ByteString(text)] ?? Result { () throws(InvalidPattern) in try Pattern(text) }
+        if patterns.count < 100 { patterns[ByteString(text)] = result }
+        do throws(InvalidPattern) { return try result.get() } catch {
+            throw Fault("\(function): invalid regular expression: \(error.message).")
+        }
+    }
+}
+
+/// The memory that one stage holds. Its end releases the memory.
+final class Reservation {
+    private let run: RunState
+    private let stage: String
+    private(set) var bytes = 0
+
+    init(_ run: RunState, stage: String) { (self.run, self.stage) = (run, stage) }
+
+    deinit { run.release(bytes) }
+
+    /// Reserves memory.
+    ///
+    /// - Throws: ``PipelineError`` of code `resourceExhausted` if the run would hold too much.
+    func add(_ bytes: Int) throws(PipelineError) {
+        self.bytes += bytes
+        try run.reserve(bytes, for: stage)
+    }
+
+    func remove(_ bytes: Int) {
+        precondition(bytes <= self.bytes)
+        self.bytes -= bytes
+        run.release(bytes)
+    }
+}
+
+/// The bytes that the stages of a run hold.
+struct MemoryLedger {
+    let bound: Int
+    private(set) var held = 0
+    private(set) var most = 0
+
+    init(bound: Int) { self.bound = bound }
+
+    mutating func reserve(_ bytes: Int, for stage: String) throws(PipelineError) {
+        precondition(bytes >= 0)
+        held += bytes
+        most = max(most, held)
+        if held > bound {
+            throw PipelineError(
+                .resourceExhausted,
+                "The stage \(stage) needs more memory than a query may use: \(bound) bytes.")
+        }
+    }
+
+    mutating func release(_ bytes: Int) {
+        precondition(bytes <= held, "more was released than was reserved")
+        held -= bytes
+    }
+}

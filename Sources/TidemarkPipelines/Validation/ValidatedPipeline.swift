@@ -1,0 +1,50 @@
+package import TidemarkModel
+
+/// A pipeline that can run: every stage and function is known, and every argument fits.
+package struct ValidatedPipeline: Sendable {
+    /// The pipeline as the client sent it.
+    package let pipeline: Pipeline
+    /// Where a run may read documents, the sources of unions and subqueries included.
+    package let sources: [PipelineScan.Origin]
+    /// The scan of the first stage, with its hints; nil if the rows are literals.
+    package let firstScan: PipelineScan?
+    /// The last stage, if it writes.
+    package let write: WriteKind?
+    /// False if a run depends on random numbers.
+    package let isDeterministic: Bool
+    let compiled: CompiledPipeline
+    let writeStage: WriteStage?
+
+    /// Starts a run. Nothing is read before the first call of ``PipelineRun/next()``.
+    package func run(
+        over source: any PipelineSource, context: PipelineContext
+    ) -> PipelineRun {
+        PipelineRun(self, source, context)
+    }
+}
+
+/// A stage that writes what the stages before it return.
+package enum WriteKind: String, Hashable, Sendable {
+    case delete, update, insert, upsert
+}
+
+extension Pipeline {
+    /// Checks the pipeline, and resolves the names of stages, functions, fields and variables.
+    ///
+    /// - Throws: ``PipelineError`` of code `invalidArgument` that names the stage, function,
+    ///   argument or bound.
+    package func validated(
+        in database: DatabaseID, limits: PipelineLimits = .production
+    ) throws(PipelineError) -> ValidatedPipeline {
+        try DepthCheck.check(self, limits)
+        let findings = Findings()
+        var compiler = StageCompiler(
+            Environment(database: database, limits: limits, findings: findings))
+        let compiled = try compiler.compile(self)
+        return ValidatedPipeline(
+            pipeline: self, sources: findings.sources,
+            firstScan: (compiled.stages[0].stage as? SourceStage)?.scan,
+            write: compiler.write?.kind, isDeterministic: findings.isDeterministic,
+            compiled: compiled, writeStage: compiler.write)
+    }
+}

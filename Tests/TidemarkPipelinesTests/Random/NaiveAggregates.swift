@@ -1,0 +1,75 @@
+import TidemarkModel
+
+@testable import TidemarkPipelines
+
+extension NaivePipelines {
+    func aggregate(
+        _ figures: [Pipeline.Entry], _ keys: [Pipeline.Entry], _ rows: [NaiveRow],
+        _ outer: NaiveRow?
+    ) -> [NaiveRow] {
+        if rows.contains(.failed) { return [.failed] }
+        var groups: [(key: MapValue, rows: [NaiveRow])] = keys.isEmpty ? [([:], [])] : []
+        for row in rows {
+            var key = MapValue()
+            for entry in keys {
+                let found = evaluate(entry.value, row)
+                if found == .failed { return [.failed] }
+                if found != .missing { key[entry.key] = found.orNull }
+            }
+            let index = groups.firstIndex { NaiveValues.same(.map($0.key), .map(key)) }
+            if let index { groups[index].rows.append(row) } else { groups.append((key, [row])) }
+        }
+        var result: [NaiveRow] = []
+        for group in groups {
+            var fields = group.key
+            for figure in figures {
+                guard let value = self.figure(figure.value, group.rows) else { return [.failed] }
+                fields[figure.key] = value
+            }
+            result.append(NaiveRow(fields: fields, variables: outer?.variables ?? [:]))
+        }
+        return result
+    }
+
+    /// Returns nil if an argument fails.
+    private func figure(_ call: Pipeline.Expression, _ rows: [NaiveRow]) -> Value? {
+        guard case .function(let name, let arguments, _) = call else { return nil }
+        guard let argument = arguments.first else { return .integer(Int64(rows.count)) }
+        let found = rows.map { evaluate(argument, $0) }
+        if name == "count_if" { return .integer(Int64(found.count { $0 == .bool(true) })) }
+        if found.contains(.failed) { return nil }
+        let all = found.map { $0.orNull! }
+        let values = all.filter { $0 != .null }
+        switch name {
+        case "count": return .integer(Int64(values.count))
+        case "count_distinct": return .integer(Int64(unique(values).count))
+        case "array_agg": return .array(all)
+        case "array_agg_distinct": return .array(unique(all))
+        case "first": return all.first ?? .null
+        case "last": return all.last ?? .null
+        case "minimum": return values.reduce(nil) { best($0, $1, -1) } ?? .null
+        case "maximum": return values.reduce(nil) { best($0, $1, 1) } ?? .null
+        default: return sum(name, values)
+        }
+    }
+
+    private func unique(_ values: [Value]) -> [Value] {
+        values.reduce(into: []) { result, value in
+            if !result.contains(where: { NaiveValues.same($0, value) }) { result.append(value) }
+        }
+    }
+
+    private func best(_ old: Value?, _ new: Value, _ order: Int) -> Value {
+        guard let old else { return new }
+        return NaiveValues.compare(new, old) == order ? new : old
+    }
+
+    /// The generator's numbers are multiples of a half, so their sums are exact.
+    private func sum(_ name: String, _ values: [Value]) -> Value {
+        let reals = values.compactMap(NaiveValues.number)
+        let total = reals.reduce(0, +)
+        if name == "average" { return reals.isEmpty ? .null : .double(total / Double(reals.count)) }
+        let wholes = values.compactMap(NaiveValues.whole)
+        return wholes.count == reals.count ? .integer(Int64(total)) : .double(total)
+    }
+}

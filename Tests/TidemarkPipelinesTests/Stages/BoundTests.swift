@@ -1,0 +1,142 @@
+import Testing
+import TestSupport
+import TidemarkModel
+
+@testable import TidemarkPipelines
+
+/// Pipelines that would need endless memory or time end with a sentence.
+@Suite(.ownThread) struct `A run beyond its bounds` {
+    /// Endless documents, of which the count is known.
+    private struct Endless: PipelineSource {
+        final class Documents: PipelineDocuments {
+            var count = 0
+            let text = String(repeating: "x", count: 100)
+
+            func next() throws(PipelineError) -> Document? {
+                count += 1
+                return document(
+                    "c/d\(count)", ["n": .integer(Int64(count)), "s": .string(text)])
+            }
+        }
+
+        let documents = Documents()
+
+        func open(_ scan: PipelineScan) throws(PipelineError) -> OpenScan {
+            OpenScan(documents: documents)
+        }
+    }
+
+    private func error(
+        _ lines: String, over source: any PipelineSource = Endless(),
+        _ change: (inout PipelineLimits) -> Void = { _ in }
+    ) -> PipelineError? {
+        var limits = PipelineLimits.production
+        limits.bytes = 1_000_000
+        change(&limits)
+        do throws(PipelineError) {
+            _ = try rows(pipeline(lines), over: source, context: testContext(limits: limits))
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(arguments: [
+        ("sort {expression: n}", "sort"), ("distinct {n: n}", "distinct"),
+        ("aggregate {c: count()}, {n: n}", "aggregate"),
+        ("aggregate {a: array_agg(n)}", "aggregate"),
+        ("aggregate {a: count_distinct(s), b: array_agg_distinct(n)}", "aggregate"),
+        ("sample 1000000, 'documents'", "sample"),
+    ])
+    func `holds rows up to its memory, and names the stage`(stage: String, name: String) {
+        let source = Endless()
+        let found = error("collection ref'/c'\n" + stage, over: source)
+        #expect(found?.code == .resourceExhausted)
+        #expect(
+            found?.message
+                == "The stage \(name) needs more memory than a query may use: 1000000 bytes.")
+        #expect(source.documents.count < 20_000)
+    }
+
+    @Test func `holds nothing for a group of many rows, or the first of an order`() throws {
+        var limits = PipelineLimits.production
+        (limits.bytes, limits.steps) = (20_000, 200_000)
+        for stage in [
+            "aggregate {c: count(), s: sum(n), m: maximum(n)}", "sort {expression: n}\nlimit 5",
+        ] {
+            let found = error("collection ref'/c'\n" + stage) { $0 = limits }
+            #expect(found?.message == "The pipeline needs more than 200000 steps.")
+        }
+    }
+
+    @Test func `makes no value or row of endless size`() {
+        let double = (0..<100).map { _ in "add_fields {a: array(a, a)}" }.joined(separator: "\n")
+        #expect(
+            error("literals {a: 'x'}\n" + double)?.message.contains("larger than 16777216") == true)
+        let text = (0..<100).map { _ in "add_fields {a: string_concat(a, a)}" }.joined(
+            separator: "\n")
+        #expect(error("literals {a: 'x'}\n" + text)?.message.contains("larger than") == true)
+        let row = (0..<60).map { "add_fields {f\($0): a}" }.joined(separator: "\n")
+        let big = "literals {a: string_repeat('x', 1000000)}\n" + row
+        #expect(error(big)?.message == "A row of the pipeline is larger than 16777216 bytes.")
+        for stage in [
+            "add_fields {a: [a, a]}", "add_fields {a: {l: a, r: a}}", "select {a.l: a, a.r: a}",
+            "add_fields {a.l: a, a.r: a}", "unnest [a], a.l\nadd_fields {a.r: a}",
+        ] {
+            let stages = (0..<60).map { _ in stage }.joined(separator: "\n")
+            let found = error("literals {a: {x: 1}}\n" + stages + "\nwhere equal(a, a)")
+            #expect(found?.message.contains("larger than 16777216 bytes") == true, "\(stage)")
+        }
+        let map = (0..<100).map { _ in "add_fields {a: map_set(a, 'l', a, 'r', a)}" }
+        #expect(
+            error("literals {a: {}}\n" + map.joined(separator: "\n"))?.message.contains(
+                "larger than") == true)
+        let all = (0..<100).map { _ in "add_fields {a: current_document(), b: current_document()}" }
+        #expect(
+            error("literals {a: {x: 1}}\n" + all.joined(separator: "\n"))?.message.contains(
+                "larger than") == true)
+    }
+
+    @Test func `stops expressions and rows without end`() {
+        let list = "[" + (0..<100).map { "\($0)" }.joined(separator: ", ") + "]"
+        var body = "$a"
+        for level in 0..<8 {
+            body =
+                "array_transform(\(list), 'v\(level)', array_length(\(body == "$a" ? list : body)))"
+        }
+        let loops = error("literals {a: 1}\nwhere equal(\(body), 1)") { $0.steps = 100_000 }
+        #expect(loops?.code == .resourceExhausted)
+        let unnests = (0..<8).map { "unnest \(list), u\($0)" }.joined(separator: "\n")
+        let rows = error("literals {a: 1}\n\(unnests)\nwhere false") { $0.steps = 100_000 }
+        #expect(rows?.message == "The pipeline needs more than 100000 steps.")
+    }
+
+    @Test func `ends when its caller asks, with the caller's reason`() throws {
+        let reason = PipelineError(.cancelled, "The call was cancelled.")
+        let context = PipelineContext(
+            database: testDatabase, now: .epoch, seed: 1, interruption: { reason })
+        let run = try pipeline("collection ref'/c'\nwhere false").validated(in: testDatabase)
+            .run(over: Endless(), context: context)
+        #expect(throws: reason) { try run.next() }
+        #expect(throws: reason) { try run.next() }
+    }
+
+    @Test func `releases what a subquery held, for each row`() throws {
+        let inner = Pipeline.Expression.call(
+            "array",
+            [
+                .pipeline(
+                    pipeline(
+                        "collection ref'/books'\nsort {expression: n}\nwhere exists(n)\nlimit 1"))
+            ])
+        let field = Pipeline.Entry(key: "q", value: inner)
+        let rows = (0..<2_000).map { "{a: \($0)}" }.joined(separator: ", ")
+        var stages = pipeline("literals \(rows)").stages
+        stages.append(.init(name: "select", arguments: [.map([field])]))
+        let run = try Pipeline(stages: stages).validated(in: testDatabase)
+            .run(over: ListSource(books), context: testContext())
+        var count = 0
+        while try run.next() != nil { count += 1 }
+        #expect(count == 2_000 && run.mostBytesHeld < 5_000, "\(run.mostBytesHeld)")
+    }
+}
