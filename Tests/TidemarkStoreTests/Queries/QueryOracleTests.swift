@@ -91,10 +91,32 @@ import TidemarkModel
             let few = try table.count(query, upTo: 3)
             #expect(few.count == Int64(min(3, expected.count)), "\(query)")
             #expect(run.stats.rowsReturned == expected.count)
+            try checkRows(query, table, oracle)
             // A query may request its indexes here, even if it read few documents.
             let plans = QueryPlans(table: table)
             plans.wish(try plans.plan(query), scanned: 100, useful: 0)
         }
+    }
+
+    /// Checks the rows that are read one at a time. Those that are not in order can lack a field of
+    /// the order.
+    private func checkRows(_ query: Query, _ table: DocumentTable, _ oracle: Oracle) throws {
+        var whole = query
+        (whole.limit, whole.offset) = (nil, 0)
+        guard let rows = try table.rows(whole) else { return }
+        var paths: [DocumentPath] = []
+        while let row = try rows.next() { paths.append(row.path) }
+        let expected = oracle.run(whole)
+        if rows.isInOrder {
+            #expect(paths == expected, "\(rows.plan)\n\(query)")
+            return
+        }
+        let found = Set(paths)
+        #expect(found.count == paths.count, "\(rows.plan)\n\(query)")
+        #expect(found.isSuperset(of: expected), "\(rows.plan)\n\(query)")
+        var unordered = whole
+        (unordered.orders, unordered.start, unordered.end) = ([], nil, nil)
+        #expect(found.isSubset(of: oracle.run(unordered)), "\(rows.plan)\n\(query)")
     }
 
     /// Checks that the entries are exactly those of the documents. An index that is not yet
