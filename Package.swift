@@ -59,7 +59,7 @@ let table = """
     TidemarkHealth: +TidemarkStore TidemarkWords CTidemarkZlib CoreMetrics
     TidemarkHealthSync: Tidemark TidemarkApp TidemarkHealth
     TidemarkREST: TidemarkModel TidemarkWire
-    TidemarkServer: TidemarkModel TidemarkRules TidemarkStore
+    TidemarkServer: TidemarkModel TidemarkRules TidemarkStore TidemarkPipelines
     TidemarkHTTP: +TidemarkWire +TidemarkServer TidemarkSystem TidemarkREST Crypto CryptoExtras
         Hummingbird HummingbirdCore HummingbirdHTTP2 JWTKit Logging NIOHTTP1 NIOSSL NIOTLS
         NIOWebSocket SwiftASN1 X509

@@ -135,6 +135,9 @@ struct ServeCommand: AsyncParsableCommand {
             dataDirectory: directory, history: .seconds(history),
             billing: try billingOptions.billing(), lockTimeout: .seconds(lockTimeout))
         configuration.indexes = try indexOptions.settings()
+        configuration.editions =
+            rulesOptions.edition.map { DatabaseEditions($0) } ?? firebase?.editions
+            ?? DatabaseEditions()
         let server: FirestoreServer
         do throws(StoreError) { server = try FirestoreServer(configuration) } catch {
             throw CleanExit.message("tidemark serve: \(error.message)").asFailure

@@ -5,10 +5,9 @@ public import TidemarkModel
 /// Serves a ``Transport`` over gRPC on a socket, without encryption and with prior knowledge.
 ///
 /// The server itself rejects, each with a sentence: requests over 11 MiB and malformed messages
-/// with `INVALID_ARGUMENT`, pipelines with `FAILED_PRECONDITION`, and unknown methods with
-/// `UNIMPLEMENTED`. Requests may be compressed with gzip. A request that decompresses to more than
-/// 11 MiB fails with `RESOURCE_EXHAUSTED`, and so does a request that would bring all decompressed
-/// requests to more than 64 MiB.
+/// with `INVALID_ARGUMENT`, and unknown methods with `UNIMPLEMENTED`. Requests may be compressed
+/// with gzip. A request that decompresses to more than 11 MiB fails with `RESOURCE_EXHAUSTED`, and
+/// so does a request that would bring all decompressed requests to more than 64 MiB.
 ///
 /// A slow client gets a long answer in parts, each after it has read the part before. If all unsent
 /// data reaches 64 MiB, the stream that has waited longest for its reader ends with

@@ -52,7 +52,7 @@ import TidemarkModel
 }
 
 extension Message {
-    fileprivate var canonical: [UInt8] {
+    var canonical: [UInt8] {
         get throws {
             var options = BinaryEncodingOptions()
             options.useDeterministicOrdering = true
@@ -76,7 +76,7 @@ extension MapValue {
 }
 
 extension Value {
-    fileprivate var proto: PBValue {
+    var proto: PBValue {
         PBValue.with { wire in
             switch self {
             case .null: wire.nullValue = .nullValue

@@ -47,6 +47,7 @@ extension Generator {
                 PartitionQueryRequest(
                     query: query(), partitionCount: pick([0, 7, .max]), pageSize: count(),
                     pageToken: text(), consistency: consistency(upTo: 1))),
+            .executePipeline(executePipeline()),
         ]
     }
 
@@ -112,6 +113,7 @@ extension Generator {
                 .partitionQuery,
                 .partitionQuery(list(upTo: 3) { $0.cursor() }, nextPageToken: text())
             ),
+            (.executePipeline, .executePipeline(executePipelineReply())),
         ]
     }
 

@@ -115,24 +115,18 @@ import TidemarkModel
         #expect(nearest { $0.distanceResultField = "a..b" }?.code == .invalidArgument)
     }
 
-    @Test func `a pipeline is refused as by a database of the Standard edition`() throws {
-        let pipeline = try #require(refusal(.executePipeline, PBRunQueryRequest()))
-        #expect(pipeline.code == .failedPrecondition)
-        #expect(
-            pipeline.message.hasPrefix(
-                """
-                Pipeline Operations are only available for Firestore databases in Enterprise \
-                edition.
-
-                Please switch to an Enterprise edition database to take advantage of such \
-                functionality.
-                """))
-        #expect(pipeline.message.hasSuffix("only allowed on ENTERPRISE mode"))
-        #expect(
-            pipeline.details.first
-                == .errorInfo(
-                    reason: "PIPELINE_REQUIRES_ENTERPRISE_EDITION",
-                    domain: "firestore.googleapis.com", metadata: [:]))
+    @Test func `a new transaction of a pipeline only reads, unless it says otherwise`() throws {
+        func consistency(_ options: PBTransactionOptions) throws -> ReadConsistency? {
+            var wire = PipelineEnvelope()
+            wire.database = database.name
+            wire.consistency = .newTransaction(options.wireBytes)
+            let decoded = try DecodedRequest(.executePipeline, wire.bytes)
+            guard case .executePipeline(let request) = decoded.request else { return nil }
+            return request.consistency
+        }
+        #expect(try consistency(PBTransactionOptions()) == .newTransaction(.readOnly(at: nil)))
+        let writes = PBTransactionOptions.with { $0.readWrite = .init() }
+        #expect(try consistency(writes) == .newTransaction(.readWrite(retrying: nil)))
     }
 
     @Test func `a name of another database is an invalid argument`() {

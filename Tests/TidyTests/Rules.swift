@@ -105,7 +105,9 @@ enum ImportRules {
             "NIOCore", "NIOHPACK", "NIOHTTP2", "NIOPosix", "SwiftProtobuf", "CTidemarkZlib",
         ],
         "TidemarkREST": ["TidemarkModel", "TidemarkWire"],
-        "TidemarkServer": ["TidemarkModel", "TidemarkRules", "TidemarkStore"],
+        "TidemarkServer": [
+            "TidemarkModel", "TidemarkRules", "TidemarkPipelines", "TidemarkStore",
+        ],
         "TidemarkHTTP": [
             "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkServer", "TidemarkREST",
             "TidemarkSystem", "TidemarkWire", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2",

@@ -1,12 +1,15 @@
 import Foundation
+import TidemarkModel
 
-/// The settings of a `firebase.json` for a local Firestore: rules, indexes and ports.
+/// The settings of a `firebase.json` for a local Firestore: rules, indexes, editions and ports.
 struct FirebaseFile: Hashable {
     /// The path of the `firebase.json`.
     let path: String
     /// The paths of existing files; nil if the `firebase.json` names none.
     var rules: String?
     var indexes: String?
+    /// The editions of the databases; nil if the `firebase.json` names none.
+    var editions: DatabaseEditions?
     var firestorePort: Int?
     var accountsPort: Int?
     /// The port of the console's pages.
@@ -48,10 +51,38 @@ struct FirebaseFile: Hashable {
         let database = contents.firestore?.main
         rules = found(database?.rules, in: folder)
         indexes = found(database?.indexes, in: folder)
+        editions = try Self.editions(contents)
         firestorePort = contents.emulators?.firestore?.port
         accountsPort = contents.emulators?.auth?.port
         controlPort = contents.emulators?.ui?.port
         requestsPort = contents.emulators?.firestore?.websocketPort
+    }
+
+    /// Returns the editions. The one of `emulators.firestore` is of every database, and so is the
+    /// one of a `firestore` that is no list; in a list, each database has its own.
+    private static func editions(_ contents: Contents) throws(Unreadable) -> DatabaseEditions? {
+        if let name = contents.emulators?.firestore?.edition {
+            return DatabaseEditions(try edition(name))
+        }
+        guard let databases = contents.firestore else { return nil }
+        if !databases.isList, let name = databases.all.first?.edition {
+            return DatabaseEditions(try edition(name))
+        }
+        var editions = DatabaseEditions()
+        for database in databases.all {
+            guard let name = database.edition else { continue }
+            editions.own[database.database ?? "(default)"] = try edition(name)
+        }
+        return editions.own.isEmpty ? nil : editions
+    }
+
+    private static func edition(_ name: String) throws(Unreadable) -> DatabaseEdition {
+        guard let edition = DatabaseEdition(rawValue: name) else {
+            throw Unreadable(
+                message:
+                    "The Firestore emulator edition must be either 'standard' or 'enterprise'.")
+        }
+        return edition
     }
 
     private mutating func found(_ name: String?, in folder: URL) -> String? {
@@ -72,6 +103,7 @@ struct FirebaseFile: Hashable {
                 ("Firestore", firestorePort), ("accounts", accountsPort), ("console", controlPort),
                 ("requests", requestsPort),
             ].compactMap { name, port in port.map { "\(name) port \($0)" } }
+            + (editions?.remarks ?? [])
             + missing.map { "\($0) does not exist" }
         return "\(path): "
             + (parts.isEmpty ? "no settings for Firestore." : parts.joined(separator: ", "))
@@ -86,11 +118,13 @@ struct FirebaseFile: Hashable {
         let database: String?
         let rules: String?
         let indexes: String?
+        let edition: String?
     }
 
     /// A single database, or a list of databases.
     private struct Databases: Decodable {
         let all: [Database]
+        let isList: Bool
 
         var main: Database? {
             all.first { $0.database == nil || $0.database == "(default)" } ?? all.first
@@ -99,9 +133,9 @@ struct FirebaseFile: Hashable {
         init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
             if let list = try? container.decode([Database].self) {
-                all = list
+                (all, isList) = (list, true)
             } else {
-                all = [try container.decode(Database.self)]
+                (all, isList) = ([try container.decode(Database.self)], false)
             }
         }
     }
@@ -115,5 +149,15 @@ struct FirebaseFile: Hashable {
     private struct Emulator: Decodable {
         let port: Int?
         let websocketPort: Int?
+        let edition: String?
+    }
+}
+
+extension DatabaseEditions {
+    /// The editions as parts of a sentence, by the name of the database.
+    fileprivate var remarks: [String] {
+        let all = common == .standard ? [] : ["\(common.rawValue) edition"]
+        return all
+            + own.sorted { $0.key < $1.key }.map { "\($0.value.rawValue) edition of \($0.key)" }
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TidemarkHTTP
+import TidemarkModel
 import TidemarkRules
 import TidemarkServer
 
@@ -26,11 +27,19 @@ struct RulesOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The firebase.json file that names rules, indexes and ports; options take precedence. \
-            "none" ignores such files. (default: the file in this folder or the nearest parent \
-            folder)
+            The firebase.json file that names rules, indexes, editions and ports; options take \
+            precedence. "none" ignores such files. (default: the file in this folder or the \
+            nearest parent folder)
             """, valueName: "file"))
     var firebaseJson: String?
+
+    @Option(
+        name: [.long, .customLong("database-edition")],
+        help: """
+            The edition of all databases: standard or enterprise, which runs pipelines. (default: \
+            those of firebase.json, else standard)
+            """, transform: Self.edition)
+    var edition: DatabaseEdition?
 
     @Option(
         help: """
@@ -87,6 +96,14 @@ struct RulesOptions: ParsableArguments {
         return {
             RulesSettings($0, errors: errors, administrators: Set(administrator.map { [$0] } ?? []))
         }
+    }
+
+    private static func edition(_ name: String) throws -> DatabaseEdition {
+        guard let edition = DatabaseEdition(rawValue: name) else {
+            let names = DatabaseEdition.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("'\(name)' is not one of \(names).")
+        }
+        return edition
     }
 
     private static func errors(_ name: String) throws -> RulesSettings.Errors {

@@ -19,6 +19,7 @@ extension Request {
         case .runAggregationQuery(let request):
             Self.sentence(of: request.query, request.aggregations)
         case .partitionQuery(let request): request.query.sentence
+        case .executePipeline(let request): request.pipeline?.sentence ?? "no pipeline"
         case .listCollectionIDs(let request):
             "collections of " + (request.parent?.text ?? "the root")
         case .beginTransaction: "a transaction"

@@ -159,6 +159,9 @@ extension TrafficEntry {
         case .batchGetDocuments(let result):
             if case .found(let document)? = result.row { sent = [document] }
         case .runQuery(let reply): sent = reply.document.map { [$0] } ?? []
+        case .executePipeline(let reply):
+            documents += reply.rows.count
+            bytes += reply.rows.reduce(0) { $0 + $1.contents.bytes.count }
         case .empty, .beginTransaction, .commit, .runAggregationQuery, .listCollectionIDs,
             .batchWrite, .partitionQuery:
             break

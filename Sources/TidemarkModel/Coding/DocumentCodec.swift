@@ -20,10 +20,11 @@ package struct WireDocument: Hashable, Sendable {
 /// The protobuf form of `Document`, `ArrayValue` and `Timestamp`. Encoded fields pass through
 /// unchanged; decoding checks them once.
 package enum DocumentCodec {
-    /// Copies the encoded fields without decoding them.
+    /// Copies the encoded fields without decoding them. Omits an empty name.
     package static func encode(_ document: WireDocument) -> [UInt8] {
         var name = WireWriter()
-        name.text(1, document.name)
+        // A row of a pipeline can have no name.
+        if !document.name.isEmpty { name.text(1, document.name) }
         var times = WireWriter()
         if let time = document.createTime { times.message(3) { FieldsCodec.write(time, to: &$0) } }
         if let time = document.updateTime { times.message(4) { FieldsCodec.write(time, to: &$0) } }

@@ -124,7 +124,7 @@ extension FieldsCodec {
         return Timestamp(seconds: seconds, nanoseconds: fraction)
     }
 
-    private static func geoPoint(_ reader: inout WireReader) throws(CodecError) -> GeoPoint {
+    static func geoPoint(_ reader: inout WireReader) throws(CodecError) -> GeoPoint {
         var latitude = 0.0
         var longitude = 0.0
         while !reader.isAtEnd {

@@ -28,6 +28,9 @@ package struct WireWriter {
 
     package mutating func byte(_ value: UInt8) { bytes.append(value) }
 
+    /// Appends bytes that are already encoded.
+    package mutating func append(_ encoded: [UInt8]) { bytes.append(contentsOf: encoded) }
+
     package mutating func fixed64(_ value: UInt64) {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }

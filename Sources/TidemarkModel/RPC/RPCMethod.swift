@@ -10,7 +10,7 @@ public enum RPCMethod: String, Hashable, Sendable, CaseIterable {
     case commit = "Commit"
     case rollback = "Rollback"
     case runQuery = "RunQuery"
-    /// Always fails, because pipelines belong to the Enterprise edition.
+    /// Fails on databases of the Standard edition.
     case executePipeline = "ExecutePipeline"
     case runAggregationQuery = "RunAggregationQuery"
     case partitionQuery = "PartitionQuery"
@@ -38,6 +38,7 @@ extension Request {
         case .listCollectionIDs: .listCollectionIDs
         case .batchWrite: .batchWrite
         case .partitionQuery: .partitionQuery
+        case .executePipeline: .executePipeline
         }
     }
 }

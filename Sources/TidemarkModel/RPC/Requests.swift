@@ -14,6 +14,7 @@ public enum Request: Hashable, Sendable {
     case listCollectionIDs(ListCollectionIDsRequest)
     case batchWrite(BatchWriteRequest)
     case partitionQuery(PartitionQueryRequest)
+    case executePipeline(ExecutePipelineRequest)
 }
 
 extension Request {
@@ -37,6 +38,7 @@ public enum Reply: Hashable, Sendable {
     case listCollectionIDs([String], nextPageToken: String)
     case batchWrite([BatchWriteResult])
     case partitionQuery([Cursor], nextPageToken: String)
+    case executePipeline(ExecutePipelineReply)
 }
 
 public typealias TransactionID = [UInt8]

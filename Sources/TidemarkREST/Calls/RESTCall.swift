@@ -41,9 +41,6 @@ struct RESTCall: Sendable {
             self.request = .getDocument(GetDocumentRequest(path: path))
             return
         }
-        if route.rpc == .executePipeline {
-            _ = try CallCoding.request(.executePipeline, [])
-        }
         let bytes = try RESTMessage(route).bytes(query, request.body)
         (database, self.request) = try CallCoding.request(route.rpc, bytes)
     }
@@ -53,6 +50,9 @@ struct RESTCall: Sendable {
         guard let type = method.replyType else { return Data("{}\n".utf8) }
         if case .document(let document) = reply {
             return JSONOutput.document(document, in: database).data(isPretty: isPretty)
+        }
+        if case .executePipeline(let part) = reply {
+            return JSONOutput.part(of: part, in: database).data(isPretty: isPretty)
         }
         let bytes = CallCoding.bytes(of: reply, in: database)
         return ProtoJSONWriter.json(type, bytes).data(isPretty: isPretty)

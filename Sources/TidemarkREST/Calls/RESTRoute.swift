@@ -108,6 +108,7 @@ package struct RESTRoute: Sendable {
         "beginTransaction": (.beginTransaction, .beginTransactionRequest),
         "commit": (.commit, .commitRequest), "rollback": (.rollback, .rollbackRequest),
         "batchWrite": (.batchWrite, .batchWriteRequest),
+        "executePipeline": (.executePipeline, .executePipelineRequest),
         "write": (.write, .writeRequest), "listen": (.listen, .listenRequest),
     ]
 
@@ -116,7 +117,6 @@ package struct RESTRoute: Sendable {
         "runAggregationQuery": (.runAggregationQuery, .runAggregationQueryRequest),
         "partitionQuery": (.partitionQuery, .partitionQueryRequest),
         "listCollectionIds": (.listCollectionIDs, .listCollectionIdsRequest),
-        "executePipeline": (.executePipeline, .runQueryRequest),
     ]
 }
 
@@ -143,7 +143,8 @@ extension RPCMethod {
         case .partitionQuery: .partitionQueryResponse
         case .listCollectionIDs: .listCollectionIdsResponse
         case .batchWrite: .batchWriteResponse
-        case .deleteDocument, .rollback, .executePipeline, .write, .listen: nil
+        case .executePipeline: .executePipelineResponse
+        case .deleteDocument, .rollback, .write, .listen: nil
         }
     }
 }

@@ -5,9 +5,9 @@ import TidemarkModel
 /// Errors have the text of the transcoder in front of production, and name the place with the
 /// protocol's field names. Source: server-production-facts 3.
 struct ProtoJSONReader {
-    /// The maximum depth of objects and lists. A value has up to 20 levels with three objects each,
-    /// and a query adds more around it.
-    static let maxDepth = 200
+    /// The maximum depth of objects and lists. A pipeline has up to 100 functions inside each other
+    /// with three levels each, and the request adds more around them.
+    static let maxDepth = 340
 
     /// True if the values are from a URL. All of them are then texts, also booleans.
     private let isFromURL: Bool

@@ -143,7 +143,11 @@ extension MessageSchema {
             .init("reference_value", 5, .text, of: "value_type"),
             .init("geo_point_value", 8, .message(.latLng), of: "value_type"),
             .init("array_value", 9, .message(.arrayValue), of: "value_type"),
-            .init("map_value", 6, .message(.mapValue), of: "value_type")),
+            .init("map_value", 6, .message(.mapValue), of: "value_type"),
+            .init("field_reference_value", 19, .text, of: "value_type"),
+            .init("variable_reference_value", 22, .text, of: "value_type"),
+            .init("function_value", 20, .message(.function), of: "value_type"),
+            .init("pipeline_value", 21, .message(.pipeline), of: "value_type")),
         .arrayValue: MessageSchema(
             "google.firestore.v1.ArrayValue",
             .init("values", 1, .message(.value), isRepeated: true)),

@@ -31,6 +31,7 @@ struct MessageSchema: Sendable {
     private static let all: [MessageSchema] = {
         let parts = calls.merging(queries) { first, _ in first }
             .merging(data) { first, _ in first }
+            .merging(pipelines) { first, _ in first }
         return MessageType.allCases.map { type in
             guard let schema = parts[type] else {
                 preconditionFailure("no table has the fields of \(type)")
@@ -142,5 +143,7 @@ enum MessageType: Int, CaseIterable, Sendable {
     case transactionOptionsReadOnly, requestOptions, explainOptions, explainMetrics
     case planSummary, executionStats, bitSequence, bloomFilter, document, value, arrayValue
     case mapValue, aggregationResult, status, errorInfo, help, helpLink, badRequest
-    case badRequestFieldViolation, localizedMessage, latLng
+    case badRequestFieldViolation, localizedMessage, latLng, executePipelineRequest
+    case executePipelineResponse, structuredPipeline, pipeline, pipelineStage, function
+    case explainStats
 }

@@ -76,4 +76,43 @@ extension MessageSchema {
             "google.firestore.v1.StructuredAggregationQuery.Aggregation.Avg",
             .init("field", 1, .message(.structuredQueryFieldReference))),
     ]
+
+    /// The messages of pipelines.
+    static let pipelines: [MessageType: MessageSchema] = [
+        .executePipelineRequest: MessageSchema(
+            "google.firestore.v1.ExecutePipelineRequest",
+            .init("database", 1, .text),
+            .init("structured_pipeline", 2, .message(.structuredPipeline), of: "pipeline_type"),
+            .init("transaction", 5, .bytes, of: "consistency_selector"),
+            .init("new_transaction", 6, .message(.transactionOptions), of: "consistency_selector"),
+            .init("read_time", 7, .timestamp, of: "consistency_selector"),
+            .init("auto_commit_transaction", 9, .bool),
+            .init("request_options", 10, .message(.requestOptions))),
+        .executePipelineResponse: MessageSchema(
+            "google.firestore.v1.ExecutePipelineResponse",
+            .init("transaction", 1, .bytes),
+            .init("results", 2, .message(.document), isRepeated: true),
+            .init("execution_time", 3, .timestamp),
+            .init("explain_stats", 4, .message(.explainStats))),
+        .structuredPipeline: MessageSchema(
+            "google.firestore.v1.StructuredPipeline",
+            .init("pipeline", 1, .message(.pipeline)),
+            .init("options", 2, .map(.value))),
+        .pipeline: MessageSchema(
+            "google.firestore.v1.Pipeline",
+            .init("stages", 1, .message(.pipelineStage), isRepeated: true)),
+        .pipelineStage: MessageSchema(
+            "google.firestore.v1.Pipeline.Stage",
+            .init("name", 1, .text),
+            .init("args", 2, .message(.value), isRepeated: true),
+            .init("options", 3, .map(.value))),
+        .function: MessageSchema(
+            "google.firestore.v1.Function",
+            .init("name", 1, .text),
+            .init("args", 2, .message(.value), isRepeated: true),
+            .init("options", 3, .map(.value))),
+        .explainStats: MessageSchema(
+            "google.firestore.v1.ExplainStats",
+            .init("data", 1, .any)),
+    ]
 }

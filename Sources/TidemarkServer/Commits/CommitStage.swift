@@ -182,6 +182,11 @@ struct CommitStage {
         }
     }
 
+    /// Bills reads that a command made before its commit.
+    mutating func bill(_ usage: Usage, _ context: CallContext, on collection: CollectionPath) {
+        bills.append(Bill(context: context, method: method, collection: collection, usage: usage))
+    }
+
     /// Returns the row of a database, which is created on first use, and its next commit time.
     private mutating func takeCommitTime(_ database: DatabaseID) throws -> (
         row: Int64, time: Timestamp

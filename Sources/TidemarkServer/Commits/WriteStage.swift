@@ -9,6 +9,7 @@ final class WriteStage {
     private(set) var streams: WriteStreamStage
     private let transactions: Transactions
     private let documents: DocumentWrites
+    private let pipelines: PipelineWrites
 
     private(set) var outputs: [Output] = []
     /// The number of processed commands. If a command failed, it is the next after them.
@@ -31,12 +32,13 @@ final class WriteStage {
 
     init(
         _ commits: CommitStage, _ streams: WriteStreamStage, _ transactions: Transactions,
-        randomBits: @escaping @Sendable () -> UInt64
+        _ pipelines: PipelineWrites
     ) {
         self.commits = commits
         self.streams = streams
         self.transactions = transactions
-        documents = DocumentWrites(randomBits: randomBits)
+        documents = DocumentWrites(randomBits: pipelines.environment.randomBits)
+        self.pipelines = pipelines
     }
 
     /// Performs the commands, and the waiting commands that may continue, in a transaction of the
@@ -120,6 +122,8 @@ final class WriteStage {
             _ = try commits.commit(
                 [Mutation(path: path, .delete, precondition: precondition)], context)
             return .empty
+        case .executePipeline(let request):
+            return try pipelines.perform(request, context, &commits)
         case .getDocument, .listDocuments, .batchGetDocuments, .beginTransaction, .rollback,
             .runQuery, .runAggregationQuery, .listCollectionIDs, .partitionQuery, .batchWrite:
             throw RPCStatus(.internal, "A read was taken for a write.")

@@ -40,6 +40,7 @@ extension Request {
     var isWrite: Bool {
         switch self {
         case .commit, .createDocument, .updateDocument, .deleteDocument, .batchWrite: true
+        case .executePipeline(let request): request.isWrite
         case .getDocument, .listDocuments, .batchGetDocuments, .beginTransaction, .rollback,
             .runQuery, .runAggregationQuery, .listCollectionIDs, .partitionQuery:
             false

@@ -27,6 +27,7 @@ extension Request {
         case .runQuery(let request): request.query.size
         case .runAggregationQuery(let request): request.query.size
         case .partitionQuery(let request): request.query.size
+        case .executePipeline(let request): request.size
         case .getDocument, .listDocuments, .deleteDocument, .beginTransaction, .rollback,
             .listCollectionIDs:
             0
@@ -52,6 +53,41 @@ extension Query {
         let cursors = [start, end].compactMap { $0 }
         return (filter?.size ?? 0) + orders.count * 64 + (projection?.count ?? 0) * 64
             + cursors.reduce(0) { $0 + $1.values.size }
+    }
+}
+
+extension ExecutePipelineRequest {
+    fileprivate var size: Int {
+        options.reduce(0) { $0 + $1.size } + (pipeline?.size ?? 0)
+    }
+}
+
+extension Pipeline {
+    fileprivate var size: Int {
+        stages.reduce(32) { total, stage in
+            total + 128 + stage.name.utf8.count + stage.arguments.reduce(0) { $0 + $1.size }
+                + stage.options.reduce(0) { $0 + $1.size }
+        }
+    }
+}
+
+extension Pipeline.Entry {
+    fileprivate var size: Int { 48 + key.utf8.count + value.size }
+}
+
+extension Pipeline.Expression {
+    /// Every case is behind a reference.
+    fileprivate var size: Int {
+        switch self {
+        case .constant(let value): 48 + value.size
+        case .reference(let text), .field(let text), .variable(let text): 64 + text.utf8.count
+        case .function(let name, let arguments, let options):
+            128 + name.utf8.count + arguments.reduce(0) { $0 + $1.size }
+                + options.reduce(0) { $0 + $1.size }
+        case .pipeline(let pipeline): 48 + pipeline.size
+        case .array(let elements): elements.reduce(80) { $0 + $1.size }
+        case .map(let entries): entries.reduce(80) { $0 + $1.size }
+        }
     }
 }
 

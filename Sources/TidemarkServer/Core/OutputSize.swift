@@ -14,6 +14,7 @@ extension Output.Event {
             }
         case .reply(.listDocuments(let rows, _)):
             rows.reduce(256) { $0 + 256 + ($1.document?.contents.bytes.count ?? 0) }
+        case .reply(.executePipeline(let reply)): reply.rows.reduce(256) { $0 + $1.size }
         case .listen(.documentChange(let change)): 256 + change.document.contents.bytes.count
         case .reply, .listen, .write, .ended, .unfinished: 256
         }

@@ -120,7 +120,11 @@ extension ServerCore {
             WriteStreamStage(
                 streams, clocks, transactions, randomBits: environment.randomBits,
                 remembered: configuration.rememberedWriteStreams),
-            transactions, randomBits: environment.randomBits)
+            transactions,
+            PipelineWrites(
+                environment: PipelineWrites.Environment(
+                    clocks: clocks, rules: rules, editions: configuration.editions,
+                    randomBits: environment.randomBits, ticks: environment.ticks)))
     }
 
     private func needStore(_ commands: [Command]) -> Bool {

@@ -49,7 +49,8 @@ final class ServerCore {
         transactions = Transactions(
             clocks, streams, environment, lockTimeout: configuration.lockTimeout)
         listens = Listens(clocks, meter, configuration.billing, environment.executor)
-        let access = ReadAccess(clocks, transactions, indexes, meter, configuration.billing)
+        let access = ReadAccess(
+            clocks, transactions, indexes, meter, configuration, environment)
         rules = RulesChecks(clocks, meter, log: environment.log)
         reads = ReadAnswers(access, transactions, rules)
     }

@@ -169,8 +169,7 @@ private struct FieldReader {
     }
 
     func method() throws(FaultRuleError) -> RPCMethod {
-        // A pipeline is refused before any fault could apply.
-        let methods = RPCMethod.allCases.filter { $0 != .executePipeline }
+        let methods = RPCMethod.allCases
         guard let method = methods.first(where: { $0.rawValue == value }) else {
             let names = methods.map(\.rawValue).joined(separator: ", ")
             throw refusal("one of \(names)")

@@ -9,18 +9,26 @@ final class ReadAccess {
     private let admission: QueryAdmission
     private let meter: UsageMeter
     let billing: Billing
+    let editions: DatabaseEditions
+    /// Returns 64 random bits.
+    let randomBits: @Sendable () -> UInt64
+    private let stopwatch: @Sendable () -> Duration
     /// The transaction that the current call began before its locks were granted.
     private var begun: TransactionID?
 
     init(
         _ clocks: DatabaseClocks, _ transactions: Transactions, _ admission: QueryAdmission,
-        _ meter: UsageMeter, _ billing: Billing
+        _ meter: UsageMeter, _ configuration: FirestoreServer.Configuration,
+        _ environment: ServerEnvironment
     ) {
         self.clocks = clocks
         self.transactions = transactions
         self.admission = admission
         self.meter = meter
-        self.billing = billing
+        billing = configuration.billing
+        editions = configuration.editions
+        randomBits = environment.randomBits
+        stopwatch = environment.ticks
     }
 
     // MARK: The current call
@@ -59,6 +67,12 @@ final class ReadAccess {
     }
 
     func end() { begun = nil }
+
+    /// Commits a transaction that has only read, after its last read.
+    func commit(_ id: TransactionID) { transactions.end(id, .committed) }
+
+    /// The time since any fixed moment, to measure durations.
+    var ticks: Duration { stopwatch() }
 
     // MARK: Scopes
 

@@ -32,7 +32,11 @@ final class ReadAnswers {
     ) {
         defer { access.end() }
         let ticket: LockTicket?
-        do throws(RPCStatus) { ticket = try access.begin(call) } catch {
+        let pipeline: AdmittedPipeline?
+        do throws(RPCStatus) {
+            pipeline = try admitted(call)
+            ticket = try access.begin(call)
+        } catch {
             access.rollback()
             outputs.append(Output(id: call.id, event: .ended(error)))
             return
@@ -45,9 +49,17 @@ final class ReadAnswers {
             if rules.areInForce(in: call.context.database) {
                 let scope = try access.judgedScope(
                     call.request.consistency ?? .latest, call.context, transaction)
-                try rules.check(call.request, call.context, scope)
+                if let pipeline {
+                    try rules.check(pipeline, call.context, scope)
+                } else {
+                    try rules.check(call.request, call.context, scope)
+                }
             }
-            try reply(call.id, to: call.request, call.context, transaction, &outputs)
+            if let pipeline {
+                try run(pipeline, call, transaction, &outputs)
+            } else {
+                try reply(call.id, to: call.request, call.context, transaction, &outputs)
+            }
         } catch {
             outputs.removeSubrange(start...)
             status = RPCStatus(storeFailure: error)
@@ -110,8 +122,29 @@ final class ReadAnswers {
         case .rollback(let transactionID):
             try transactions.rollback(transactionID, context)
             outputs.append(id, .empty)
-        case .commit, .createDocument, .updateDocument, .deleteDocument, .batchWrite:
+        case .commit, .createDocument, .updateDocument, .deleteDocument, .batchWrite,
+            .executePipeline:
             throw RPCStatus(.internal, "A write was taken for a read.")
+        }
+    }
+
+    /// Returns the pipeline of a call; nil for another call.
+    private func admitted(_ call: ReadCall) throws(RPCStatus) -> AdmittedPipeline? {
+        guard case .executePipeline(let request) = call.request else { return nil }
+        let database = call.context.database
+        return try AdmittedPipeline(
+            request, in: database, of: access.editions.edition(of: database))
+    }
+
+    private func run(
+        _ pipeline: AdmittedPipeline, _ call: ReadCall, _ transaction: StoreTransaction,
+        _ outputs: inout [Output]
+    ) throws {
+        let answer = PipelineAnswer(access: access)
+        if let (rest, readTime) = try answer.begin(
+            call.id, pipeline, call.context, transaction, &outputs)
+        {
+            try wait(call.id, for: .pipeline(rest), readTime, call.context)
         }
     }
 
@@ -184,6 +217,10 @@ final class ReadAnswers {
             let isWhole = try BatchAnswer(access: access).sendPart(
                 of: &batch, scope, id, answer.context, &outputs)
             return isWhole ? nil : .batch(batch)
+        case .pipeline(var rest):
+            let isWhole = PipelineAnswer(access: access).sendPart(
+                of: &rest, scope.readTime, id, &outputs)
+            return isWhole ? nil : .pipeline(rest)
         }
     }
 

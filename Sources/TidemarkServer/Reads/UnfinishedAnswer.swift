@@ -3,11 +3,13 @@ import TidemarkModel
 /// The rest of a long answer while its reader takes the sent part.
 ///
 /// The rest contains no documents. It is read as of the same time, which the change log makes
-/// possible despite later commits (Decisions/0010).
+/// possible despite later commits (Decisions/0010). Only the rest of a pipeline has its rows, which
+/// no read could find again (Decisions/0086).
 struct UnfinishedAnswer {
     enum Rest {
         case query(Rows, Left)
         case batch(Batch)
+        case pipeline(PipelineAnswer.Rest)
     }
 
     /// The remaining rows of a query.
@@ -53,19 +55,20 @@ struct UnfinishedAnswer {
     /// The bill of the call so far.
     var usage = Usage()
 
-    /// The bytes of the names that the rest keeps, in addition to the names in its request.
+    /// The bytes of the names and rows that the rest keeps, in addition to those in its request.
     var size: Int {
         switch rest {
         case .query(_, .query): 0
         case .query(_, .rows(let paths)): paths.size
         case .batch(let batch): batch.missing.size
+        case .pipeline(let rest): rest.size
         }
     }
 }
 
 /// Stores the unfinished answers, with their total memory.
 struct UnfinishedAnswers {
-    /// The maximum bytes of waiting names, for all calls together.
+    /// The maximum bytes of waiting names and rows, for all calls together.
     static let maxSize = 64 << 20
 
     private var byID: [CallID: UnfinishedAnswer] = [:]

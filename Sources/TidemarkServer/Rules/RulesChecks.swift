@@ -95,10 +95,30 @@ final class RulesChecks {
                     parent: request.parent, collectionID: request.collectionID,
                     orders: request.orders))
         case .listCollectionIDs, .partitionQuery: try gate.refuseOthers()
+        // A pipeline is checked in its admitted form.
         case .beginTransaction, .rollback, .commit, .createDocument, .updateDocument,
-            .deleteDocument, .batchWrite:
+            .deleteDocument, .batchWrite, .executePipeline:
             break
         }
+    }
+
+    /// Checks the rules for every source of a pipeline that reads.
+    ///
+    /// - Throws: ``RPCStatus`` `permissionDenied` with the reason; ``StoreError``.
+    func check(_ pipeline: AdmittedPipeline, _ context: CallContext, _ scope: ReadScope) throws {
+        let operations = pipeline.judgedOperations
+        guard var gate = try gate(context, ScopedDocuments(scope), operations) else { return }
+        defer { finish(gate, .executePipeline, context) }
+        try gate.check(pipeline)
+    }
+
+    /// Refuses a pipeline that changes documents to every caller to whom rules apply.
+    ///
+    /// - Throws: ``RPCStatus`` `permissionDenied`.
+    func refuseWritingPipeline(
+        _ context: CallContext, _ scope: ReadScope
+    ) throws(RPCStatus) {
+        try gate(context, ScopedDocuments(scope), 1)?.refuseWrites()
     }
 
     /// Checks the rules for a target of a listen.

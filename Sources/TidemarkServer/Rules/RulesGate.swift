@@ -64,7 +64,7 @@ struct RulesGate {
             settings.errors == .explained ? last.reason(in: settings.rules.source) : "")
     }
 
-    private func refusal(_ reason: String) -> RPCStatus {
+    func refusal(_ reason: String) -> RPCStatus {
         let text = "Missing or insufficient permissions."
         let isExplained = settings.errors == .explained && !reason.isEmpty
         return RPCStatus(.permissionDenied, isExplained ? text + " " + reason : text)

@@ -25,6 +25,8 @@ public final class FirestoreServer: Sendable {
         /// The indexes that queries need, and the reaction to a missing index; nil enforces no
         /// indexes.
         public var indexes: IndexSettings?
+        /// The editions of the databases. Only databases of the Enterprise edition run pipelines.
+        public var editions = DatabaseEditions()
 
         public init(
             dataDirectory: String? = nil, history: Duration = .seconds(3_600),
@@ -90,6 +92,11 @@ public final class FirestoreServer: Sendable {
             core.clocks.states.filter { $0.value.rowID != nil }.map(\.key)
         }
         return known.sorted { $0.name.precedesInBytes($1.name) }
+    }
+
+    /// Returns the edition of a database.
+    public func edition(of database: DatabaseID) -> DatabaseEdition {
+        core.withLock { $0.configuration.editions }.edition(of: database)
     }
 
     /// Resets the meter to zero.

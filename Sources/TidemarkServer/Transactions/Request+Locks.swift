@@ -9,6 +9,7 @@ extension Request {
         case .batchGetDocuments(let request): request.consistency
         case .runQuery(let request): request.consistency
         case .runAggregationQuery(let request): request.consistency
+        case .executePipeline(let request): request.readConsistency
         case .listCollectionIDs, .partitionQuery, .createDocument, .updateDocument,
             .deleteDocument, .beginTransaction, .commit, .rollback, .batchWrite:
             nil
@@ -25,6 +26,7 @@ extension Request {
             return request.explain?.analyze == false ? nil : Self.lock(request.query, database)
         case .runAggregationQuery(let request):
             return request.explain?.analyze == false ? nil : Self.lock(request.query, database)
+        case .executePipeline(let request): return request.lockedReading(in: database)
         case .listDocuments(let request):
             // The documents of the collection are locked. Documents below missing documents are
             // not.

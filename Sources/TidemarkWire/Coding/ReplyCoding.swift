@@ -37,6 +37,7 @@ extension ReplyCoder {
                 $0.writeResults = results.map { PBWriteResult($0.result) }
                 $0.status = results.map { PBStatus($0.status) }
             }.wireBytes
+        case .executePipeline(let reply): wire(reply).bytes
         case .partitionQuery(let cursors, let token):
             PBPartitionQueryResponse.with {
                 $0.partitions = cursors.map(PBCursor.init)
@@ -106,7 +107,8 @@ extension ReplyCoder {
         case .listCollectionIDs: try ids(PBListCollectionIdsResponse(wire: bytes))
         case .batchWrite: try batch(PBBatchWriteResponse(wire: bytes))
         case .partitionQuery: try partitions(PBPartitionQueryResponse(wire: bytes))
-        case .executePipeline, .listen, .write: throw .malformed
+        case .executePipeline: try rows(bytes)
+        case .listen, .write: throw .malformed
         }
     }
 

@@ -33,6 +33,8 @@ struct EncodedRequest {
             self.init(.runAggregationQuery, coder.wire(run).wireBytes)
         case .listCollectionIDs(let list):
             self.init(.listCollectionIDs, try coder.wire(list).wireBytes)
+        case .executePipeline(let run):
+            self.init(.executePipeline, run.bytes(in: names.database))
         case .partitionQuery(let partition):
             self.init(.partitionQuery, try coder.wire(partition).wireBytes)
         case .beginTransaction, .rollback, .batchWrite: self.init(short: request, names)

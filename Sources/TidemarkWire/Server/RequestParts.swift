@@ -11,6 +11,7 @@ struct RequestParts {
         case query(field: UInt64), aggregated, aggregation, target
         case write, transform, mask, structured, filter, composite, queryTarget, documents
         case projection, cursor
+        case executePipeline, structuredPipeline, pipeline, call, entry, value, array, map
     }
 
     /// The kind of a field.
@@ -52,6 +53,7 @@ struct RequestParts {
         case .runQuery, .partitionQuery: .query(field: 2)
         case .runAggregationQuery: .aggregated
         case .listen: .target
+        case .executePipeline: .executePipeline
         default: nil
         }
     }
@@ -114,6 +116,19 @@ struct RequestParts {
         case (.projection, 2): .message
         case (.filter, 1): .group(.composite)
         case (.composite, 2): .group(.filter)
+        case (.executePipeline, 2): .group(.structuredPipeline)
+        case (.structuredPipeline, 1): .group(.pipeline)
+        case (.structuredPipeline, 2): .group(.entry)
+        case (.pipeline, 1): .group(.call)
+        case (.call, 2): .group(.value)
+        case (.call, 3): .group(.entry)
+        case (.entry, 2): .group(.value)
+        case (.value, 6): .group(.map)
+        case (.value, 9): .group(.array)
+        case (.value, 20): .group(.call)
+        case (.value, 21): .group(.pipeline)
+        case (.array, 1): .group(.value)
+        case (.map, 1): .group(.entry)
         default: .other
         }
     }

@@ -39,6 +39,10 @@ extension Reply {
             if case .found(let document)? = result.row { 64 + document.wireSize } else { 256 }
         case .listDocuments(let rows, _):
             rows.reduce(64) { $0 + ($1.document?.wireSize ?? 256) }
+        case .executePipeline(let reply):
+            reply.rows.reduce(256 + (reply.explanation?.utf8.count ?? 0)) {
+                $0 + 64 + $1.contents.bytes.count
+            }
         default: 256
         }
     }

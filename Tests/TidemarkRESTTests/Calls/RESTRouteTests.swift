@@ -19,7 +19,7 @@ import TidemarkWire
         ("POST", ":commit", .commit), ("POST", ":batchGet", .batchGetDocuments),
         ("POST", ":batchWrite", .batchWrite), ("POST", ":rollback", .rollback),
         ("POST", ":beginTransaction", .beginTransaction), ("POST", ":runQuery", .runQuery),
-        ("POST", "/a/b:runQuery", .runQuery),
+        ("POST", "/a/b:runQuery", .runQuery), ("POST", ":executePipeline", .executePipeline),
         ("POST", "/a/b:listCollectionIds", .listCollectionIDs),
         ("POST", ":partitionQuery", .partitionQuery), ("POST", "/a:b", .createDocument),
         ("POST", "/a/b:runAggregationQuery", .runAggregationQuery), ("GET", "/a/b:c", .getDocument),

@@ -15,13 +15,14 @@ final class TestServer: Sendable {
         directory: String? = nil, history: Duration = .seconds(3_600),
         billing: Billing = Billing(), rememberedWriteStreams: Int = 100,
         indexes: IndexSettings? = nil, lockTimeout: Duration = .seconds(15),
-        machine: TestMachine = TestMachine()
+        editions: DatabaseEditions = DatabaseEditions(), machine: TestMachine = TestMachine()
     ) throws {
         self.machine = machine
         database = try DatabaseID(project: "test")
         var configuration = FirestoreServer.Configuration(
             dataDirectory: directory, history: history, billing: billing, lockTimeout: lockTimeout)
         configuration.indexes = indexes
+        configuration.editions = editions
         configuration.rememberedWriteStreams = rememberedWriteStreams
         server = try FirestoreServer(configuration, environment: machine.environment)
     }
