@@ -3,7 +3,7 @@ public import TidemarkApp
 
 extension PhoneSettings {
     /// Returns the settings of an app with accounts. On a played phone, its buttons replace the
-    /// system's signals.
+    /// system's signals, and files its keychain.
     ///
     /// - Parameter feeds: Returns the feeds of a user; the user is nil before signing in.
     public func stackSettings(
@@ -12,7 +12,11 @@ extension PhoneSettings {
         var settings = StackSettings(
             folder: folder, projectID: project, accounts: accountsEndpoint,
             firestore: firestoreSettings(), feeds: feeds)
-        if production == nil { settings.signals = .none }
+        if production == nil {
+            settings.signals = .none
+            // The program that plays a phone is a command-line tool and has no keychain.
+            settings.credentials = try? FileCredentialStore(folder: folder + "/secrets")
+        }
         return settings
     }
 }

@@ -157,3 +157,30 @@ private func print(_ items: Any..., separator: String = " ", terminator: String 
         await local.stop()
     }
 }
+
+@Suite struct `The examples on identities` {
+    private let folder = TestFolder()
+
+    @Test func `make the settings of a stack`() throws {
+        let folder = folder.path
+        let (project, endpoint) = ("my-app", AccountsEndpoint.local("localhost:9099"))
+        do {
+            let settings = StackSettings(folder: folder, projectID: project, accounts: endpoint)
+            guard case .accounts = settings.identity else { throw Unexpected() }
+        }
+        do {
+            let library = OtherLibrary(ScriptedAccounts())
+            let identity = LibraryIdentity(library)
+            let settings = StackSettings(folder: folder, projectID: "my-app", identity: identity)
+            guard case .provider = settings.identity else { throw Unexpected() }
+        }
+        var settings = StackSettings(folder: folder, projectID: project, accounts: endpoint)
+        let (earlier, shared) = (ScriptedStore(), ScriptedStore())
+        try earlier.write(.session, [1])
+        settings.credentials = MovingCredentialStore(from: earlier, to: shared)
+        #expect(try settings.credentials?.read(.session) == [1])
+        #expect(try shared.read(.session) == [1])
+    }
+
+    private struct Unexpected: Error {}
+}

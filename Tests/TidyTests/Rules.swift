@@ -175,6 +175,7 @@ enum ImportRules {
         "ExampleKit": ["Tidemark", "TidemarkApp", "SwiftUI"],
         "StampsCore": ["ExampleKit", "Tidemark", "TidemarkApp", "TidemarkImages"],
         "HomesCore": ["ExampleKit", "Tidemark", "TidemarkApp"],
+        "FirebaseAuthAdapter": ["FirebaseAuth", "TidemarkApp"],
         "ChatsCore": ["ExampleKit", "Tidemark", "TidemarkApp"],
         "MessagesCore": [
             "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkImages", "TidemarkResilience",
@@ -215,7 +216,10 @@ enum ImportRules {
         guard target.hasSuffix("Views") else { return allowed[target] }
         let core = target.dropLast("Views".count) + "Core"
         return allowed[String(core)].map {
-            $0.union([String(core), "SwiftUI", "CoreGraphics", "TidemarkTesting"])
+            $0.union([
+                String(core), "SwiftUI", "CoreGraphics", "AuthenticationServices",
+                "TidemarkTesting",
+            ])
         }
     }
 

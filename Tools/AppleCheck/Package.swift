@@ -33,7 +33,8 @@ func checked(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
         stub("CoreGraphics", ["CoreFoundationStub"]),
         stub("ImageIO", ["CoreFoundationStub", "CoreGraphics"]), stub("Network"),
         stub("HealthKit"), stub("SwiftUI", ["CoreGraphics", "SwiftUIMacros"]),
-        stub("AuthenticationServices"), stub("BackgroundTasks"), stub("os"), stub("Combine"),
+        stub("AuthenticationServices", ["SwiftUI"]), stub("BackgroundTasks"), stub("os"),
+        stub("Combine"),
         .macro(name: "SwiftUIMacros", path: "Macros", swiftSettings: settings),
     ]
     let modules: [Target.Dependency] = [
@@ -52,12 +53,16 @@ let package = Package(
         checked("Tidemark", modules),
         checked("TidemarkApp", modules + ["Tidemark"]),
         checked("TidemarkHealth", modules + ["TidemarkWords"]),
+        // FirebaseAuth is no module of Apple's: its stub stands in on a Mac too.
+        stub("FirebaseAuth"),
+        checked("FirebaseAuthAdapter", ["FirebaseAuth", "TidemarkApp"]),
         .target(
             name: "Witness", dependencies: modules, path: "Witness", swiftSettings: settings),
         .testTarget(
             name: "AppleCheckTests",
             dependencies: modules + [
                 "Tidemark", "TidemarkImages", "TidemarkApp", "TidemarkHealth", "Witness",
+                "FirebaseAuth", "FirebaseAuthAdapter",
             ],
             // Testing knows Apple's CoreGraphics and would look for its own additions to that
             // module.

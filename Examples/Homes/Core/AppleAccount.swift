@@ -4,9 +4,8 @@ import Tidemark
 import TidemarkApp
 
 extension PhoneUser {
-    /// The credential of *Sign in with Apple*. On a device, it is made by Apple's sheet, as
-    /// `AppleSignIn.identity(_:).credential`. Here it is an unsigned token, which the test server
-    /// accepts.
+    /// The credential of *Sign in with Apple* in local mode: an unsigned token, which only a test
+    /// server accepts. On a device, Apple's sheet makes it: ``HomesAfter/signIn(with:)``.
     var appleCredential: ProviderCredential {
         struct Claims: Encodable {
             let sub, email: String

@@ -2,7 +2,7 @@ public import ExampleKit
 import Foundation
 import Synchronization
 import Tidemark
-import TidemarkApp
+public import TidemarkApp
 
 /// The app on Tidemark. The sign-up is a job in a journal, and the launch is a state machine in
 /// which every state has a way out.
@@ -15,7 +15,18 @@ public final class HomesAfter: PhoneApp {
         var profileOf: UserID?
         /// True if the interrupted onboarding of an earlier run was resumed.
         var hasResumed = false
+        var proof: Proof?
     }
+
+    /// The user's identity according to Apple.
+    private struct Proof {
+        var credential: ProviderCredential
+        /// The fields of the profile that Apple sends once.
+        var profile: MapValue = [:]
+    }
+
+    /// The credential of local mode, in which there is no sheet of Apple's; nil with Apple's sheet.
+    private let madeUp: ProviderCredential?
 
     private let stack: TidemarkStack
     private let shown: ScreenModel<HomesModel>
@@ -24,16 +35,29 @@ public final class HomesAfter: PhoneApp {
 
     public var screens: AsyncStream<Screen> { shown.screens }
 
-    public init(_ phone: PhoneEnvironment) throws {
-        shown = ScreenModel(HomesModel(), now: phone.now) { $0.screen(now: $1) }
-        stack = try TidemarkStack(Self.settings(phone.settings))
-        let user = phone.settings.user
+    public convenience init(_ phone: PhoneEnvironment) throws {
+        try self.init(
+            Self.settings(phone.settings), madeUp: phone.settings.user.appleCredential,
+            now: phone.now)
+    }
+
+    /// Makes the app with Apple's own sheet: the view calls ``signIn(with:)`` with its answer.
+    public convenience init(_ settings: StackSettings) throws {
+        try self.init(settings, madeUp: nil, now: { Date() })
+    }
+
+    init(
+        _ settings: StackSettings, madeUp: ProviderCredential?, now: @escaping @Sendable () -> Date
+    ) throws {
+        self.madeUp = madeUp
+        shown = ScreenModel(HomesModel(), now: now) { $0.screen(now: $1) }
+        stack = try TidemarkStack(settings)
         let launch = stack.launch(
             StackSettings.Stages(
                 showContent: { [weak self] user, _ in await self?.showContent(of: user) },
-                beginSignUp: { jobs, account, step in
+                beginSignUp: { [weak self] jobs, account, step in
                     if account == nil {
-                        try? await jobs.signIn(.provider(user.appleCredential))
+                        await self?.signIn(jobs)
                     } else if let profile = try? jobs.draft() {
                         await jobs.completeProfile(profile, step: step)
                     }
@@ -43,7 +67,21 @@ public final class HomesAfter: PhoneApp {
     }
 
     static func settings(_ phone: PhoneSettings) -> StackSettings {
-        phone.stackSettings { firestore, user in user == nil ? [] : [try feed(firestore)] }
+        phone.stackSettings { firestore, user in try feeds(firestore, user) }
+    }
+
+    /// Returns the settings of files, accounts, Firestore and feed, for an app on a device.
+    ///
+    /// - Parameter accounts: `.cloud(key:)` with the project's web key, or a local server.
+    public static func settings(
+        folder: String, projectID: String, accounts: AccountsEndpoint
+    ) -> StackSettings {
+        StackSettings(
+            folder: folder, projectID: projectID, accounts: accounts, feeds: feeds)
+    }
+
+    @Sendable private static func feeds(_ firestore: Firestore, _ user: UserID?) throws -> [Feed] {
+        user == nil ? [] : [try feed(firestore)]
     }
 
     private static func feed(_ firestore: Firestore) throws -> Feed {
@@ -123,8 +161,9 @@ public final class HomesAfter: PhoneApp {
         guard let launch = state.withLock({ $0.launch }) else { return }
         switch id {
         case "begin":
-            launch.perform(.beginSignUp)
-            launch.perform(.submit)
+            guard let madeUp else { return }
+            state.withLock { $0.proof = Proof(credential: madeUp) }
+            begin()
         case "name":
             await keep(step: 1, ["name": .string(text)])
             launch.perform(.goTo(step: 1))
@@ -134,9 +173,39 @@ public final class HomesAfter: PhoneApp {
             await keep(step: 1, profile)
             launch.perform(.submit)
         case "tryAgain": launch.perform(.tryAgain)
+        case "signInAgain": launch.perform(.signInAgain)
         case "giveUp": launch.perform(.giveUp)
         default: break
         }
+    }
+
+    /// True if *Sign in with Apple* is Apple's own button.
+    public var hasAppleSheet: Bool { madeUp == nil }
+
+    /// Signs in with the answer of Apple's sheet, for the first time or again.
+    public func signIn(with identity: AppleIdentity) {
+        let name = identity.givenName.map { ["name": .string($0)] as MapValue }
+        state.withLock {
+            $0.proof = Proof(credential: identity.credential, profile: name ?? [:])
+        }
+        begin()
+    }
+
+    /// Shows the reason why Apple's sheet returned no identity.
+    public func signInFailed(_ error: AppleSignInError) {
+        if error == .cancelled { return }
+        shown.change { $0.message = "Apple didn't sign you in. Please try again." }
+    }
+
+    private func begin() {
+        let launch = state.withLock { $0.launch }
+        launch?.perform(.beginSignUp)
+        launch?.perform(.submit)
+    }
+
+    private func signIn(_ jobs: AccountJobs) async {
+        guard let proof = state.withLock({ $0.proof }) else { return }
+        try? await jobs.signIn(.provider(proof.credential), profile: proof.profile)
     }
 
     /// Stores the typed text before the next step is shown.

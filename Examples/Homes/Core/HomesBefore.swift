@@ -23,7 +23,7 @@ public final class HomesBefore: PhoneApp {
     }
 
     private func launch() async {
-        guard case .signedIn(let user) = await stack.accounts.load() else {
+        guard case .signedIn(let user) = await stack.identity.load() else {
             return shown.change { $0.place = .signIn }
         }
         shown.change { $0.place = .settingUp }
@@ -91,7 +91,7 @@ public final class HomesBefore: PhoneApp {
     private func makeAccount() async {
         let user = phone.settings.user
         do throws(AccountError) {
-            _ = try await stack.accounts.signIn(with: user.appleCredential)
+            _ = try await stack.accounts?.signIn(with: user.appleCredential)
             shown.change { model in
                 model.message = nil
                 model.place = .onboarding(step: 0)
@@ -106,7 +106,7 @@ public final class HomesBefore: PhoneApp {
 
     /// Writes the profile through the durable queue. Does not wait for the server.
     private func writeProfile(home: String) async {
-        guard let user = stack.accounts.user else { return }
+        guard let user = stack.identity.user else { return }
         let profile = Profile(name: shown.value.name, home: home)
         do {
             _ = try await stack.firestore.collection(Paths.users).document(user.text)

@@ -43,7 +43,7 @@ public struct HomesModel: Equatable, Sendable {
     mutating func follow(_ machine: LaunchMachine, draft: MapValue?) {
         let screen = machine.screen
         message = screen.message
-        actions = screen.actions.compactMap(Self.control)
+        actions = screen.actions.compactMap { Self.control($0, on: screen) }
         if case .string(let name)? = draft?["name"] { self.name = name }
         switch screen.content {
         case .nothing, .local(nil): place = .opening
@@ -67,11 +67,15 @@ public struct HomesModel: Equatable, Sendable {
         }
     }
 
-    private static func control(_ action: LaunchAction) -> Control? {
+    private static func control(_ action: LaunchAction, on screen: LaunchScreen) -> Control? {
         switch action {
         case .tryAgain: Control("tryAgain", "Try again", .button(isMain: true))
         case .giveUp: Control("giveUp", "Not now")
-        case .signInAgain, .resumeOnboarding, .beginSignUp, .goTo, .submit: nil
+        // The sign-in screen has its own button, and without a problem there is no reason.
+        case .signInAgain:
+            screen.content == .signIn || screen.sentence == nil
+                ? nil : Control("signInAgain", "Sign in again")
+        case .resumeOnboarding, .beginSignUp, .goTo, .submit: nil
         }
     }
 

@@ -1,7 +1,9 @@
 #if canImport(SwiftUI)
+    import AuthenticationServices
     import ExampleKit
     import HomesCore
     import SwiftUI
+    import TidemarkApp
 
     /// Shows every screen of the app, from the first launch to the home. The core decides which
     /// one.
@@ -9,6 +11,7 @@
         let app: HomesAfter
         @State private var screen: Screen?
         @State private var text = ""
+        @State private var apple = AppleSignIn()
 
         var body: some View {
             NavigationStack {
@@ -33,6 +36,12 @@
 
         @ViewBuilder private func control(_ control: Control) -> some View {
             switch control.kind {
+            case .button where control.id == "begin" && app.hasAppleSheet:
+                SignInWithAppleButton(.continue) { request in
+                    apple.prepare(request)
+                } onCompletion: { result in
+                    signIn(result)
+                }
             case .button:
                 Button(control.title) { tap(control.id) }.disabled(!control.isEnabled)
             case .field(let placeholder, let button):
@@ -41,6 +50,13 @@
             case .search(let placeholder):
                 TextField(control.title, text: $text, prompt: Text(placeholder))
             }
+        }
+
+        private func signIn(_ result: Result<ASAuthorization, any Error>) {
+            do throws(AppleSignInError) {
+                let identity = try apple.identity(result)
+                app.signIn(with: identity)
+            } catch { app.signInFailed(error) }
         }
 
         private func tap(_ id: String) {

@@ -213,7 +213,7 @@ public final class StampsAfter: PhoneApp {
             let (accounts, user) = (stack.accounts, phone.settings.user)
             Task { [weak self] in
                 do throws(AccountError) {
-                    _ = try await accounts.signIn(email: user.email, password: user.password)
+                    _ = try await accounts?.signIn(email: user.email, password: user.password)
                 } catch {
                     self?.shown.change {
                         $0.state = .failed(reason: error.message, wayOut: "signIn")

@@ -53,7 +53,7 @@ public final class StampsBefore: PhoneApp {
     }
 
     private func launch() async {
-        guard case .signedIn(let user) = await stack.accounts.load() else {
+        guard case .signedIn(let user) = await stack.identity.load() else {
             return shown.change { $0.place = .signIn }
         }
         let users = stack.firestore.collection(Paths.users)
@@ -145,8 +145,9 @@ public final class StampsBefore: PhoneApp {
             let user = phone.settings.user
             begin { app in
                 do throws(AccountError) {
-                    let id = try await app.stack.accounts.signIn(
+                    let id = try await app.stack.accounts?.signIn(
                         email: user.email, password: user.password)
+                    guard let id else { return }
                     app.shown.change { $0.place = .opening }
                     await app.read(id)
                 } catch {
@@ -154,7 +155,7 @@ public final class StampsBefore: PhoneApp {
                 }
             }
         case "refresh":
-            guard let user = stack.accounts.user else { return }
+            guard let user = stack.identity.user else { return }
             begin { await $0.read(user) }
         default: break
         }

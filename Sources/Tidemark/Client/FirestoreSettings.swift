@@ -83,6 +83,9 @@ public final class FirestoreSettings: Sendable {
 
     var values: Values { state.withLock { $0 } }
 
+    /// Returns settings with the same values, which later change separately.
+    package func copied() -> FirestoreSettings { FirestoreSettings(values) }
+
     func set<T: Sendable>(_ field: any WritableKeyPath<Values, T> & Sendable, _ value: T) {
         state.withLock { $0[keyPath: field] = value }
     }

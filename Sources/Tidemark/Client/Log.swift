@@ -37,7 +37,7 @@ public struct LogSink: Sendable {
 }
 
 /// The log for the developer, on the standard error stream or the app's own destination.
-enum Log {
+package enum Log {
     private static let isDebugging = Atomic(false)
     private static let sink = Mutex(LogSink.standardError)
 
@@ -45,13 +45,13 @@ enum Log {
 
     static func enable(_ isEnabled: Bool) { isDebugging.store(isEnabled, ordering: .relaxed) }
 
-    static var isEnabled: Bool { isDebugging.load(ordering: .relaxed) }
+    package static var isEnabled: Bool { isDebugging.load(ordering: .relaxed) }
 
     /// Logs a failure that is not reported to any caller.
     static func fault(_ text: String) { write(.fault, text) }
 
     /// Logs a line if logging is on.
-    static func debug(_ text: @autoclosure () -> String) {
+    package static func debug(_ text: @autoclosure () -> String) {
         if isEnabled { write(.debug, text()) }
     }
 

@@ -39,6 +39,17 @@ extension FirestoreSettings {
     }
 }
 
+extension FirestoreSettings {
+    /// The address of the server that a client with these settings uses; nil if ``host`` is not an
+    /// address.
+    package var address: (host: String, port: Int, usesTLS: Bool)? {
+        let environment = ProcessInfo.processInfo.environment
+        return (try? values.server(environment: environment)).map {
+            ($0.host, $0.port, $0.usesTLS)
+        }
+    }
+}
+
 extension FirestoreSettings.BusyCache {
     var policy: SyncEngine.BusyCache {
         switch self {

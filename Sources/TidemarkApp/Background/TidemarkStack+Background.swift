@@ -13,12 +13,12 @@ extension TidemarkStack {
     ) -> BackgroundWork {
         var acts: [BackgroundPart: BackgroundWork.Act] = [
             .outbox: { [self] in
-                guard await isReadable() else { return false }
+                guard await identity.isReadable() else { return false }
                 firestore.networkMayBeBack()
                 return (try? await firestore.waitForPendingWrites()) != nil
             },
             .feeds: { [self] in
-                guard await isReadable(), let feeds = try? feeds(of: accounts.user) else {
+                guard await identity.isReadable(), let feeds = try? feeds(of: identity.user) else {
                     return false
                 }
                 return await areSynced(feeds)
@@ -26,7 +26,9 @@ extension TidemarkStack {
         ]
         if let backfill {
             acts[.backfill] = { [self] in
-                guard await isReadable(), let backfill = try? backfill() else { return false }
+                guard await identity.isReadable(), let backfill = try? backfill() else {
+                    return false
+                }
                 await follow(backfill)
                 return await backfill.runToItsEnd()
             }
@@ -35,18 +37,6 @@ extension TidemarkStack {
         work.began = { [firestore] in firestore.resume() }
         work.ended = { [self] in await suspendInBackground(after: .zero)?.value }
         return work
-    }
-
-    /// Returns true if the signed-in user is known, or if it is known that there is none.
-    private func isReadable() async -> Bool {
-        switch accounts.state {
-        case .signedIn, .signedOut: true
-        case .unknown, .locked:
-            switch await accounts.load() {
-            case .signedIn, .signedOut: true
-            case .locked, .failed: false
-            }
-        }
     }
 }
 

@@ -1,3 +1,5 @@
+import Tidemark
+
 /// A diagnosis, step by step.
 public struct DiagnosisReport: Hashable, Sendable {
     public struct Step: Hashable, Sendable {
@@ -45,6 +47,14 @@ public struct DiagnosisTarget: Hashable, Sendable {
         self.usesTLS = usesTLS
         self.project = project
         self.database = database
+    }
+
+    /// The server of a client; nil if the client's settings name no address.
+    init?(of firestore: Firestore) {
+        guard let address = firestore.settings.address else { return nil }
+        self.init(
+            host: address.host, port: address.port, usesTLS: address.usesTLS,
+            project: firestore.databaseID.project, database: firestore.databaseID.database)
     }
 
     /// The address in the form of the settings: `[::1]:8080` for an address with colons.

@@ -1,3 +1,4 @@
+import Synchronization
 public import Tidemark
 
 /// A feed over a collection. It opens from disk immediately, and a sync costs only the changes.
@@ -25,6 +26,8 @@ public actor Feed {
     private var watchers: [Int: AsyncStream<NumberedFeedState>.Continuation] = [:]
     private var observers: [Int: AsyncStream<FeedEvent>.Continuation] = [:]
     private var nextWatcher = 0
+    private let context: String
+    private let observing = Mutex(FeedObservers())
     public private(set) var state: FeedState
     /// The number of states before the present one.
     private(set) var stateNumber = 0
@@ -37,6 +40,7 @@ public actor Feed {
             parsed, firestore.engine.session, in: firestore.databaseID,
             deadline: firestore.readDeadline, content: { firestore.cachedSnapshot(of: $0) })
         environment = firestore.environment
+        context = parsed.context
         machine = Machine(parsed.settings)
         state = FeedState(machine.shown)
         performer.followOwn { [weak self] event in
@@ -107,8 +111,7 @@ public actor Feed {
     ///   continues after them.
     @discardableResult
     public func sync() async throws(FirestoreError) -> FeedSync {
-        guard case .synced(let result) = try await call({ .sync($0) }) else { return FeedSync() }
-        return result
+        try Self.result(await synced { .sync($0) })
     }
 
     /// Syncs the feed for a reason with its own budget, for example a push that names the feed's
@@ -130,13 +133,9 @@ public actor Feed {
     @discardableResult
     public func sync(because reason: SyncReason) async throws(FirestoreError) -> FeedSync {
         let outcome = await ReadTag.with(label: reason.label) {
-            await self.outcome { .syncWithin(reads: reason.maxReads, $0) }
+            await self.synced { .syncWithin(reads: reason.maxReads, $0) }
         }
-        switch outcome {
-        case .synced(let result): return result
-        case .failed(let error): throw error
-        case .opened, .moved: return FeedSync()
-        }
+        return try Self.result(outcome)
     }
 }
 
@@ -189,10 +188,7 @@ extension Feed {
     /// - Throws: The error of ``sync()``; the feed still listens afterwards.
     @discardableResult
     package func comeLive() async throws(FirestoreError) -> FeedSync {
-        guard case .synced(let result) = try await call({ .comeLive($0) }) else {
-            return FeedSync()
-        }
-        return result
+        try Self.result(await synced { .comeLive($0) })
     }
 
     /// Stops listening. The progress is stored, and the next start continues from it.
@@ -257,6 +253,44 @@ extension Feed {
         let outcome = await outcome(event)
         if case .failed(let error) = outcome { throw error }
         return outcome
+    }
+
+    private static func result(
+        _ outcome: Machine.Outcome
+    ) throws(FirestoreError) -> FeedSync {
+        switch outcome {
+        case .synced(let result): return result
+        case .failed(let error): throw error
+        case .opened, .moved: return FeedSync()
+        }
+    }
+
+    /// Waits for the outcome of a sync, and tells the observers.
+    private func synced(_ event: (Machine.CallID) -> Machine.Event) async -> Machine.Outcome {
+        let isFirst = observing.withLock { $0.begin() }
+        let began = ContinuousClock.now
+        let outcome = await outcome(event)
+        let observers = observing.withLock { observing in
+            observing.end()
+            return observing
+        }
+        guard isFirst, !observers.receivers.isEmpty else { return outcome }
+        let result: Result<FeedSync, FirestoreError>
+        do throws(FirestoreError) { result = .success(try Self.result(outcome)) } catch {
+            result = .failure(error)
+        }
+        observers.tell(result, after: ContinuousClock.now - began)
+        return outcome
+    }
+
+    /// Tells an observer about the feed's syncs and marks from now on. The reads of a listener
+    /// after its first answer are not among them: the client's read meter counts these.
+    ///
+    /// - Parameters:
+    ///   - observer: The receiver.
+    ///   - context: The name of the feed; nil for the path of its query, with `*` for documents.
+    public nonisolated func observe(_ observer: Observer, as context: String? = nil) {
+        observing.withLock { $0.add(observer, context ?? self.context) }
     }
 
     private func outcome(_ event: (Machine.CallID) -> Machine.Event) async -> Machine.Outcome {
@@ -327,6 +361,11 @@ extension Feed {
 
     private func tell(_ event: FeedEvent) {
         FeedMetrics.count(event)
+        FeedLog.note(event, of: context)
+        observing.withLock { observing in
+            observing.hear(event)
+            return observing
+        }.tellMoved(event)
         for observer in observers.values { observer.yield(event) }
     }
 

@@ -25,7 +25,7 @@ enum FeedMetrics {
         ).increment()
     }
 
-    private static func name(of move: Marks.Move) -> String {
+    static func name(of move: Marks.Move) -> String {
         switch move {
         case .moved: "moved"
         case .clamped: "clamped"

@@ -125,6 +125,10 @@ public enum LaunchEvent: Hashable, Sendable {
     case job(JobNews)
     case feedsLive
     case feedsLost
+    /// The system reports that a network is available, or that none is.
+    case network(isAvailable: Bool)
+    /// The answer to ``LaunchEffect/diagnose``.
+    case diagnosis(Verdict)
     /// The time of ``LaunchEffect/startTimer(_:)`` has passed.
     case timerFired
     case person(LaunchAction)
@@ -149,6 +153,8 @@ public enum LaunchEffect: Hashable, Sendable {
     case keepStep(Int)
     case openFeeds(UserID)
     case closeFeeds
+    /// Finds the reason why the feeds do not become live.
+    case diagnose
     /// Allows diagnostics, backfill and prefetch to begin.
     case startBackground
     /// Ends the session on this device. The device's data are not deleted.

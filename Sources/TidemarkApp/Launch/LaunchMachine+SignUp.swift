@@ -33,7 +33,7 @@ extension LaunchMachine {
         case .person(.resumeOnboarding), .person(.beginSignUp), .person(.goTo), .person(.submit),
             .person(.giveUp):
             return []
-        case .session, .unlocked, .job, .feedsLive, .feedsLost: return []
+        case .session, .unlocked, .job, .feedsLive, .feedsLost, .network, .diagnosis: return []
         case .start, .localReady, .localFailed, .contentShown: return []
         }
     }
@@ -75,7 +75,9 @@ extension LaunchMachine {
         // that profile, and keeps it.
         case .profile: return []
         case .person(.tryAgain), .person(.beginSignUp): return []
-        case .timerFired, .session, .unlocked, .job, .feedsLive, .feedsLost: return []
+        case .timerFired, .session, .unlocked, .job, .feedsLive, .feedsLost, .network,
+            .diagnosis:
+            return []
         case .start, .localReady, .localFailed, .contentShown: return []
         }
     }
@@ -111,7 +113,7 @@ extension LaunchMachine {
         case .person(.signInAgain), .person(.resumeOnboarding), .person(.beginSignUp),
             .person(.goTo), .person(.submit):
             return []
-        case .profile, .session, .unlocked, .feedsLive, .feedsLost: return []
+        case .profile, .session, .unlocked, .feedsLive, .feedsLost, .network, .diagnosis: return []
         case .start, .localReady, .localFailed, .contentShown: return []
         }
     }
@@ -143,7 +145,7 @@ extension LaunchMachine {
         case .person(.resumeOnboarding), .person(.beginSignUp), .person(.goTo), .person(.submit),
             .person(.giveUp):
             return []
-        case .profile, .session, .unlocked, .feedsLive, .feedsLost: return []
+        case .profile, .session, .unlocked, .feedsLive, .feedsLost, .network, .diagnosis: return []
         case .start, .localReady, .localFailed, .contentShown: return []
         }
     }

@@ -30,7 +30,8 @@ extension LaunchMachine {
             .person(.goTo), .person(.submit), .person(.giveUp):
             // Without local data there is no place to keep the result of these actions.
             return []
-        case .contentShown, .session, .unlocked, .profile, .job, .feedsLive, .feedsLost:
+        case .contentShown, .session, .unlocked, .profile, .job, .feedsLive, .feedsLost,
+            .network, .diagnosis:
             return []
         }
     }
@@ -41,7 +42,8 @@ extension LaunchMachine {
         case .contentShown, .timerFired:
             return wait(.sessionUnknown, budgets.session, .readSession)
         case .changed(let change): return hold(change)
-        case .session, .unlocked, .profile, .job, .feedsLive, .feedsLost: return []
+        case .session, .unlocked, .profile, .job, .feedsLive, .feedsLost, .network, .diagnosis:
+            return []
         case .start, .localReady, .localFailed: return []
         case .person: return []
         }
@@ -74,7 +76,7 @@ extension LaunchMachine {
             .person(.giveUp):
             return []
         case .start, .localReady, .localFailed, .contentShown: return []
-        case .profile, .job, .feedsLive, .feedsLost: return []
+        case .profile, .job, .feedsLive, .feedsLost, .network, .diagnosis: return []
         }
     }
 
@@ -95,7 +97,7 @@ extension LaunchMachine {
             .person(.giveUp):
             return []
         case .start, .localReady, .localFailed, .contentShown: return []
-        case .profile, .job, .feedsLive, .feedsLost: return []
+        case .profile, .job, .feedsLive, .feedsLost, .network, .diagnosis: return []
         }
     }
 
@@ -116,7 +118,8 @@ extension LaunchMachine {
         case .job(let news): return note(news)
         // The reading is older than the user's decision to sign in again.
         case .session: return []
-        case .timerFired, .unlocked, .profile, .feedsLive, .feedsLost: return []
+        case .timerFired, .unlocked, .profile, .feedsLive, .feedsLost, .network, .diagnosis:
+            return []
         case .start, .localReady, .localFailed, .contentShown: return []
         }
     }
@@ -125,8 +128,13 @@ extension LaunchMachine {
         switch event {
         case .feedsLive: return settle(.live(user)) + background()
         // The content is on the screen; the feeds report missing data themselves.
-        case .timerFired: return overdue(.offline) + background()
+        case .timerFired:
+            let isFirst = isTimerRunning
+            return overdue(isNetworkAvailable ? .noAnswer : .offline)
+                + (isFirst && isNetworkAvailable ? [.diagnose] : []) + background()
         case .feedsLost: return []
+        // Handled before the state.
+        case .network, .diagnosis: return []
         case .person(.tryAgain):
             guard problem != nil else { return [] }
             return wait(state, budgets.feeds, .closeFeeds, .openFeeds(user))
@@ -151,7 +159,7 @@ extension LaunchMachine {
         case .profile(.missing, of: user): return lost(user)
         case .profile: return []
         // Feeds become live and offline with the network, and report that themselves.
-        case .feedsLive, .feedsLost: return []
+        case .feedsLive, .feedsLost, .network, .diagnosis: return []
         case .person: return []
         case .job(let news): return note(news)
         case .timerFired, .session, .unlocked: return []

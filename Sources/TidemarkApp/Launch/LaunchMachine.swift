@@ -55,6 +55,8 @@ public struct LaunchMachine: Hashable, Sendable {
     public internal(set) var held: [SessionChange] = []
     public internal(set) var isTimerRunning = false
     public internal(set) var hasStarted = false
+    /// True unless the system has reported that there is no network.
+    public internal(set) var isNetworkAvailable = true
     /// True after the machine has requested ``LaunchEffect/startBackground``.
     public internal(set) var hasBackground = false
     let budgets: Budgets
@@ -73,6 +75,7 @@ public struct LaunchMachine: Hashable, Sendable {
     /// - Returns: The effects, in their order. The function is total: every state handles every
     ///   event.
     public mutating func step(_ event: LaunchEvent) -> [LaunchEffect] {
+        learn(event)
         let effects: [LaunchEffect] =
             switch state {
             case .cold: cold(event)
@@ -89,6 +92,20 @@ public struct LaunchMachine: Hashable, Sendable {
             case .live(let user): live(event, user)
             }
         return effects + applyHeld()
+    }
+
+    /// Corrects the reason for missing feeds by new evidence about the connection.
+    private mutating func learn(_ event: LaunchEvent) {
+        if case .network(let isAvailable) = event { isNetworkAvailable = isAvailable }
+        switch (problem, event) {
+        case (.noAnswer, .network(isAvailable: false)),
+            (.unreachable, .network(isAvailable: false)):
+            problem = .offline
+        case (.offline, .network(isAvailable: true)): problem = .noAnswer
+        case (.noAnswer, .diagnosis(let verdict)), (.offline, .diagnosis(let verdict)):
+            problem = LaunchProblem(verdict) ?? problem
+        default: break
+        }
     }
 
     /// The signed-in user, if known.

@@ -9,7 +9,24 @@ public enum LaunchProblem: Hashable, Sendable {
     case signUpSlow, signUpWaiting
     case signUpNeedsPerson(step: Int)
     case removalSlow, removalWaiting, removalNeedsSignIn
+    /// The device has no network.
     case offline
+    /// The server does not answer, and the reason is unknown.
+    case noAnswer
+    /// A diagnosis has found the reason, such as a portal that asks for a login.
+    case unreachable(Verdict)
+
+    /// Creates the problem of a failed connection; nil if the diagnosis explains no failure.
+    init?(_ verdict: Verdict) {
+        switch verdict {
+        case .healthy, .slow, .unknown: return nil
+        case .noNetwork: self = .offline
+        case .namesFail, .nameUnknown, .noRoute, .silence, .captivePortal, .proxy, .clockWrong,
+            .certificateExpired, .certificateUntrusted, .backendDown, .backendFailing,
+            .backendSlow, .wrongService, .quota, .credentials, .forbidden:
+            self = .unreachable(verdict)
+        }
+    }
 
     /// The sentence in the language of the app.
     public var message: String { sentence.localized() }
@@ -41,7 +58,7 @@ public enum LaunchProblem: Hashable, Sendable {
         case .signUpWaiting:
             Sentence(
                 "launch.signUpWaiting",
-                "Setting up your account continues when you're back online.")
+                "Setting up your account continues when the server can be reached.")
         case .signUpNeedsPerson:
             Sentence(
                 "launch.signUpNeedsPerson",
@@ -51,12 +68,16 @@ public enum LaunchProblem: Hashable, Sendable {
         case .removalWaiting:
             Sentence(
                 "launch.removalWaiting",
-                "Removing your account continues when you're back online.")
+                "Removing your account continues when the server can be reached.")
         case .removalNeedsSignIn:
             Sentence(
                 "launch.removalNeedsSignIn",
                 "Please sign in again to remove your account.")
         case .offline: Sentence("launch.offline", "You're offline. You see what is on this device.")
+        case .noAnswer:
+            Sentence(
+                "launch.noAnswer", "The server isn't answering. You see what is on this device.")
+        case .unreachable(let verdict): verdict.sentence
         }
     }
 }

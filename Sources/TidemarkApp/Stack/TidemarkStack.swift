@@ -1,7 +1,7 @@
 import Synchronization
 public import Tidemark
 
-/// Creates and connects the parts of an app's data: files, accounts, Firestore, feeds, jobs and a
+/// Creates and connects the parts of an app's data: files, identity, Firestore, feeds, jobs and a
 /// launch.
 ///
 /// The stack retries automatically when the network is back and when the device is unlocked: it
@@ -10,7 +10,10 @@ public import Tidemark
 public final class TidemarkStack: Sendable {
     public let settings: StackSettings
     public let files: LaunchFiles
-    public let accounts: Accounts
+    /// The source of the app's user.
+    public let identity: any IdentityProvider
+    /// The identity as this library's own accounts; nil if users sign in by another library.
+    public let accounts: Accounts?
     public let firestore: Firestore
     public let jobs: AccountJobs
 
@@ -50,27 +53,35 @@ public final class TidemarkStack: Sendable {
     public init(_ settings: StackSettings) throws {
         self.settings = settings
         files = try LaunchFiles(folder: settings.folder + "/launch")
-        accounts = Accounts(
-            HTTPAccountsTransport(settings.accounts, appCheck: settings.appCheck),
-            store: try settings.credentials
-                ?? FileCredentialStore(folder: settings.folder + "/secrets"),
-            installation: files.installation)
-        let own = settings.firestore
+        let secrets =
+            try settings.credentials
+            ?? DefaultCredentials.store(folder: settings.folder + "/secrets")
+        // Settings can serve a second stack after a first attempt has failed.
+        let own = settings.firestore.copied()
+        own.appCheckProvider = settings.appCheck ?? own.appCheckProvider
+        switch settings.identity {
+        case .accounts(let endpoint):
+            let accounts = Accounts(
+                HTTPAccountsTransport(endpoint, appCheck: own.appCheckProvider), store: secrets,
+                installation: files.installation)
+            (identity, self.accounts) = (accounts, accounts)
+        case .provider(let provider): (identity, accounts) = (provider, provider as? Accounts)
+        }
         own.cache = .directory(settings.folder + "/cache")
         own.user = files.lastUser?.text
-        own.tokenProvider = accounts
-        own.appCheckProvider = settings.appCheck
+        own.tokenProvider = own.tokenProvider ?? identity
         firestore = try Firestore(projectID: settings.projectID, settings: own)
-        accounts.attach(firestore)
+        identity.attach(firestore)
         jobs = AccountJobs(
-            accounts, profiles: settings.profiles(firestore), files: files, probe: Self.probe?.call)
+            identity, secrets: secrets, profiles: settings.profiles(firestore), files: files,
+            observers: settings.observers, probe: Self.probe?.call)
         let signals = settings.signals.stream()
         let listening = Task { [weak self] in
             for await signal in signals { await self?.signal(signal) }
         }
         let apple = settings.appleCredentials
         let revocations = apple.map { [accounts] apple in
-            Task { for await _ in apple.revocations { await accounts.checkApple(apple) } }
+            Task { for await _ in apple.revocations { await accounts?.checkApple(apple) } }
         }
         state.withLock { state in
             state.listening = listening
@@ -87,8 +98,8 @@ public final class TidemarkStack: Sendable {
 
     /// Checks the Apple sign-in in a separate task, because the system can take long to answer.
     private func checkApple() {
-        guard let apple = settings.appleCredentials else { return }
-        Task { [accounts] in await accounts.checkApple(apple) }
+        guard let apple = settings.appleCredentials, let accounts else { return }
+        Task { await accounts.checkApple(apple) }
     }
 
     /// The feeds that were made last.
@@ -101,12 +112,17 @@ public final class TidemarkStack: Sendable {
     public func feeds(of user: UserID?) throws -> [Feed] {
         if let known = state.withLock({ $0.user == .some(user) ? $0.feeds : nil }) { return known }
         let made = try settings.feeds(firestore, user)
+        observe(made)
         return state.withLock { state in
             // Another call has made the feeds in the meantime.
             if state.user == .some(user) { return state.feeds }
             (state.feeds, state.user) = (made, .some(user))
             return made
         }
+    }
+
+    private func observe(_ feeds: [Feed]) {
+        for feed in feeds { for observer in settings.observers { feed.observe(observer) } }
     }
 
     /// Opens the user's feeds from disk, without a request to a server. Returns when the feeds show
@@ -126,8 +142,8 @@ public final class TidemarkStack: Sendable {
     /// Returns the parts of a launch, for a ``Launch`` or a ``LaunchModel``. Each part can be
     /// replaced.
     public func parts(_ stages: StackSettings.Stages) -> LaunchParts {
-        LaunchParts(
-            accounts, jobs, files,
+        var parts = LaunchParts(
+            identity, jobs, files,
             showContent: { [self] user in
                 let feeds = await openFeeds(user)
                 await stages.showContent(user, feeds)
@@ -135,19 +151,43 @@ public final class TidemarkStack: Sendable {
             runFeeds: { [self] user, isLive in await runFeeds(user, isLive) },
             runBackground: stages.runBackground,
             beginSignUp: { [jobs] user, step in await stages.beginSignUp(jobs, user, step) })
+        if settings.diagnosesLaunch { parts.diagnose = { [self] in await diagnose() } }
+        return parts
+    }
+
+    /// Finds the reason why the server of the client cannot be reached.
+    private func diagnose() async -> Verdict? {
+        guard let target = DiagnosisTarget(of: firestore) else { return nil }
+        var doctor = Doctor(target)
+        doctor.tokens = firestore.settings.tokenProvider
+        doctor.token = firestore.settings.token
+        doctor.label = firestore.settings.label ?? doctor.label
+        return try? await doctor.diagnose(after: .zero).verdict
     }
 
     /// Returns a launch of these parts. The stack reports to it when the device is unlocked.
     public func launch(_ stages: StackSettings.Stages) -> Launch {
-        let launch = Launch(
-            parts(stages), budgets: settings.budgets, onTransition: settings.onTransition)
+        let settings = settings
+        let launch = Launch(parts(stages), budgets: settings.budgets) { transition in
+            settings.onTransition?(transition)
+            let stage = LaunchMetrics.name(of: transition.from)
+            for observer in settings.observers {
+                observer.receive(.launchStage(stage, after: transition.time))
+            }
+        }
         follow(launch)
         return launch
     }
 
-    /// Reports to a launch that was made elsewhere, for example by a model, when the device is
-    /// unlocked.
-    public func follow(_ launch: Launch) { state.withLock { $0.launch = launch } }
+    /// Reports to a launch that was made elsewhere, for example ``LaunchModel/launch``: when the
+    /// device is unlocked, and whether the system has a network.
+    public func follow(_ launch: Launch) {
+        let isOnline = state.withLock { state in
+            state.launch = launch
+            return state.conditions.isOnline
+        }
+        if !isOnline { launch.network(isAvailable: false) }
+    }
 
     /// Reports the network and the device's power to a backfill, now and at each change. The stack
     /// does not retain the backfill. The backfill pauses while there is no network, while the
@@ -257,12 +297,14 @@ public final class TidemarkStack: Sendable {
     /// Continues the operations that wait for this signal. ``AppSignals/system`` calls this
     /// function; with other signals, the app calls it.
     public func signal(_ signal: AppSignal) async {
-        let backfills = state.withLock { state in
+        let (backfills, launch) = state.withLock { state in
             state.conditions.hear(signal)
             if signal == .wentBack { state.isInBackground = true }
             if signal == .cameForward { state.isInBackground = false }
-            return state.backfills.compactMap(\.backfill)
+            return (state.backfills.compactMap(\.backfill), state.launch)
         }
+        if signal == .networkIsGone { launch?.network(isAvailable: false) }
+        if signal == .networkIsBack { launch?.network(isAvailable: true) }
         for backfill in backfills { await tell(backfill) }
         switch signal {
         case .networkIsGone, .networkIsExpensive, .powerIsLow: return
@@ -276,8 +318,8 @@ public final class TidemarkStack: Sendable {
             firestore.networkMayBeBack()
         case .protectedDataIsReadable:
             firestore.networkMayBeBack()
-            if accounts.state == .locked { await accounts.load() }
-            state.withLock { $0.launch }?.unlocked()
+            if identity.state == .locked { await identity.load() }
+            launch?.unlocked()
         }
         await jobs.networkMayBeBack()
         let waiting = state.withLock { state in

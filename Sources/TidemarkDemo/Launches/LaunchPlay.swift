@@ -154,7 +154,7 @@ struct LaunchPlay: Sendable {
     func overDeadline(_ network: LaunchNetwork, _ place: LaunchPlace) async throws -> Double {
         let settings = phone(.after).settings(place, network.label(.after))
         let stack = try TidemarkStack(settings.stackSettings { _, _ in [] })
-        await stack.accounts.load()
+        await stack.identity.load()
         var worst = 0.0
         for number in 0..<5 {
             let start = ContinuousClock.now

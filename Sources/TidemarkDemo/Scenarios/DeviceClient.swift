@@ -18,8 +18,10 @@ struct DeviceClient: Sendable {
             let stack = try TidemarkStack(place.stackSettings(label: label))
             self.stack = stack
             firestore = stack.firestore
-            if case .signedIn = await stack.accounts.load() { return }
-            do { _ = try await stack.accounts.signIn(customToken: try place.customToken) } catch {
+            if case .signedIn = await stack.identity.load() { return }
+            do {
+                _ = try await stack.accounts?.signIn(customToken: try place.customToken)
+            } catch {
                 await stack.close()
                 throw error
             }
@@ -49,6 +51,8 @@ extension DemoPlace {
                 host: "127.0.0.1:\(port)", isSSLEnabled: false, label: label))
         // The row itself signals when the network is back.
         settings.signals = .none
+        // A command-line tool has no keychain.
+        settings.credentials = try? FileCredentialStore(folder: folder.path + "/secrets")
         return settings
     }
 

@@ -86,13 +86,13 @@ private final class AttestedAccounts: Sendable {
             let recorded = RecordedTransport(world.local.server)
             let served = try await ServedTransport(recorded)
             let stack = try world.stack { settings in
-                settings.accounts = .local(host)
+                settings.identity = .accounts(.local(host))
                 settings.firestore.host = "127.0.0.1:\(served.port)"
                 settings.appCheck = IDTokens { _ in "attested" }
             }
-            await stack.accounts.load()
-            try await stack.accounts.signUp(email: "ada@b.c", password: "correct horse")
-            let token = try #require(try await stack.accounts.token())
+            await stack.identity.load()
+            try await stack.accounts?.signUp(email: "ada@b.c", password: "correct horse")
+            let token = try #require(try await stack.identity.token())
             let room = stack.firestore.document("rooms/blue")
             try await room.setData(["n": 1])
             #expect(try await room.getDocument(source: .server).exists)

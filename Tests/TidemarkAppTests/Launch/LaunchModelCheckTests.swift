@@ -26,7 +26,10 @@ import TestSupport
         }
         events += [.finished(a), .signedIn(a), .needsPerson(step: 1), .waiting, .removed]
             .map { .job($0) }
-        events += [.feedsLive, .feedsLost]
+        events += [
+            .feedsLive, .feedsLost, .network(isAvailable: false), .network(isAvailable: true),
+            .diagnosis(.captivePortal),
+        ]
         events += [
             .tryAgain, .signInAgain, .resumeOnboarding(step: 1), .beginSignUp, .goTo(step: 1),
             .submit, .giveUp,

@@ -24,7 +24,7 @@ import TidemarkTesting
     {
         let world = try await StackWorld()
         var stack = try world.stack { $0.credentials = store }
-        await stack.accounts.load()
+        await stack.identity.load()
         var news = stack.jobs.news.makeAsyncIterator()
         try await stack.jobs.signUp(way, profile: profile)
         let told = await news.next()
@@ -38,14 +38,14 @@ import TidemarkTesting
         launch.start()
         launch.contentShown()
         await reach(launch) { $0 == .locked }
-        #expect(stack.accounts.state == .locked)
+        #expect(stack.identity.state == .locked)
         // A signal about the network does not change the locked state.
         await stack.signal(.networkIsBack)
-        #expect(stack.accounts.state == .locked && launch.machine.state == .locked)
+        #expect(stack.identity.state == .locked && launch.machine.state == .locked)
 
         store.fail(nil)
         await stack.signal(.protectedDataIsReadable)
-        #expect(stack.accounts.state == .signedIn(user), "by the signal, whatever a launch does")
+        #expect(stack.identity.state == .signedIn(user), "by the signal, whatever a launch does")
         await reach(launch) { $0 == .live(user) }
         #expect(launch.machine.problem == nil)
         launch.close()
@@ -62,18 +62,50 @@ import TidemarkTesting
         let stack = try world.stack(
             change: { $0.credentials = store },
             probe: { if $0 == "secret kept" { store.fail(.locked) } })
-        await stack.accounts.load()
+        await stack.identity.load()
         var news = stack.jobs.news.makeAsyncIterator()
         try await stack.jobs.signUp(way, profile: profile)
         #expect(await news.next() == .waiting)
-        #expect(stack.accounts.user == nil)
+        #expect(stack.identity.user == nil)
 
         store.fail(nil)
         await stack.signal(.protectedDataIsReadable)
         let told = await news.next()
         let user = try #require(told.flatMap(Self.finished))
-        #expect(stack.accounts.user == user)
+        #expect(stack.identity.user == user)
         #expect(try await stack.firestore.document("users/\(user)").getDocument().exists)
+        await stack.close()
+        await world.stop()
+    }
+
+    /// The server refuses connections, so the network is there and the service is not.
+    @Test func `that there is no network, and nothing else, makes a launch say so`() async throws {
+        let world = try await StackWorld()
+        let stack = try world.stack { settings in
+            settings.firestore.host = "127.0.0.1:1"
+            settings.budgets.feeds = .milliseconds(1)
+        }
+        try await stack.accounts?.signUp(email: "ada@b.c", password: "correct horse")
+        let user = try #require(stack.identity.user)
+        try stack.files.update { facts in
+            facts.completeProfile = user
+            facts.lastUser = user
+        }
+        let launch = stack.launch(stages)
+        launch.start()
+        launch.contentShown()
+        for await machine in launch.machines
+        where machine.problem == .unreachable(.backendDown) { break }
+        await stack.signal(.networkIsGone)
+        for await machine in launch.machines where machine.problem == .offline { break }
+        await stack.signal(.networkIsBack)
+        for await machine in launch.machines where machine.problem == .noAnswer { break }
+        // A launch that begins later knows it too.
+        await stack.signal(.networkIsGone)
+        let later = stack.launch(stages)
+        for await machine in later.machines where !machine.isNetworkAvailable { break }
+        launch.close()
+        later.close()
         await stack.close()
         await world.stop()
     }
@@ -90,7 +122,7 @@ import TidemarkTesting
         let recorded = RecordedTransport(world.local.server)
         let served = try await ServedTransport(recorded)
         let stack = try world.stack { $0.firestore.host = "127.0.0.1:\(served.port)" }
-        await stack.accounts.load()
+        await stack.identity.load()
         let shown = AsyncStream.makeStream(of: Bool.self)
         let room = stack.firestore.document("rooms/blue")
         let listener = room.addSnapshotListener(includeMetadataChanges: true) { snapshot, _ in

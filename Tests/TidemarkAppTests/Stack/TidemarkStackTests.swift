@@ -50,7 +50,7 @@ import TidemarkTesting
         launch.perform(.beginSignUp)
         launch.perform(.submit)
         await reach(launch, isLive)
-        let user = try #require(stack.accounts.user)
+        let user = try #require(stack.identity.user)
         #expect(try await stack.firestore.document("users/\(user)").getDocument().exists)
         #expect(await stack.feeds.first?.items.count == 1)
         launch.close()
@@ -83,14 +83,14 @@ import TidemarkTesting
                 return cut
             }
         }
-        await stack.accounts.load()
+        await stack.identity.load()
         var news = stack.jobs.news.makeAsyncIterator()
         try await stack.jobs.signUp(
             .password(email: "ada@b.c", "correct horse"), profile: ["name": .string("Ada")])
         #expect(await news.next() == .waiting)
         isOffline.withLock { $0 = false }
         signals.continuation.yield(.networkIsBack)
-        let user = try #require(stack.accounts.user)
+        let user = try #require(stack.identity.user)
         #expect(await news.next() == .finished(user))
         await stack.close()
         await world.stop()

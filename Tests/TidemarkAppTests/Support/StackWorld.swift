@@ -35,6 +35,8 @@ final class StackWorld {
             ]
         }
         settings.signals = signals
+        // A program of tests has no keychain.
+        settings.credentials = try FileCredentialStore(folder: folder.path + "/secrets")
         change(&settings)
         return try TidemarkStack.$probe.withValue(probe.map(JobProbe.init)) {
             try TidemarkStack(settings)

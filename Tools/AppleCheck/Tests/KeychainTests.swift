@@ -75,5 +75,23 @@ import Witness
         }
     }
 
+    @Test func `is the default, for this device alone and after its first unlock`() throws {
+        let store = try #require(SystemKeychain.store)
+        try store.write(.session, [1])
+        #expect(try store.read(.session) == [1])
+        #expect(
+            StubKeychain.accessibility == [kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly])
+    }
+
+    @Test func `takes over what another store has`() throws {
+        let earlier = KeychainCredentialStore(service: "app.earlier")
+        try earlier.write(.session, [7])
+        let moving = MovingCredentialStore(from: earlier, to: store)
+        StubKeychain.script(errSecInteractionNotAllowed)
+        #expect(throws: CredentialStoreError.locked) { try moving.read(.session) }
+        #expect(try moving.read(.session) == [7])
+        #expect(try store.read(.session) == [7] && earlier.read(.session) == nil)
+    }
+
     @Test func `has Apple's codes`() { #expect(Witness.isKeychainAsWritten) }
 }

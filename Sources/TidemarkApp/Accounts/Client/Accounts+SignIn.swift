@@ -79,7 +79,7 @@ extension Accounts {
             // The account no longer exists.
             if error != .accountGone { throw error }
         }
-        try await end(.removed)
+        try await signOut(.removed, erasing: false)
     }
 
     /// Returns the session, with a valid token.
@@ -128,5 +128,83 @@ extension Accounts {
     ///   old.
     public func revokeApple(authorizationCode: String) async throws(AccountError) {
         try await service.revokeApple(authorizationCode, try await current().idToken)
+    }
+}
+
+// The requests of jobs to this library's own accounts.
+
+extension Accounts: IdentityProvider {
+    public func signIn(_ request: SignInRequest) async throws(AccountError) -> SignedIn {
+        let answer = try await answer(to: request)
+        request.answered()
+        let current = user
+        if request.mayCreate || current == nil || current == answer.user {
+            // A user who proves the identity once more keeps the kind of the session.
+            let isOfSignUp = request.mayCreate || current == nil || userOfSignUp != nil
+            try await begin(
+                answer, isOfSignUp: isOfSignUp, with: request.proof.credential)
+        } else {
+            // The account is removed beside the session of another user.
+            held.withLock { $0.beside = answer }
+        }
+        return SignedIn(answer.user, isNew: answer.isNew)
+    }
+
+    private func answer(
+        to request: SignInRequest
+    ) async throws(AccountError) -> AccountsService.SignIn {
+        switch request.proof {
+        case .password(let address, let password):
+            guard request.mayCreate else {
+                return try await service.signIn(email: address, password: password)
+            }
+            do throws(AccountError) {
+                return try await service.signUp(email: address, password: password)
+            } catch {
+                // The address may be taken by this same request, whose answer was lost.
+                guard error == .addressTaken else { throw error }
+                return try await service.signIn(email: address, password: password)
+            }
+        case .provider(let credential): return try await service.signIn(with: credential)
+        case .customToken(let token): return try await service.signIn(customToken: token)
+        }
+    }
+
+    public func signInAge(of user: UserID) async throws(AccountError) -> Duration? {
+        guard self.user == user else { throw .signedOut }
+        // A new token contains the server's time; this device's clock has no influence.
+        let session = try await renew(replacing: held.withLock { $0.session?.idToken })
+        return session.flatMap { Self.signInAge($0.idToken) }
+    }
+
+    /// Returns the time from the sign-in to the creation of the token.
+    static func signInAge(_ token: String) -> Duration? {
+        struct Claims: Decodable { let iat, auth_time: Int64 }
+        guard let claims = TokenClaims.read(Claims.self, from: token) else { return nil }
+        return .seconds(claims.iat - claims.auth_time)
+    }
+
+    public func deleteAccount(of user: UserID) async throws(AccountError) {
+        if let beside = held.withLock({ $0.beside }), beside.user == user {
+            try await service.delete(beside.idToken)
+            held.withLock { if $0.beside?.user == user { $0.beside = nil } }
+            return
+        }
+        guard self.user == user, let token = try await renew(replacing: nil)?.idToken else {
+            throw .signedOut
+        }
+        try await service.delete(token)
+    }
+
+    public var userOfSignUp: UserID? {
+        held.withLock { $0.session.flatMap { $0.isOfSignUp ? $0.user : nil } }
+    }
+
+    public var endsSessionWithAccount: Bool { false }
+}
+
+extension SignInRequest.Proof {
+    var credential: ProviderCredential? {
+        if case .provider(let credential) = self { credential } else { nil }
     }
 }

@@ -53,6 +53,8 @@ public final class Accounts: Sendable {
         var watchers: [Int: AsyncStream<SessionChange>.Continuation] = [:]
         var lastWatcher = 0
         weak var firestore: Firestore?
+        /// An account beside the session, while a job undoes it.
+        var beside: AccountsService.SignIn?
     }
 
     let service: AccountsService
@@ -96,10 +98,6 @@ public final class Accounts: Sendable {
     }
 
     public var state: State { held.withLock { $0.state } }
-
-    public var user: UserID? {
-        if case .signedIn(let user) = state { user } else { nil }
-    }
 
     /// Makes the engine's user follow the signed-in user.
     public func attach(_ firestore: Firestore) { held.withLock { $0.firestore = firestore } }
@@ -174,22 +172,17 @@ public final class Accounts: Sendable {
     }
 
     /// Records that the session no longer belongs to a sign-up.
-    func completeSignUp() throws(AccountError) {
+    public func completeSignUp() throws(AccountError) {
+        held.withLock { $0.beside = nil }
         guard var session = held.withLock({ $0.session }), session.isOfSignUp else { return }
         session.isOfSignUp = false
         try keep(session)
         held.withLock { if $0.session?.user == session.user { $0.session?.isOfSignUp = false } }
     }
 
-    /// Ends the session on this device. Deletes nothing else, unless `erasing` is true.
-    ///
-    /// - Parameter erasing: True to delete also the user's data on the device, with writes that
-    ///   were never sent: for a device with several users.
-    public func signOut(erasing: Bool = false) async throws(AccountError) {
-        try await end(.asked, erasing: erasing)
-    }
-
-    func end(_ reason: SignOutReason, erasing: Bool = false) async throws(AccountError) {
+    public func signOut(
+        _ reason: SignOutReason, erasing: Bool
+    ) async throws(AccountError) {
         try await inTurn { [self] () async throws(AccountError) in
             do throws(CredentialStoreError) { try store.write(.session, nil) } catch {
                 throw .storage(error)
@@ -238,6 +231,7 @@ public final class Accounts: Sendable {
         try? await firestore?.changeUser(to: nil, erasingPrevious: erasing)
         finishSwitch { held in
             held.session = nil
+            held.beside = nil
             held.state = .signedOut(reason)
         }
         tell(.signedOut(reason))

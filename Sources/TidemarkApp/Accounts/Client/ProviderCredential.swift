@@ -5,8 +5,10 @@ public struct ProviderCredential: Sendable {
     static let apple = "apple.com"
 
     public let provider: String
-    let idToken: String
-    let nonce: String?
+    /// The provider's token for this app.
+    public let idToken: String
+    /// The nonce before it was hashed for the provider; nil for none.
+    public let nonce: String?
 
     /// - Parameters:
     ///   - provider: The id of the provider, as in `apple.com`.

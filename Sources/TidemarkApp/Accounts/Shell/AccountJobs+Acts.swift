@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Tidemark
 
 // Performs each act of a job, and translates its result.
@@ -11,6 +10,9 @@ extension AccountJobs {
         case .createProfile(let user):
             let answer = await profiles.create(user, record.fields, id: record.id)
             LaunchMetrics.profile(answer)
+            if answer == .refused || answer == .unreachable {
+                for observer in observers { observer.receive(.profileFailed(answer)) }
+            }
             return .profile(answer)
         case .readProfile(let user):
             return .compared(await profiles.compare(user, record.fields, id: record.id))
@@ -18,8 +20,7 @@ extension AccountJobs {
         case .findAccount: return await findAccount(record)
         case .checkLogin(let user): return .login(await checkLogin(user))
         case .removeProfile(let user, let onlyOwn):
-            return .profileRemoved(
-                await profiles.remove(user, onlyID: onlyOwn ? record.id : nil))
+            return .profileRemoved(await removeProfile(user, record, onlyOwn: onlyOwn))
         case .removeAccount(let user): return .accountRemoved(await removeAccount(user, record))
         case .eraseLocal(let user):
             await eraseLocal(user, record)
@@ -27,14 +28,14 @@ extension AccountJobs {
         }
     }
 
-    private enum SecretReading {
+    enum SecretReading {
         case secret(SignUpSecret)
         case gone, unreadable
     }
 
-    private func secret() -> SecretReading {
+    func secret() -> SecretReading {
         do throws(CredentialStoreError) {
-            guard let bytes = try accounts.store.read(.signUp),
+            guard let bytes = try secrets.read(.signUp),
                 let secret = try? JSONDecoder().decode(SignUpSecret.self, from: Data(bytes))
             else { return .gone }
             return .secret(secret)
@@ -51,11 +52,11 @@ extension AccountJobs {
         case .unreadable: return .unreachable
         }
         do throws(AccountError) {
-            let signIn = try await make(record.method, secret)
-            reached("account made, nothing kept")
-            try await accounts.begin(
-                signIn, isOfSignUp: true, with: Self.credential(record.method, secret))
-            return signIn.isNew ? .made(signIn.user) : .existed(signIn.user)
+            let signedIn = try await identity.signIn(
+                SignInRequest(Self.proof(record.method, secret), mayCreate: true) { [probe] in
+                    probe?("account made, nothing kept")
+                })
+            return signedIn.isNew ? .made(signedIn.user) : .existed(signedIn.user)
         } catch {
             return switch error {
             case .addressTaken, .wrongCredentials: .taken
@@ -69,48 +70,18 @@ extension AccountJobs {
         }
     }
 
-    private func make(
+    static func proof(
         _ method: AccountRecord.Method, _ secret: SignUpSecret
-    ) async throws(AccountError) -> AccountsService.SignIn {
+    ) -> SignInRequest.Proof {
         switch method {
         case .password(let address), .installation(let address):
-            let password = secret.password ?? ""
-            do throws(AccountError) {
-                return try await accounts.service.signUp(email: address, password: password)
-            } catch {
-                // The address may be taken by this same request, whose answer was lost.
-                guard error == .addressTaken else { throw error }
-                return try await accounts.service.signIn(email: address, password: password)
-            }
-        case .provider, .customToken: return try await signIn(method, secret)
-        }
-    }
-
-    /// Signs in with the secret of the account, if it was created.
-    private func signIn(
-        _ method: AccountRecord.Method, _ secret: SignUpSecret
-    ) async throws(AccountError) -> AccountsService.SignIn {
-        switch method {
-        case .password(let address), .installation(let address):
-            return try await accounts.service.signIn(
-                email: address, password: secret.password ?? "")
+            .password(email: address, secret.password ?? "")
         case .provider(let provider):
-            return try await accounts.service.signIn(with: Self.credential(provider, secret))
-        case .customToken:
-            return try await accounts.service.signIn(customToken: secret.token ?? "")
+            .provider(
+                ProviderCredential(
+                    provider: provider, idToken: secret.token ?? "", nonce: secret.nonce))
+        case .customToken: .customToken(secret.token ?? "")
         }
-    }
-
-    private static func credential(
-        _ provider: String, _ secret: SignUpSecret
-    ) -> ProviderCredential {
-        ProviderCredential(provider: provider, idToken: secret.token ?? "", nonce: secret.nonce)
-    }
-
-    private static func credential(
-        _ method: AccountRecord.Method, _ secret: SignUpSecret
-    ) -> ProviderCredential? {
-        if case .provider(let provider) = method { credential(provider, secret) } else { nil }
     }
 
     /// Looks for the account. For providers and custom tokens the search creates the account, which
@@ -123,14 +94,7 @@ extension AccountJobs {
         case .unreadable: return .couldNotLook(secretGone: false)
         }
         do throws(AccountError) {
-            let signIn = try await signIn(record.method, secret)
-            if accounts.user == nil {
-                try await accounts.begin(
-                    signIn, isOfSignUp: true, with: Self.credential(record.method, secret))
-            } else if accounts.user != signIn.user {
-                foreign = signIn
-            }
-            return .found(signIn.user)
+            return .found(try await find(record.method, secret).user)
         } catch {
             return switch error {
             case .wrongCredentials, .accountGone, .accountDisabled: .found(nil)
@@ -138,6 +102,13 @@ extension AccountJobs {
             default: .couldNotLook(secretGone: false)
             }
         }
+    }
+
+    /// Signs in with the secret of the account, if it was created.
+    func find(
+        _ method: AccountRecord.Method, _ secret: SignUpSecret
+    ) async throws(AccountError) -> SignedIn {
+        try await identity.signIn(SignInRequest(Self.proof(method, secret), mayCreate: false))
     }
 
     // MARK: This device
@@ -148,8 +119,8 @@ extension AccountJobs {
                 facts.completeProfile = user
                 facts.lastUser = user
             }
-            try accounts.completeSignUp()
-            try accounts.store.write(.signUp, nil)
+            try identity.completeSignUp()
+            try secrets.write(.signUp, nil)
             return true
         } catch { return false }
     }
@@ -157,87 +128,20 @@ extension AccountJobs {
     private func eraseLocal(_ user: UserID?, _ record: AccountRecord) async {
         // A secret that cannot be removed now belongs to an account that no longer exists, so the
         // secret is useless.
-        try? accounts.store.write(.signUp, nil)
-        foreign = nil
-        guard let user else { return }
-        try? files.update { facts in
-            if facts.completeProfile == user { facts.completeProfile = nil }
-            if facts.lastUser == user { facts.lastUser = nil }
+        try? secrets.write(.signUp, nil)
+        if let user {
+            try? files.update { facts in
+                if facts.completeProfile == user { facts.completeProfile = nil }
+                if facts.lastUser == user { facts.lastUser = nil }
+                if facts.removing == user { facts.removing = nil }
+            }
         }
         var erases = false
         if case .deleting = record.phase { erases = true }
-        if accounts.user == user { try? await accounts.end(.removed, erasing: erases) }
-    }
-
-    // MARK: Removal
-
-    /// Runs before any deletion: an account that the server will not delete keeps its profile.
-    private func checkLogin(_ user: UserID) async -> RemovalAnswer {
-        guard accounts.user == user else { return .needsLogin }
-        do throws(AccountError) {
-            // A new token contains the server's time; this device's clock has no influence.
-            let token = try await accounts.renew(
-                replacing: accounts.held.withLock { $0.session?.idToken })?.idToken
-            guard let age = token.flatMap(Self.signInAge) else { return .needsLogin }
-            return age <= Self.recentSignIn ? .gone : .needsLogin
-        } catch { return error == .accountGone ? .gone : Self.removal(error) }
-    }
-
-    /// The maximum age of a sign-in in seconds at which the server still deletes, with a margin for
-    /// the acts before. Source: Identity Toolkit requires five minutes.
-    static let recentSignIn: Int64 = 240
-
-    /// Returns the seconds from the sign-in to the creation of the token.
-    static func signInAge(_ token: String) -> Int64? {
-        struct Claims: Decodable { let iat, auth_time: Int64 }
-        guard let claims = TokenClaims.read(Claims.self, from: token) else { return nil }
-        return claims.iat - claims.auth_time
-    }
-
-    private func removeAccount(_ user: UserID, _ record: AccountRecord) async -> RemovalAnswer {
-        do throws(AccountError) {
-            let token = try await token(of: user)
-            guard let token else { return .needsLogin }
-            try await accounts.service.delete(token)
-            return .gone
-        } catch {
-            switch error {
-            case .accountGone: return .gone
-            case .needsRecentSignIn, .sessionExpired, .signedOut:
-                guard case .undoing = record.phase else { return .needsLogin }
-                return await removeAnew(user, record)
-            default: return Self.removal(error)
-            }
-        }
-    }
-
-    /// Returns the token of the session, or of an account beside the session.
-    private func token(of user: UserID) async throws(AccountError) -> String? {
-        if let foreign, foreign.user == user { return foreign.idToken }
-        guard accounts.user == user else { return nil }
-        return try await accounts.renew(replacing: nil)?.idToken
-    }
-
-    /// Signs in again with the secret that a sign-up still has, and removes the account.
-    private func removeAnew(_ user: UserID, _ record: AccountRecord) async -> RemovalAnswer {
-        guard case .secret(let secret) = secret() else { return .needsLogin }
-        do throws(AccountError) {
-            let signIn = try await signIn(record.method, secret)
-            guard signIn.user == user else { return .gone }
-            try await accounts.service.delete(signIn.idToken)
-            return .gone
-        } catch {
-            switch error {
-            case .accountGone, .wrongCredentials: return .gone
-            default: return Self.removal(error)
-            }
-        }
-    }
-
-    private static func removal(_ error: AccountError) -> RemovalAnswer {
-        switch error {
-        case .needsRecentSignIn, .sessionExpired, .signedOut, .wrongCredentials: .needsLogin
-        default: .unreachable
+        if let user, identity.user == user {
+            try? await identity.signOut(.removed, erasing: erases)
+        } else {
+            try? identity.completeSignUp()
         }
     }
 }

@@ -25,14 +25,14 @@ public actor AccountJobs {
     /// Called after every effect, with its name. A demonstration ends the process there.
     package typealias Probe = @Sendable (String) -> Void
 
-    let accounts: Accounts
+    let identity: any IdentityProvider
+    let secrets: any CredentialStore
     let profiles: any ProfileStore
     let files: LaunchFiles
-    /// An account beside the session of another user, while the account is being undone.
-    var foreign: AccountsService.SignIn?
     private let pause: @Sendable (Duration) async -> Void
-    private let probe: Probe?
-    private var job = AccountJob()
+    let observers: [Observer]
+    let probe: Probe?
+    private(set) var job = AccountJob()
     /// The secret of a sign-up that begins after an earlier sign-up is undone.
     private var newSecret: [UInt8]?
     private var hasResumed = false
@@ -47,16 +47,45 @@ public actor AccountJobs {
         self.init(accounts, profiles: profiles, files: files, probe: nil)
     }
 
+    /// Creates the jobs of an app whose users sign in by another library.
+    ///
     /// - Parameters:
-    ///   - probe: Called at each step, for tests that kill the app there.
-    ///   - pause: Waits between attempts; in tests it returns immediately.
+    ///   - identity: The source of the app's user.
+    ///   - secrets: The store of the secret with which an unfinished sign-up creates its account.
+    ///   - profiles: The store of profiles.
+    ///   - files: The launch data on this device.
+    ///   - observers: The receivers of failures to create a profile.
+    public init(
+        _ identity: any IdentityProvider, secrets: any CredentialStore,
+        profiles: any ProfileStore, files: LaunchFiles, observers: [Observer] = []
+    ) {
+        self.init(
+            identity, secrets: secrets, profiles: profiles, files: files, observers: observers,
+            probe: nil)
+    }
+
     package init(
         _ accounts: Accounts, profiles: any ProfileStore, files: LaunchFiles, probe: Probe?,
         pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
     ) {
-        self.accounts = accounts
+        self.init(
+            accounts, secrets: accounts.store, profiles: profiles, files: files, probe: probe,
+            pause: pause)
+    }
+
+    /// - Parameters:
+    ///   - probe: Called at each step, for tests that kill the app there.
+    ///   - pause: Waits between attempts; in tests it returns immediately.
+    package init(
+        _ identity: any IdentityProvider, secrets: any CredentialStore,
+        profiles: any ProfileStore, files: LaunchFiles, observers: [Observer] = [], probe: Probe?,
+        pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
+    ) {
+        self.identity = identity
+        self.secrets = secrets
         self.profiles = profiles
         self.files = files
+        self.observers = observers
         self.pause = pause
         self.probe = probe
         (news, input) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
@@ -74,8 +103,8 @@ public actor AccountJobs {
             case .undoing, .deleting: .removal
             }
         // The session of a sign-up that the journal does not contain yet.
-        let own = accounts.isOfSignUp ? accounts.user : nil
-        return UnfinishedJob(kind, user: record.user ?? own, step: record.step)
+        return UnfinishedJob(
+            kind, user: record.user ?? identity.userOfSignUp, step: record.step)
     }
 
     // MARK: What the person asks for
@@ -96,7 +125,7 @@ public actor AccountJobs {
             job.record
             ?? AccountRecord(
                 id: UUID().uuidString, method: .password(email: ""), profile: [],
-                phase: .filling(accounts.user))
+                phase: .filling(identity.user))
         record.step = step
         switch record.phase {
         case .filling, .onboarding:
@@ -124,7 +153,8 @@ public actor AccountJobs {
     ///
     /// The journal has the sign-up before the server is asked, so the next launch finds an account
     /// whose creation the user never saw. If the user gives up, the account is deleted, unless it
-    /// existed before.
+    /// existed before. While a removal waits for the user to sign in again, this sign-in confirms
+    /// the removal, and begins nothing else.
     ///
     /// - Parameters:
     ///   - way: The way in which the user signs in.
@@ -162,10 +192,11 @@ public actor AccountJobs {
         resumeIfNeeded(acts: false)
         if job.isBusy { return }
         let (method, secret) = try material(of: way)
+        if let record = removalThatWaits { return confirm(record, Self.proof(method, secret)) }
         guard let bytes = try? JSONEncoder().encode(secret) else {
             throw .failed("The secret cannot be encoded.")
         }
-        let known = try accounts.store.read(.signUp).flatMap {
+        let known = try secrets.read(.signUp).flatMap {
             try? JSONDecoder().decode(SignUpSecret.self, from: Data($0))
         }
         let isSame = job.record?.method == method && known == secret
@@ -175,14 +206,14 @@ public actor AccountJobs {
                 AccountRecord(
                     id: isSame ? job.record?.id ?? UUID().uuidString : UUID().uuidString,
                     method: method, profile: profile, step: step,
-                    phase: .filling(makesAccountFirst == true ? nil : accounts.user),
+                    phase: .filling(makesAccountFirst == true ? nil : identity.user),
                     makesAccountFirst: makesAccountFirst)))
     }
 
     /// Writes the profile of a signed-in user who has none.
     public func completeProfile(_ profile: MapValue, step: Int = 0) {
         resumeIfNeeded(acts: false)
-        guard let user = accounts.user else { return }
+        guard let user = identity.user else { return }
         self.step(
             .begin(
                 AccountRecord(
@@ -193,7 +224,7 @@ public actor AccountJobs {
     /// Deletes the profile and then the account of the signed-in user.
     public func deleteAccount() {
         resumeIfNeeded(acts: false)
-        guard let user = accounts.user else { return }
+        guard let user = identity.user else { return }
         step(
             .delete(
                 AccountRecord(
@@ -207,9 +238,9 @@ public actor AccountJobs {
     /// - Throws: The server's error, before anything is deleted: `wrongCredentials` for the
     ///   identity of another user.
     public func deleteAccount(confirmedBy identity: AppleIdentity) async throws(AccountError) {
-        try await accounts.reauthenticate(with: identity.credential)
+        try await self.identity.reauthenticate(with: identity.credential)
         if let code = identity.authorizationCode {
-            try await accounts.revokeApple(authorizationCode: code)
+            try await self.identity.revokeApple(authorizationCode: code)
         }
         deleteAccount()
     }
@@ -256,6 +287,11 @@ public actor AccountJobs {
 
     private func step(_ event: AccountJobEvent) { perform(job.step(event)) }
 
+    /// Continues a removal after the user has signed in again.
+    func continueRemoval(_ record: AccountRecord) {
+        step(job.work == .idle ? .resume(record) : .tryAgain)
+    }
+
     private func perform(_ effects: [AccountJobEffect]) {
         for effect in effects {
             switch effect {
@@ -290,7 +326,7 @@ public actor AccountJobs {
         do {
             // The secret that creates the account is stored before the journal names the account.
             if case .account? = record?.phase, let newSecret {
-                try accounts.store.write(.signUp, newSecret)
+                try secrets.write(.signUp, newSecret)
                 self.newSecret = nil
                 reached("secret kept")
             }
@@ -327,7 +363,7 @@ public actor AccountJobs {
         case .installation:
             // An unfinished sign-up by the installation uses the same address again.
             if case .installation? = job.record?.method, let method = job.record?.method,
-                let bytes = try accounts.store.read(.signUp),
+                let bytes = try secrets.read(.signUp),
                 let secret = try? JSONDecoder().decode(SignUpSecret.self, from: Data(bytes))
             {
                 return (method, secret)

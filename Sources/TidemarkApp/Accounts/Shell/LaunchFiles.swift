@@ -14,6 +14,9 @@ public final class LaunchFiles: Sendable {
         var installation: String
         var lastUser: UserID?
         var completeProfile: UserID?
+        /// The user whose account is being deleted, for identities whose session ends with the
+        /// account.
+        var removing: UserID?
     }
 
     private let factsFile: DurableFile

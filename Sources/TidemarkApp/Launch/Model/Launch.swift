@@ -107,6 +107,10 @@ public final class Launch: Sendable {
     /// Reports that the device was unlocked.
     public func unlocked() { send(.unlocked) }
 
+    /// Reports that the system has a network, or that it has none. The message on the screen says
+    /// that the user is offline only in the second case.
+    public func network(isAvailable: Bool) { send(.network(isAvailable: isAvailable)) }
+
     public func perform(_ action: LaunchAction) { send(.person(action)) }
 
     /// Cancels all running parts.
@@ -211,6 +215,7 @@ public final class Launch: Sendable {
                 await $0.endSession(); return nil
             }
         case .openFeeds(let user): openFeeds(user)
+        case .diagnose: run { await $0.diagnose().map { .diagnosis($0) } }
         case .closeFeeds: state.withLock { $0.feeds.take() }?.cancel()
         case .startBackground:
             let task = Task.detached(priority: .background) { [parts] in

@@ -55,7 +55,7 @@ enum LaunchMetrics {
     }
 
     /// Returns the name of a state, without the user.
-    private static func name(of state: LaunchMachine.State) -> String {
+    static func name(of state: LaunchMachine.State) -> String {
         String("\(state)".prefix { $0 != "(" })
     }
 }

@@ -26,7 +26,8 @@ public final class LaunchModel<Content: Sendable> {
     /// The time from the start to the first content; nil before that.
     public private(set) var firstContentAfter: Duration?
 
-    @ObservationIgnored private let launch: Launch
+    /// The launch of the model, which a ``TidemarkStack`` can follow.
+    @ObservationIgnored public let launch: Launch
     @ObservationIgnored private var watching: Task<Void, Never>?
     @ObservationIgnored private let clock = ContinuousClock()
     @ObservationIgnored private var started: ContinuousClock.Instant?

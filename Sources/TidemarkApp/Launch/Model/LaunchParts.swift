@@ -15,6 +15,9 @@ public struct LaunchParts: Sendable {
     /// when they stop.
     public var runFeeds:
         @Sendable (UserID, _ isLive: @escaping @Sendable (Bool) -> Void) async -> Void
+    /// Finds the reason why the server cannot be reached, after the time for the feeds is over; nil
+    /// if it is not known. A ``Doctor`` costs one read.
+    public var diagnose: @Sendable () async -> Verdict?
     /// Runs diagnostics, backfill and prefetch at background priority, until it is cancelled.
     public var runBackground: @Sendable () async -> Void
     /// Creates the account and the profile from the input of the onboarding. Its news arrive in
@@ -37,6 +40,7 @@ public struct LaunchParts: Sendable {
         loadProfile = { _ in .unavailable }
         setLocalFlag = { _ in }
         runFeeds = { _, _ in }
+        diagnose = { nil }
         runBackground = {}
         beginSignUp = { _, _ in }
         resumeJob = {}
@@ -50,7 +54,7 @@ public struct LaunchParts: Sendable {
     /// Creates the parts of an app with accounts.
     ///
     /// - Parameters:
-    ///   - accounts: The source of the signed-in user.
+    ///   - identity: The source of the signed-in user: ``Accounts``, or another library's.
     ///   - jobs: Performs and resumes sign-ups and deletions.
     ///   - files: The launch data on this device.
     ///   - showContent: Reads the first content from the device, without a server.
@@ -60,7 +64,7 @@ public struct LaunchParts: Sendable {
     ///   - beginSignUp: Calls ``AccountJobs/signUp(_:profile:step:)`` with the input of the
     ///     onboarding.
     public init(
-        _ accounts: Accounts, _ jobs: AccountJobs, _ files: LaunchFiles,
+        _ identity: any IdentityProvider, _ jobs: AccountJobs, _ files: LaunchFiles,
         showContent: @escaping @Sendable (UserID?) async -> Void,
         runFeeds: @escaping @Sendable (UserID, @escaping @Sendable (Bool) -> Void) async -> Void,
         runBackground: @escaping @Sendable () async -> Void = {},
@@ -68,18 +72,19 @@ public struct LaunchParts: Sendable {
     ) {
         self.showContent = showContent
         self.runFeeds = runFeeds
+        diagnose = { nil }
         self.runBackground = runBackground
         self.beginSignUp = beginSignUp
         openLocal = {
             // If the app was killed after the sign-in, only the session may name the user of the
             // sign-up.
-            if try files.record() != nil { await accounts.load() }
+            if try files.record() != nil { await identity.load() }
             let known = files.known
             return LocalFacts(
                 lastUser: known.lastUser, completeProfile: known.completeProfile,
                 unfinished: try jobs.unfinished())
         }
-        readSession = { await accounts.load() }
+        readSession = { await identity.load() }
         loadProfile = { await jobs.profiles.look(for: $0) }
         setLocalFlag = { user in
             try? files.update { facts in
@@ -91,8 +96,8 @@ public struct LaunchParts: Sendable {
         resumeJob = { await jobs.resume() }
         undoSignUp = { await jobs.giveUp() }
         keepStep = { try? await jobs.keep(step: $0) }
-        endSession = { try? await accounts.signOut() }
-        changes = accounts.changes
+        endSession = { try? await identity.signOut() }
+        changes = identity.changes
         news = jobs.news
     }
 }

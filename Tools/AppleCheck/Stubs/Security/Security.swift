@@ -118,6 +118,8 @@ public enum StubKeychain {
     /// The functions that were called, in order.
     public static var calls: [String] { state.withLock(\.calls) }
     public static var count: Int { state.withLock(\.items.count) }
+    /// The value of `kSecAttrAccessible` of each item.
+    public static var accessibility: [String] { state.withLock { $0.items.map(\.accessible) } }
 
     fileprivate static func perform<Result: Sendable>(
         _ name: String, _ body: (inout [KeychainRow]) throws(KeychainRefusal) -> Result

@@ -1,0 +1,1 @@
+../../../../Examples/FirebaseAuth/Adapter/FirebaseLibrary.swift

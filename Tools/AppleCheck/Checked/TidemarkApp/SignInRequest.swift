@@ -1,0 +1,1 @@
+../../../../Sources/TidemarkApp/Accounts/Identity/SignInRequest.swift
