@@ -273,7 +273,7 @@ extension Firestore {
     /// A query's result is taken only with every row, and with documents at least as new as the
     /// result. The next listen to such a query receives what changed since, and is billed for the
     /// changes for 30 minutes after FirebaseFirestore's last contact, and for the whole result
-    /// later.
+    /// later. A feed begins at the time of the result, however old it is.
     ///
     /// - Parameters:
     ///   - folder: A folder from ``FirebaseStore/folder(projectID:databaseID:app:)``.

@@ -97,21 +97,58 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
     /// Loads the feed's records. An unreadable record counts as an empty one: this costs a first
     /// read, and loses no data.
     private func load(_ report: @escaping Report) {
-        engine.record(forKey: definition.marksKey) { [engine, definition] result in
+        engine.record(forKey: definition.marksKey) { result in
             let marks: Marks
             switch result {
             case .failure(let error): return report(.failed(.load, FirestoreError(error)))
             case .success(let bytes): marks = bytes.flatMap(Marks.init(encoded:)) ?? Marks()
             }
-            engine.record(forKey: definition.progressKey) { result in
-                let overlap = definition.rules.overlap
-                report(
-                    Self.event(result, of: .load) { bytes in
-                        let progress = bytes.flatMap { FeedProgress(encoded: $0, overlap: overlap) }
-                        return .loaded(marks, progress ?? FeedProgress(overlap: overlap))
-                    })
+            loadProgress { result in
+                report(Self.event(result, of: .load) { .loaded(marks, $0) })
             }
         }
+    }
+
+    /// Loads the progress. A feed without one begins with the result of an earlier listener, if the
+    /// cache has one; otherwise with nothing.
+    private func loadProgress(
+        _ completion: @escaping @Sendable (Result<FeedProgress, SyncError>) -> Void
+    ) {
+        let overlap = definition.rules.overlap
+        engine.record(forKey: definition.progressKey) { [self] result in
+            switch result {
+            case .failure(let error): completion(.failure(error))
+            case .success(let bytes?):
+                let progress = FeedProgress(encoded: bytes, overlap: overlap)
+                completion(.success(progress ?? FeedProgress(overlap: overlap)))
+            case .success(nil): begin(completion)
+            }
+        }
+    }
+
+    private func begin(
+        _ completion: @escaping @Sendable (Result<FeedProgress, SyncError>) -> Void
+    ) {
+        let begun = Made<FeedProgress>()
+        engine.beginFeed(
+            with: definition.query, by: definition.itemTime,
+            made: { [definition, database] known in
+                let made = FeedProgress.beginning(
+                    with: known.documents.map(definition.bookRow), asOf: known.readTime,
+                    isAll: known.isAll, rules: definition.rules)
+                guard let (progress, covered) = made else { return nil }
+                begun.set(progress)
+                return FeedPageRecords(
+                    records: [definition.progressKey: progress.encoded],
+                    complete: definition.items(in: covered, database))
+            },
+            completion: { [definition] result in
+                let nothing = FeedProgress(overlap: definition.rules.overlap)
+                // A feed whose cache cannot be written begins with nothing, and says so when it
+                // reads.
+                let progress = (try? result.get()).flatMap { _ in begun.value }
+                completion(.success(progress ?? nothing))
+            })
     }
 
     private func fetch(_ fetch: FeedFetch, _ tag: ReadTag, _ report: @escaping Report) {

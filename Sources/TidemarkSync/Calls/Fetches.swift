@@ -143,6 +143,21 @@ final class Fetches: @unchecked Sendable {
         }
     }
 
+    /// Stores the records of a feed that begins with a result of the cache, if there is one.
+    func beginFeed(
+        _ query: Query, _ itemTime: FieldPath, _ made: (KnownResult) -> FeedPageRecords?
+    ) -> Result<Void, SyncError> {
+        if let refusal = context.gate.writeRefusal { return .failure(refusal) }
+        return Result {
+            guard let known = try storage.local.targets.knownResult(of: query, by: itemTime),
+                let page = made(known)
+            else { return }
+            try answers.store(
+                known.documents, unstored: [], known.readTime, of: query, records: page.records,
+                keeping: query, replacing: page.complete)
+        }.mapError(SyncError.init(storing:))
+    }
+
     func count(
         _ query: Query, upTo most: Int, _ deadline: Duration?, _ tag: ReadTag,
         _ completion: @escaping @Sendable (Result<ServerCount, SyncError>) -> Void

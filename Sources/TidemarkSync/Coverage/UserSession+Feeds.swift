@@ -76,6 +76,23 @@ extension UserSession {
         }
     }
 
+    /// Begins a feed with a result that the cache has already, if there is one. Costs no reads.
+    ///
+    /// - Parameters:
+    ///   - query: The collection and filters of the feed.
+    ///   - itemTime: The field by which its items are ordered.
+    ///   - made: Returns the records of the feed; nil if the result says nothing about it. Called
+    ///     on the engine's executor.
+    package func beginFeed(
+        with query: Query, by itemTime: FieldPath,
+        made: @escaping @Sendable (KnownResult) -> FeedPageRecords?,
+        completion: @escaping @Sendable (Result<Void, SyncError>) -> Void
+    ) {
+        perform(completion) { core in
+            core.fetch { completion($0.beginFeed(query, itemTime, made)) }
+        }
+    }
+
     /// Compares the held rows of a query with the server's: their number, and the sum of a field.
     ///
     /// - Parameters:

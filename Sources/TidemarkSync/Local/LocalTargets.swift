@@ -86,6 +86,56 @@ final class LocalTargets {
         try file.read { try rows.all(of: target, $0) }
     }
 
+    // MARK: What a feed can begin with
+
+    /// Returns a known result of a query without orders and limits: the newest one that tells what
+    /// exists by item time.
+    func knownResult(of query: Query, by itemTime: FieldPath) throws -> KnownResult? {
+        try file.read { transaction in
+            let prefix = query.targetPrefix + "|ob:"
+            let found = try transaction.rows(
+                """
+                SELECT id, canonical, snapshotVersion FROM syncTarget
+                WHERE canonical >= ? AND canonical < ? AND snapshotVersion > 0
+                ORDER BY snapshotVersion DESC LIMIT 50
+                """, [.blob(Array(prefix.utf8)), .blob(Array((prefix.dropLast() + ";").utf8))])
+            for row in found {
+                let text = String(decoding: try row.blob(1), as: UTF8.self)
+                guard let shape = ResultShape(text.dropFirst(prefix.count), by: itemTime) else {
+                    continue
+                }
+                let version = Timestamp(microseconds: try row.integer(2))
+                let paths = try rows.first(
+                    of: row.integer(0), KnownResult.mostRows + 1, transaction)
+                if paths.isEmpty || paths.count > KnownResult.mostRows { continue }
+                return try known(paths, shape, version, itemTime, transaction)
+            }
+            return nil
+        }
+    }
+
+    private func known(
+        _ paths: [DocumentPath], _ shape: ResultShape, _ version: Timestamp,
+        _ itemTime: FieldPath, _ transaction: StoreTransaction
+    ) throws -> KnownResult {
+        let table = transaction.documents(of: file.database)
+        var placed: [(document: Document, time: Value)] = []
+        for path in paths {
+            guard let document = try table.document(at: path)?.document else { continue }
+            placed.append((document, document.fields[itemTime] ?? .null))
+        }
+        placed.sort { left, right in
+            switch Value.compare(left.time, right.time) {
+            case .descending: true
+            case .ascending: false
+            case .equal: left.document.path > right.document.path
+            }
+        }
+        return KnownResult(
+            documents: placed.map(\.document), readTime: version,
+            isAll: shape.limit.map { paths.count < $0 } ?? true)
+    }
+
     // MARK: Rows
 
     /// Returns one part of the rows that ``remoteKeys(of:)`` returns.

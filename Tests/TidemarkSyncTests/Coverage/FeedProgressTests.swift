@@ -47,6 +47,37 @@ import TidemarkModel
         }
     }
 
+    @Test func `begins with a known result, down to the last row that has not changed since`() {
+        func begun(_ isAll: Bool, _ rows: FeedBookRow...) -> Range<CoveragePosition>? {
+            let made = FeedProgress.beginning(
+                with: rows, asOf: time(1_000), isAll: isAll, rules: changes)
+            #expect(made.map { $0.progress.cursor.readTime == time(1_000) } ?? true)
+            #expect(made.map { $0.progress.coverage.contains($0.covered) } ?? true)
+            return made?.covered
+        }
+        let (a, b) = (row("a", 900, changed: 900), row("b", 800, changed: 800))
+        let later = row("c", 10, changed: 1_001)
+        #expect(begun(true, a, b) == everything)
+        #expect(begun(true, later) == everything && begun(true) == everything)
+        let down = CoveragePosition.before(time(800), b.path)..<CoveragePosition.highest
+        #expect(begun(false, a, b) == down)
+        #expect(begun(false, a, b, later) == down, "it can have been newer then")
+        #expect(begun(false, later) == nil && begun(false) == nil)
+    }
+
+    @Test func `knows which results tell what exists by item time`() throws {
+        let field = try FieldPath(encoded: "sentAt")
+        func shape(_ text: String) -> ResultShape? { ResultShape(text[...], by: field) }
+        for text in ["__name__ asc", "sentAt desc,__name__ desc", "sentAt asc,__name__ asc"] {
+            #expect(shape(text)?.limit == .some(nil))
+        }
+        #expect(shape("sentAt desc,__name__ desc|l:20")?.limit == 20)
+        for text in [
+            "sentAt asc,__name__ asc|l:20", "sentAt2 desc,__name__ desc", "__name__ asc|l:5",
+            "sentAt desc,__name__ desc|lb:b[t1.0]", "sentAt desc,__name__ desc|l:20|o:3",
+        ] { #expect(shape(text) == nil, "\(text)") }
+    }
+
     @Test func `keeps the device's clock, and reads records without one`() throws {
         var progress = FeedProgress(overlap: .seconds(120))
         _ = progress.receive(
