@@ -28,6 +28,8 @@ public actor Feed {
     private var nextWatcher = 0
     private let context: String
     private let observing = Mutex(FeedObservers())
+    /// The callers that wait until the feed is live.
+    private var liveWaiters: [AsyncStream<Never>.Continuation] = []
     public private(set) var state: FeedState
     /// The number of states before the present one.
     private(set) var stateNumber = 0
@@ -64,6 +66,17 @@ public actor Feed {
     var isListening: Bool { machine.live.listen != nil }
     /// True if the feed listens and the server has answered the listener.
     package var isLive: Bool { machine.live.listen != nil && machine.live.isConfirmed }
+    /// Returns when the feed is live.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled.
+    package func untilLive() async throws {
+        if isLive { return }
+        let (stream, waiter) = AsyncStream.makeStream(of: Never.self)
+        liveWaiters.append(waiter)
+        for await _ in stream {}
+        try Task.checkCancellation()
+    }
+
     /// The number of documents and index entries examined to fill the window, since the start.
     package var rowsScanned: Int { machine.rowsScanned }
 
@@ -320,6 +333,10 @@ extension Feed {
                     Task { await self?.step(event) }
                 }
             }
+        }
+        if isLive {
+            for waiter in liveWaiters { waiter.finish() }
+            liveWaiters = []
         }
     }
 

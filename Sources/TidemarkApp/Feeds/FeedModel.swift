@@ -79,8 +79,10 @@ public final class FeedModel<Item: Decodable & Sendable> {
         try await feed.markConsumed(through: time)
     }
 
-    /// True if the feed listens and the server has answered the listener.
-    package var isLive: Bool { get async { await feed.feed.isLive } }
+    /// Returns when the feed listens and the server has answered the listener.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled.
+    package func untilLive() async throws { try await feed.feed.untilLive() }
 
     private func show(_ state: TypedFeedState<Item>) {
         items = state.items

@@ -101,7 +101,7 @@ struct FeedRow: ScenarioRow {
         try await list.untilFresh { visit.sawContent() }
         visit.isUpToDate()
         // A listener that goes on from the last read costs nothing, so no bill tells of it.
-        while await !list.isLive { try await Task.sleep(for: .milliseconds(2)) }
+        try await list.untilLive()
     }
 
     /// The id of the chat whose messages the row shows.

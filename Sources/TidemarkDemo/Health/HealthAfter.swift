@@ -114,13 +114,14 @@ struct HealthAfter {
         }
     }
 
-    /// Waits until the screen shows the last change, for at most about two seconds.
+    /// Waits until the screen shows the last change, for at most ten seconds.
     private func untilFresh(_ model: HealthSummaryModel) async throws {
-        for _ in 0..<100 where !Self.isFresh(model.summary) {
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        guard Self.isFresh(model.summary) else {
-            throw ValidationError("The screen did not show the last change within two seconds.")
+        do {
+            try await within(.seconds(10)) {
+                try await untilShown { Self.isFresh(model.summary) }
+            }
+        } catch is TookTooLong {
+            throw ValidationError("The screen did not show the last change within ten seconds.")
         }
     }
 

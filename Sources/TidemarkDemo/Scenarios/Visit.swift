@@ -34,6 +34,8 @@ final class Visit: Sendable {
         var isOnline: Bool
         var returning: Task<Void, any Error>?
         var measured = Measured()
+        /// Ends when the visit shows content.
+        let content = AsyncStream.makeStream(of: Never.self)
 
         init(isOnline: Bool = true) { self.isOnline = isOnline }
     }
@@ -50,7 +52,7 @@ final class Visit: Sendable {
         guard network == .offline else { return }
         let returning = Task {
             try await Task.sleep(for: Self.offline)
-            if waitsForContent { try await self.untilContent(self.start + Self.longestOffline) }
+            if waitsForContent { try await self.untilContent(atMost: Self.longestOffline) }
             try await server.order(.healthy, rules: faults.map(\.rule))
             await self.cameBack()
         }
@@ -80,13 +82,15 @@ final class Visit: Sendable {
             if state.measured.firstContent != nil { return }
             state.measured.firstContent = now - start
             state.measured.hadContentOffline = !state.isOnline
+            state.content.continuation.finish()
         }
     }
 
-    private func untilContent(_ end: ContinuousClock.Instant) async throws {
-        while state.withLock({ $0.measured.firstContent == nil }), .now < end {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+    /// Returns when the visit shows content, or after `limit`.
+    private func untilContent(atMost limit: Duration) async throws {
+        let content = state.withLock { $0.content.stream }
+        do { try await within(limit) { for await _ in content {} } } catch is TookTooLong {}
+        try Task.checkCancellation()
     }
 
     func isUpToDate() {
