@@ -76,6 +76,7 @@ private final class ReadCounters: Sendable {
                 [("cause", row.cause.rawValue), ("label", row.label), ("screen", row.screen)])
         case .budgetSpent(let budget, _):
             add(1, to: "tidemark_read_budgets_spent", [("action", budget.action.rawValue)])
+        case .budgetReached: break
         case .stormStopped(_, let cause, _):
             add(1, to: "tidemark_read_storms", [("cause", cause.rawValue)])
         case .attemptFailed(let attempt, let delay):

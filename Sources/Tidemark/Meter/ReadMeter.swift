@@ -24,6 +24,34 @@ public struct ReadMeter: Sendable {
         }
     }
 
+    /// The state of each budget today, in the order of ``setBudgets(_:)``. Costs no reads.
+    ///
+    /// - Throws: ``FirestoreError`` when the cache cannot be read.
+    public func budgetStates() async throws(FirestoreError) -> [ReadBudgetState] {
+        try await answer { finish in firestore.engine.readBudgetStates(completion: finish) }
+    }
+
+    /// The state of each budget, now and after each bill. A slow loop skips to the newest states.
+    /// The sequence ends when the loop is left.
+    ///
+    /// ```swift
+    /// for await states in firestore.readMeter.budgetChanges {
+    ///     isSaving = states.contains { $0.share >= 0.8 }
+    /// }
+    /// ```
+    public var budgetChanges: AsyncStream<[ReadBudgetState]> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { input in
+            let tell: @Sendable () -> Void = {
+                firestore.engine.readBudgetStates {
+                    if case .success(let states) = $0 { input.yield(states) }
+                }
+            }
+            let handle = firestore.engine.observeReads { _ in tell() }
+            input.onTermination = { _ in handle.cancel() }
+            tell()
+        }
+    }
+
     /// Every bill, used-up budget, stopped storm and failed attempt from now on. The sequence ends
     /// when the loop is left. A loop that is more than 1,000 events behind misses the oldest
     /// events; ``report(days:)`` contains all of them.

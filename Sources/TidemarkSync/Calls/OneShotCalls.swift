@@ -139,6 +139,7 @@ final class OneShotCalls: @unchecked Sendable {
         calls[id]!.replies = []
         calls[id]!.heard = ReadBilling.Heard()
         calls[id]!.lastHeard = now
+        calls[id]!.reservation = meter.reserve(calls[id]!.mostReads, call.tag)
         watch(id, number, for: [left, call.limits.silence].compactMap { $0 }.min() ?? .zero)
         send(id, number, timeout: left)
     }
@@ -206,7 +207,7 @@ final class OneShotCalls: @unchecked Sendable {
         guard let call = calls[id], call.isUnderWay, call.attempt == attempt else { return }
         call.timer?.cancel()
         calls[id]!.isUnderWay = false
-        meter.record(call.bill(isWhole: status.code == .ok), call.tag)
+        bill(id, call, isWhole: status.code == .ok)
         if isOurs { tellAttempt(of: id, nil) }
         if call.read != nil {
             guard let next = breakRead(id, status) else { return }
@@ -225,8 +226,15 @@ final class OneShotCalls: @unchecked Sendable {
         guard let call = calls[id] else { return }
         call.handle?.cancel()
         calls[id]!.isUnderWay = false
-        meter.record(call.bill(isWhole: false), call.tag)
+        bill(id, call, isWhole: false)
         finish(id, RPCStatus(.internal, "The server keeps sending the same rows."))
+    }
+
+    /// Counts the reads of an attempt that has ended, in place of its reservation.
+    private func bill(_ id: UInt64, _ call: SingleCall, isWhole: Bool) {
+        meter.release(call.reservation)
+        calls[id]?.reservation = nil
+        meter.record(call.bill(isWhole: isWhole), call.tag)
     }
 
     /// Reports a failed attempt and the next step to observers of reads.
@@ -259,6 +267,7 @@ final class OneShotCalls: @unchecked Sendable {
     private func finish(_ id: UInt64, _ status: RPCStatus) {
         guard let call = calls.removeValue(forKey: id) else { return }
         call.timer?.cancel()
+        meter.release(call.reservation)
         if status.code == .unavailable, context.gate.isNetworkEnabled {
             reachability.callFailed(whileStreamIsOpen: connection.isOpen)
         } else if status.code == .ok {
@@ -275,6 +284,7 @@ final class OneShotCalls: @unchecked Sendable {
         calls = [:]
         for id in ended.keys.sorted() {
             ended[id]!.timer?.cancel()
+            meter.release(ended[id]!.reservation)
             ended[id]!.handle?.cancel()
             ended[id]!.replies = []
             ended[id]!.end(status)
@@ -303,6 +313,7 @@ final class OneShotCalls: @unchecked Sendable {
         guard let call = calls.removeValue(forKey: id) else { return }
         call.timer?.cancel()
         call.handle?.cancel()
+        meter.release(call.reservation)
         call.completion(.read(.storage(error)))
     }
 

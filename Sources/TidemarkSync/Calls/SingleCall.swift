@@ -30,6 +30,8 @@ struct SingleCall {
     var answer: LongRead.Answer?
     var isGivenUp = false
     var handle: (any CancellableCall)?
+    /// The reads that are reserved for the attempt in progress.
+    var reservation: BillingMeter.Reservation?
     var timer: (any CancellableCall)?
     let completion: @Sendable (CallEnd) -> Void
 
@@ -37,6 +39,16 @@ struct SingleCall {
         guard read != nil else { return completion(.replies(replies, status)) }
         if status.code == .ok, let answer { return completion(.read(.rows(answer))) }
         completion(.read(.failed(status)))
+    }
+
+    /// The reads to reserve for an attempt.
+    var mostReads: Int {
+        switch request {
+        case .batchGetDocuments(let request): request.paths.count
+        case .runQuery(let request): request.query.mostReads
+        case .runAggregationQuery: 1
+        default: 0
+        }
     }
 
     /// Returns the bill of the newest attempt.
@@ -142,5 +154,12 @@ extension AttemptHistory {
                     number: attempt.number, began: attempt.began, ended: attempt.ended,
                     outcome: attempt.failure?.kind.rawValue)
             })
+    }
+}
+
+extension Query {
+    /// The reads to reserve for the query: its limit, or a guess if it has none.
+    var mostReads: Int {
+        max(1, limit.map { $0.count + offset } ?? ReadReservations.unknownSize)
     }
 }

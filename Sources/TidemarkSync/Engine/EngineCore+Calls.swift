@@ -55,6 +55,10 @@ extension EngineCore {
         cached { _ in try parts.meter.report(days: days) }
     }
 
+    func readBudgetStates() -> Result<[ReadBudgetState], SyncError> {
+        cached { _ in parts.meter.states }
+    }
+
     func observeReads(_ id: UInt64, _ observer: @escaping @Sendable (ReadEvent) -> Void) {
         parts.meter.observe(id, observer)
     }

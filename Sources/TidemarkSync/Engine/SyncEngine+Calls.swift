@@ -193,6 +193,13 @@ extension SyncEngine {
         perform { completion($0.readReport(days: days)) }
     }
 
+    /// Reports the state of each budget today.
+    public func readBudgetStates(
+        completion: @escaping @Sendable (Result<[ReadBudgetState], SyncError>) -> Void
+    ) {
+        perform { completion($0.readBudgetStates()) }
+    }
+
     /// Reports every bill, budgets, read storms and failed attempts until the returned handle is
     /// cancelled. Called on the engine's executor.
     public func observeReads(

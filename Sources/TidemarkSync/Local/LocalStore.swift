@@ -91,6 +91,10 @@ final class LocalStore {
         try file.read { try book.rows(of: day, $0) }
     }
 
+    func storedReservations(of day: BillingDay) throws -> [ReadReservations.Name: Int] {
+        try file.read { try book.reservations(of: day, $0) }
+    }
+
     /// Returns all rows of the days from `first` on, including the rows that are not on disk yet.
     func readReport(since first: BillingDay) throws -> ReadReport {
         try file.read { try book.report(since: first, $0) }
@@ -102,7 +106,7 @@ final class LocalStore {
     func close() throws {
         book.savesReads = true
         let saving = Result {
-            if table.isSaved, book.ledger.unsaved.isEmpty, !queue.hasBatchNumbers { return }
+            if table.isSaved, !book.hasUnsaved, !queue.hasBatchNumbers { return }
             try file.write(.close) { transaction in
                 try table.saveAll(transaction)
                 try queue.giveBackBatchNumbers(transaction)

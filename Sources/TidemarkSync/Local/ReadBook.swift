@@ -4,22 +4,27 @@ import TidemarkStore
 /// The billed reads by day, label, screen and cause: the ledger in memory, and its table.
 final class ReadBook {
     var ledger = ReadLedger()
+    var reservations = ReadReservations()
     /// True if the next transaction that writes also stores the reads.
     var savesReads = false
 
     /// True if the next transaction has reads to store.
-    var isDue: Bool { savesReads && !ledger.unsaved.isEmpty }
+    var isDue: Bool { savesReads && hasUnsaved }
+    var hasUnsaved: Bool { !ledger.unsaved.isEmpty || !reservations.unsaved.isEmpty }
 
     /// Notes that the due reads were stored.
     func saved(at time: Duration) {
         ledger.saved(at: time)
+        reservations.saved()
         savesReads = false
     }
 
     /// Stores the reads that are not on disk yet, and deletes days that are too old. It joins
     /// another transaction if possible.
     func save(_ transaction: StoreTransaction) throws {
-        for (name, count) in ledger.unsaved {
+        func add(
+            _ count: ReadCount, _ cause: String, of day: BillingDay, label: String, screen: String
+        ) throws {
             try transaction.execute(
                 """
                 INSERT INTO syncRead VALUES (?, ?, ?, ?, ?, ?)
@@ -27,15 +32,42 @@ final class ReadBook {
                 SET reads = reads + excluded.reads, lowerBounds = lowerBounds + excluded.lowerBounds
                 """,
                 [
-                    .integer(Int64(name.day.number)), .text(name.label), .text(name.screen),
-                    .text(name.cause.rawValue), .integer(Int64(count.reads)),
-                    .integer(Int64(count.lowerBounds)),
+                    .integer(Int64(day.number)), .text(label), .text(screen), .text(cause),
+                    .integer(Int64(count.reads)), .integer(Int64(count.lowerBounds)),
                 ])
+        }
+        for (name, count) in ledger.unsaved {
+            try add(
+                count, name.cause.rawValue, of: name.day, label: name.label, screen: name.screen)
+        }
+        for (name, reads) in reservations.unsaved {
+            try add(
+                ReadCount(reads: reads), Self.reserved, of: name.day, label: name.label,
+                screen: name.screen)
         }
         guard let newest = ledger.unsaved.keys.map(\.day).max() else { return }
         let oldest = newest.advanced(by: 1 - ReadLedger.daysKept)
         try transaction.execute(
             "DELETE FROM syncRead WHERE day < ?", [.integer(Int64(oldest.number))])
+    }
+
+    /// The cause under which reservations are stored. It is none of ``ReadCause``, so reports and
+    /// older versions skip these rows.
+    private static let reserved = "reserved"
+
+    func reservations(
+        of day: BillingDay, _ transaction: StoreTransaction
+    ) throws -> [ReadReservations.Name: Int] {
+        var result: [ReadReservations.Name: Int] = [:]
+        let rows = try transaction.rows(
+            "SELECT label, screen, reads FROM syncRead WHERE day = ? AND cause = ?",
+            [.integer(Int64(day.number)), .text(Self.reserved)])
+        for row in rows {
+            let name = ReadReservations.Name(
+                day: day, label: try row.text(0), screen: try row.text(1))
+            result[name] = Int(try row.integer(2))
+        }
+        return result
     }
 
     func rows(of day: BillingDay, _ transaction: StoreTransaction) throws -> [ReadRow] {

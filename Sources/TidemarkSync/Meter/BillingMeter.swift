@@ -51,13 +51,22 @@ final class BillingMeter {
             count)
         if !observers.isEmpty { tell(.billed(ReadRow(name, count))) }
         let elapsed = context.elapsed
+        // A budget that can stop reads does not lose counts by a kill.
         local.book.savesReads =
-            local.book.ledger.savedAt.map { elapsed - $0 >= Self.shortestPauseOfSaving } ?? true
+            isStrict(tag)
+            || (local.book.ledger.savedAt.map { elapsed - $0 >= Self.shortestPauseOfSaving } ?? true)
         if !context.isScheduled(.meterSave) {
             context.schedule(.meterSave, after: Self.longestPauseOfSaving)
         }
-        for budget in gate.newlySpent(on: day, spent: { spent($0, on: day) }) {
-            tell(.budgetSpent(budget, on: day))
+        tellNotices(on: day)
+    }
+
+    private func tellNotices(on day: BillingDay) {
+        for notice in gate.reached(on: day, spent: { spent($0, on: day) }) {
+            tell(
+                notice.percent == 100
+                    ? .budgetSpent(notice.budget, on: day)
+                    : .budgetReached(notice.budget, percent: notice.percent, on: day))
         }
     }
 
@@ -69,10 +78,13 @@ final class BillingMeter {
         let local = storage.local
         if local.book.ledger.knows(day) { return }
         local.book.ledger.load((try? local.storedReads(of: day)) ?? [], of: day)
+        local.book.reservations.load((try? local.storedReservations(of: day)) ?? [:], of: day)
+        // An earlier process has reported the shares that it reached.
+        if spent(.all, on: day) > 0 { _ = gate.reached(on: day) { spent($0, on: day) } }
     }
 
     func save() {
-        guard !storage.local.book.ledger.unsaved.isEmpty else { return }
+        guard storage.local.book.hasUnsaved else { return }
         storage.local.book.savesReads = true
         // The reads stay counted, and are stored later.
         do { try storage.local.write(.saveReads) { _ in } } catch {
@@ -108,12 +120,71 @@ final class BillingMeter {
     }
 
     /// Returns the budgets' verdict on a read before it is requested.
-    func verdict(on tag: ReadTag) -> BudgetGate.Verdict {
+    ///
+    /// - Parameter isOpenCounted: False for a listener, which would be held until the day ends:
+    ///   requests under way do not stop it.
+    func verdict(on tag: ReadTag, isOpenCounted: Bool = true) -> BudgetGate.Verdict {
         if gate.budgets.isEmpty { return .allowed }
         let day = BillingDay(serverNow)
         load(day)
         return gate.verdict(label: name(of: tag), screen: tag.screen ?? "") {
-            spent($0, on: day)
+            spent($0, on: day) + reserved($0, on: day, isOpenCounted: isOpenCounted)
+        }
+    }
+
+    private func reserved(
+        _ scope: ReadBudget.Scope, on day: BillingDay, isOpenCounted: Bool = true
+    ) -> Int {
+        storage.local.book.reservations.reads(on: day, isOpenCounted: isOpenCounted) {
+            scope.contains(label: $0.label, screen: $0.screen)
+        }
+    }
+
+    /// The state of each budget today.
+    var states: [ReadBudgetState] {
+        let day = BillingDay(serverNow)
+        load(day)
+        return gate.budgets.map { budget in
+            ReadBudgetState(
+                budget, on: day, spent: spent(budget.scope, on: day),
+                reserved: budget.action == .warn ? 0 : reserved(budget.scope, on: day))
+        }
+    }
+
+    // MARK: Reservations
+
+    /// A reservation in the book of the cache in which it was made.
+    struct Reservation {
+        fileprivate let held: ReadReservations.Held
+        fileprivate weak var book: ReadBook?
+    }
+
+    private func isStrict(_ tag: ReadTag) -> Bool {
+        gate.isStrict(label: name(of: tag), screen: tag.screen ?? "")
+    }
+
+    /// Reserves the reads of a request before it is sent, on disk. If the disk fails, the request
+    /// is sent all the same.
+    ///
+    /// - Returns: The reservation; nil if no budget can stop such reads.
+    func reserve(_ reads: Int, _ tag: ReadTag) -> Reservation? {
+        guard reads > 0, isStrict(tag) else { return nil }
+        let day = BillingDay(serverNow)
+        load(day)
+        let book = storage.local.book
+        let held = book.reservations.reserve(
+            reads, .init(day: day, label: name(of: tag), screen: tag.screen ?? ""))
+        save()
+        return Reservation(held: held, book: book)
+    }
+
+    /// Releases a reservation. Call this before the bill is recorded, so that both are stored
+    /// together.
+    func release(_ reservation: Reservation?) {
+        guard let reservation, let book = reservation.book else { return }
+        book.reservations.release(reservation.held)
+        if !context.isScheduled(.meterSave) {
+            context.schedule(.meterSave, after: Self.longestPauseOfSaving)
         }
     }
 

@@ -2,7 +2,9 @@
 /// reads of transactions, are never stopped.
 ///
 /// A budget is checked before a call or a listen, and after each snapshot of a listener. One answer
-/// may therefore exceed the budget; the next request is not sent.
+/// may therefore exceed the budget; the next request is not sent. A kill does not hide reads from a
+/// budget that degrades or refuses: the reads of a request without an answer are taken as billed.
+/// Each user has a cache, and so a budget of their own.
 public struct ReadBudget: Hashable, Sendable {
     /// The reads that a budget covers.
     public enum Scope: Hashable, Sendable {
@@ -32,13 +34,44 @@ public struct ReadBudget: Hashable, Sendable {
     public var scope: Scope
     public var readsPerDay: Int
     public var action: Action
+    /// The shares of the budget, in percent, at which observers are informed, each once a day.
+    public var notices: [Int]
 
-    /// - Precondition: `readsPerDay` is not negative.
-    public init(_ scope: Scope, readsPerDay: Int, _ action: Action) {
+    /// - Parameter notices: Shares in percent, at which ``ReadEvent/budgetReached(_:percent:on:)``
+    ///   is reported. The end of the budget is always reported.
+    /// - Precondition: `readsPerDay` is not negative, and each notice is from 1 to 99.
+    public init(_ scope: Scope, readsPerDay: Int, _ action: Action, notices: [Int] = []) {
         precondition(readsPerDay >= 0)
+        precondition(notices.allSatisfy { (1...99).contains($0) })
         self.scope = scope
         self.readsPerDay = readsPerDay
         self.action = action
+        self.notices = notices
+    }
+}
+
+/// A budget, and the reads of a day that it counts.
+public struct ReadBudgetState: Hashable, Sendable {
+    public let budget: ReadBudget
+    public let day: BillingDay
+    /// The billed reads of the day.
+    public let spent: Int
+    /// The reads that requests without an answer may have cost; 0 for a budget that only warns.
+    public let reserved: Int
+
+    package init(_ budget: ReadBudget, on day: BillingDay, spent: Int, reserved: Int) {
+        self.budget = budget
+        self.day = day
+        self.spent = spent
+        self.reserved = reserved
+    }
+
+    /// The reads that are left; at least 0.
+    public var remaining: Int { max(0, budget.readsPerDay - spent - reserved) }
+    public var isUsedUp: Bool { remaining == 0 }
+    /// The used share, from 0; above 1 if the last answer exceeded the budget.
+    public var share: Double {
+        budget.readsPerDay == 0 ? 1 : Double(spent + reserved) / Double(budget.readsPerDay)
     }
 }
 
@@ -58,11 +91,17 @@ struct BudgetGate: Equatable, Sendable {
         }
     }
 
-    var budgets: [ReadBudget] = [] {
-        didSet { warned = warned.filter { budgets.contains($0.key) } }
+    /// A share of a budget that was reached; 100 percent is its end.
+    struct Notice: Hashable, Sendable {
+        let budget: ReadBudget
+        let percent: Int
     }
-    /// The day of the last warning about each budget.
-    private var warned: [ReadBudget: BillingDay] = [:]
+
+    var budgets: [ReadBudget] = [] {
+        didSet { told = told.filter { budgets.contains($0.key.budget) } }
+    }
+    /// The last day on which each share was reported.
+    private var told: [Notice: BillingDay] = [:]
 
     init(_ budgets: [ReadBudget] = []) { self.budgets = budgets }
 
@@ -81,16 +120,33 @@ struct BudgetGate: Equatable, Sendable {
         return verdict
     }
 
-    /// Returns the budgets that were used up since the last call. Each is returned once a day.
-    mutating func newlySpent(
-        on day: BillingDay, spent: (ReadBudget.Scope) -> Int
-    ) -> [ReadBudget] {
-        budgets.filter { budget in
-            guard warned[budget] != day, spent(budget.scope) >= budget.readsPerDay else {
-                return false
-            }
-            warned[budget] = day
-            return true
+    /// True if a budget with this label and screen can stop reads.
+    func isStrict(label: String, screen: String) -> Bool {
+        budgets.contains {
+            $0.action != .warn && $0.scope.contains(label: label, screen: screen)
         }
+    }
+
+    /// Returns the shares that were reached since the last call, the lowest of each budget first.
+    /// Each is returned once a day. After a start, call this with the reads of earlier processes
+    /// first, which have reported theirs.
+    mutating func reached(
+        on day: BillingDay, spent: (ReadBudget.Scope) -> Int
+    ) -> [Notice] {
+        var result: [Notice] = []
+        for budget in budgets {
+            let reads = spent(budget.scope)
+            for percent in budget.notices.sorted() + [100] {
+                let notice = Notice(budget: budget, percent: percent)
+                let isReached =
+                    percent == 100
+                    ? reads >= budget.readsPerDay
+                    : Double(reads) * 100 >= Double(budget.readsPerDay) * Double(percent)
+                guard isReached, told[notice] != day else { continue }
+                told[notice] = day
+                result.append(notice)
+            }
+        }
+        return result
     }
 }

@@ -15,6 +15,14 @@ struct RemoteTarget: Equatable, Sendable {
     var tag: ReadTag
     /// The purpose of the open listen, if it differs from the target's purpose.
     var openingPurpose: ListenPurpose?
+
+    /// The reads to reserve for the first answer.
+    var mostReads: Int {
+        switch kind {
+        case .query(let query): query.mostReads
+        case .documents(let paths): paths.count
+        }
+    }
 }
 
 /// The listen stream, its requested targets, and their cost.
@@ -36,6 +44,8 @@ final class ListenConnection {
     /// The next wire id. An id is never used twice, not even on another stream.
     private var nextWireID: Int32 = 1
     private var billing = ListenBilling()
+    /// The reads that are reserved for first answers, by wire id.
+    private var reservations: [Int32: BillingMeter.Reservation] = [:]
     private var endings = ListenEndings()
     /// True if the open stream has received a message.
     private var wasHeard = false
@@ -123,6 +133,7 @@ final class ListenConnection {
     }
 
     private func forgetWireIDs() {
+        releaseReservations(of: [])
         record(billing.endAll())
         noteEnding()
         aggregator = WatchAggregator(database: context.database)
@@ -212,7 +223,17 @@ final class ListenConnection {
                 guard let target = aggregator.targets[wireID] else { return 0 }
                 return engine.rows(of: target.targetID).count + target.balance
             })
+        if case .targetChange(let change) = response, [.current, .remove].contains(change.kind) {
+            releaseReservations(of: change.targetIDs)
+        }
         if !bills.isEmpty { record(bills) }
+    }
+
+    /// - Parameter wireIDs: The listens whose first answers have ended; none for all.
+    private func releaseReservations(of wireIDs: [Int32]) {
+        for id in wireIDs.isEmpty ? Array(reservations.keys) : wireIDs {
+            meter.release(reservations.removeValue(forKey: id))
+        }
     }
 
     /// - Parameter bills: The bills; bills of targets that have ended are skipped.
@@ -303,6 +324,7 @@ final class ListenConnection {
         targets[id]!.wireID = wireID
         targets[id]!.openingPurpose = purpose
         billing.begin(wireID, id, target.kind, from: billingStart(of: target))
+        reservations[wireID] = meter.reserve(target.mostReads, target.tag)
         let isFromScratch = target.resumeToken.isEmpty && target.readTime == nil
         stepAggregator(
             .listening(
@@ -324,6 +346,7 @@ final class ListenConnection {
 
     private func sendRemoval(_ id: Int32) {
         guard let wireID = targets[id]?.wireID else { return }
+        releaseReservations(of: [wireID])
         record(billing.end(wireID))
         targets[id]!.wireID = nil
         #if TIDEMARK_DEFECTS

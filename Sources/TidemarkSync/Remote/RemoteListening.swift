@@ -295,7 +295,8 @@ final class RemoteListening {
             hold(id, .storm(until: until))
             return false
         }
-        guard let budget = meter.verdict(on: listened.tag).budget else { return true }
+        let verdict = meter.verdict(on: listened.tag, isOpenCounted: false)
+        guard let budget = verdict.budget else { return true }
         hold(id, .budget(budget))
         return false
     }
@@ -345,7 +346,7 @@ final class RemoteListening {
         if !meter.stopsListeners { return }
         for id in connection.targetIDs {
             guard let target = connection.target(id), target.purpose == .listen else { continue }
-            switch meter.verdict(on: target.tag) {
+            switch meter.verdict(on: target.tag, isOpenCounted: false) {
             case .allowed: break
             case .degraded(let budget): hold(id, .budget(budget))
             case .refused(let budget):

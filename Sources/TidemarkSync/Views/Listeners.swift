@@ -71,7 +71,7 @@ final class Listeners: @unchecked Sendable {
             }
         }
         if options.source != .cache, listened?.isRemote != true,
-            case .refused(let budget) = meter.verdict(on: options.tag)
+            case .refused(let budget) = meter.verdict(on: options.tag, isOpenCounted: false)
         {
             return observer(.failure(.overBudget(budget)))
         }
