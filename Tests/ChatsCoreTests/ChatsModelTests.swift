@@ -136,6 +136,30 @@ import TidemarkTesting
         }
     }
 
+    @Test func `keeps what the old app had cleared and read on this phone`() async throws {
+        let name = "tidemark-\(UUID().uuidString)"
+        let defaults = try #require(UserDefaults(suiteName: name))
+        defer { defaults.removePersistentDomain(forName: name) }
+        try await ChatsWorld.run { world in
+            try await world.town.seed()
+            let chat = try world.app(world.client()).chat("grace")
+            try await until { isFresh(chat.messages.phase) && chat.messages.items.count == 50 }
+            let times = chat.messages.items.map(\.item.time)
+            defaults.set(times[9].milliseconds, forKey: "cleared_grace")
+            defaults.set("\(times[4].milliseconds)", forKey: "seen_grace")
+            for _ in 0..<2 {
+                await chat.adoptOldMarks(from: defaults)
+                #expect(chat.problem == nil)
+                try await until {
+                    chat.messages.items.count == 9 && chat.messages.unreadCount == 4
+                }
+            }
+            defaults.set("last week", forKey: "cleared_grace")
+            await chat.adoptOldMarks(from: defaults)
+            #expect(chat.problem != nil && chat.messages.items.count == 9)
+        }
+    }
+
     @Test func `of 5,000 costs a new phone the newest, and each older page once`() async throws {
         try await ChatsWorld.run { world in
             try await world.town.seed()

@@ -72,6 +72,28 @@ import TidemarkTesting
         #expect(after.dropFirst() == before.dropLast())
     }
 
+    @Test func `shows the hours of the old app until they are measured`() async throws {
+        try await HealthWorld.run { world in
+            let app = try world.app(ScriptedHealthSource())
+            let now = world.local.now.dateValue()
+            let hour = Date(
+                timeIntervalSince1970: (now.timeIntervalSince1970 / 3_600).rounded(.down) * 3_600
+                    - 7_200)
+            let report = try await app.adopt([
+                ProgressEntry(type: "stepCount", date: hour, quantity: 812, source: "Watch"),
+                ProgressEntry(type: "humour", date: hour, quantity: 1),
+            ])
+            #expect(report.added == 1 && report.bad == 1)
+            let again = try await app.adopt([
+                ProgressEntry(type: "stepCount", date: hour, quantity: 812, source: "Watch")
+            ])
+            #expect(again.added == 0 && again.known == 1)
+            let model = HealthModel(app)
+            try await until { model.week.contains { $0.steps == 812 } }
+            await model.close()
+        }
+    }
+
     @Test func `shows seven days first, then all, each hour counted once`() async throws {
         try await HealthWorld.run { world in
             let health = try world.health(days: 20)

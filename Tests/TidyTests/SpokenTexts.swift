@@ -199,7 +199,7 @@ enum UnspokenTexts {
         // A programmer's mistake.
         "precondition", "preconditionFailure", "fatalError", "assert", "assertionFailure",
         // The log.
-        "debug", "fault",
+        "debug", "fault", "advise",
         // The detail of an error, for the log. Users read the error's sentence instead.
         "FirestoreError", "RPCStatus", "invalidArgument", "unreachable", "failed", "fail",
         // A type that cannot be encoded or decoded.

@@ -1,3 +1,4 @@
+public import Foundation
 public import Observation
 import Tidemark
 public import TidemarkApp
@@ -19,11 +20,24 @@ public final class ChatModel {
 
     @ObservationIgnored private let app: ChatsApp
     @ObservationIgnored private let chat: DocumentReference
+    @ObservationIgnored private let feed: Feed
 
     init(_ id: String, in app: ChatsApp) throws(FirestoreError) {
         self.app = app
         chat = app.firestore.collection("chats").document(id)
-        messages = FeedModel(try TypedFeed(of: ChatMessage.self, app.messages(of: id)))
+        feed = try Feed(app.messages(of: id))
+        messages = FeedModel(TypedFeed(of: ChatMessage.self, feed))
+    }
+
+    /// Moves the chat's marks to those that the old app has kept on this phone: the times up to
+    /// which the user has cleared the chat, and has read it. Later calls change nothing.
+    public func adoptOldMarks(from defaults: UserDefaults = .standard) async {
+        let id = chat.documentID
+        await act { [feed] in
+            try await Marks.adopt(
+                cleared: defaults.object(forKey: "cleared_" + id),
+                seen: defaults.object(forKey: "seen_" + id), into: feed)
+        }
     }
 
     /// Sends a message. Returns when the message is on disk, also without a network. The same batch

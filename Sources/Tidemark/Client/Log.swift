@@ -7,6 +7,9 @@ public struct LogLine: Hashable, Sendable {
         /// A sent or received message, while logging is on: kinds and counts, without a user's
         /// data.
         case debug
+        /// Advice for the developer, in debug builds and while logging is on. The text names fields
+        /// and collections, and no data of a user.
+        case advice
         /// A failure that is not reported to any caller. The text can name fields and documents.
         case fault
     }
@@ -53,6 +56,15 @@ package enum Log {
     /// Logs a line if logging is on.
     package static func debug(_ text: @autoclosure () -> String) {
         if isEnabled { write(.debug, text()) }
+    }
+
+    /// Logs advice for the developer of the app, in a debug build or if logging is on.
+    package static func advise(_ text: @autoclosure () -> String) {
+        #if DEBUG
+            write(.advice, text())
+        #else
+            if isEnabled { write(.advice, text()) }
+        #endif
     }
 
     private static func write(_ level: LogLine.Level, _ text: String) {

@@ -11,6 +11,7 @@
             LogSink { line in
                 switch line.level {
                 case .debug: logger.debug("\(line.text, privacy: .public)")
+                case .advice: logger.notice("\(line.text, privacy: .public)")
                 case .fault: logger.fault("\(line.text, privacy: .private)")
                 }
             }

@@ -18,6 +18,8 @@ public actor Feed {
 
     private let performer: FeedPerformer<QueryDocumentSnapshot>
     private let environment: SyncEnvironment
+    /// The id of the collection and the field of the change time; nil for other ways.
+    private let changeTime: (collection: String, field: String)?
     private var machine: Machine
     private var calls: [Machine.CallID: CheckedContinuation<Machine.Outcome, Never>] = [:]
     private var lastCall = 0
@@ -43,6 +45,7 @@ public actor Feed {
             deadline: firestore.readDeadline, content: { firestore.cachedSnapshot(of: $0) })
         environment = firestore.environment
         context = parsed.context
+        changeTime = parsed.changeTime.map { (parsed.query.collectionID ?? "", $0.encoded) }
         machine = Machine(parsed.settings)
         state = FeedState(machine.shown)
         performer.followOwn { [weak self] event in
@@ -377,6 +380,9 @@ extension Feed {
     }
 
     private func tell(_ event: FeedEvent) {
+        if case .foundByAudit(let count) = event, let changeTime {
+            FeedAdvice.tell(hidden: count, in: changeTime.collection, by: changeTime.field)
+        }
         FeedMetrics.count(event)
         FeedLog.note(event, of: context)
         observing.withLock { observing in

@@ -13,6 +13,10 @@ public enum FeedEvent: Hashable, Sendable {
     case dropped(Marks, FirestoreError)
     /// The clear mark could not be written to the document that the other devices read.
     case notShared(FirestoreError)
+    /// An audit of a feed by change time found this number of documents that the change times had
+    /// hidden: they were deleted, left the filters, or were written without a change time. Told
+    /// once for each such audit.
+    case foundByAudit(Int)
     /// A read began.
     case asked(ReadPlan)
 }
@@ -30,6 +34,8 @@ public struct FeedCounters: Hashable, Sendable {
     public private(set) var uses = 0
     public private(set) var drops = 0
     public private(set) var plans = 0
+    /// Documents that change times had hidden, and that audits found.
+    public private(set) var hidden = 0
 
     mutating func count(_ event: FeedEvent) {
         switch event {
@@ -40,6 +46,7 @@ public struct FeedCounters: Hashable, Sendable {
         case .used: uses += 1
         case .dropped: drops += 1
         case .notShared: break
+        case .foundByAudit(let count): hidden += count
         case .asked: plans += 1
         }
     }

@@ -36,6 +36,10 @@ package struct FeedFetch: Hashable, Sendable {
             let covered = FeedProgress.covered(
                 by: rows, of: range, isLast: rows.count < plan.pageSize)
             page.covered = covered
+            page.returned = Set(documents.map(\.path))
+            if let last = progress.lastReadTime {
+                page.late = Set(documents.filter { $0.updateTime > last }.map(\.path))
+            }
             if range.lowerBound < covered.lowerBound {
                 page.rest = range.lowerBound..<covered.lowerBound
             }
@@ -60,6 +64,21 @@ package struct FeedPage: Hashable, Sendable {
     package internal(set) var covered: Range<CoveragePosition>?
     /// The part of the range that is not read yet; nil for none.
     package internal(set) var rest: Range<CoveragePosition>?
+    /// The documents of a page of a range.
+    var returned: Set<DocumentPath> = []
+    /// Those of them that were written after the last read of changes, which no change time hides.
+    var late: Set<DocumentPath> = []
+
+    /// Returns the number of documents that the page has added, changed or removed, and that a read
+    /// of changes before it should have brought.
+    ///
+    /// - Parameter stored: The documents that look different now.
+    func hidden(among stored: [DocumentPath]) -> Int {
+        let read = Set(changed)
+        return stored.count { path in
+            !returned.contains(path) || read.contains(path) && !late.contains(path)
+        }
+    }
 }
 
 extension FeedProgress {

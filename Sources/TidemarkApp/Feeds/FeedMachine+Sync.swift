@@ -22,6 +22,8 @@ extension FeedMachine {
         var result = FeedSync()
         var reach = SyncReach()
         var audit: FeedAudit?
+        /// The number of documents that the audit found and that change times had hidden.
+        var hidden = 0
         var hasMarks = false
         /// True if the marks are read once more.
         var readsMarksAgain = false
@@ -201,7 +203,10 @@ extension FeedMachine {
         {
             run.reach.hasHead = false
         }
-        if page.covered != nil { run.audit?.wasRead(rest: page.rest) }
+        if page.covered != nil, run.audit != nil {
+            run.audit?.wasRead(rest: page.rest)
+            if case .changeTime = settings.rules.way { run.hidden += page.hidden(among: stored) }
+        }
         sync = run
         disk.readChanges(page.changed)
         disk.readChanges(stored)
@@ -321,6 +326,8 @@ extension FeedMachine {
                 progress.confirm(audit.confirmed, asOf: readTime)
             }
             sync?.audit = nil
+            if let count = sync?.hidden, count > 0 { tell(.foundByAudit(count), &effects) }
+            sync?.hidden = 0
             sync?.reach.hasAudit = true
             // Items that agree with the server can have been stored by other reads, and are not
             // shown yet.

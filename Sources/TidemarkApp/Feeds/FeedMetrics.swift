@@ -6,6 +6,7 @@ import Tidemark
 ///
 /// - `tidemark_marks`, by `mark` (`action`, `consumption`) and `outcome` (`moved`, `clamped`,
 ///   `ignored`, `reset`; `received` for a move of another device, `used`, `dropped`, `not_shared`).
+/// - `tidemark_feed_hidden`: the number of documents that change times had hidden.
 /// - `tidemark_feed_calls`: the number of calls to a server that feeds have planned.
 enum FeedMetrics {
     static func count(_ event: FeedEvent) {
@@ -15,6 +16,8 @@ enum FeedMetrics {
         case .used: mark("action", "used")
         case .dropped: mark("action", "dropped")
         case .notShared: mark("action", "not_shared")
+        case .foundByAudit(let count):
+            CoreMetrics.Counter(label: "tidemark_feed_hidden").increment(by: count)
         case .asked: CoreMetrics.Counter(label: "tidemark_feed_calls").increment()
         }
     }

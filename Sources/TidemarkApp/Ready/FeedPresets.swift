@@ -38,6 +38,17 @@ extension FeedDefinition {
             way: way)
     }
 
+    /// The chats of a user in the user's own collection, one document for each other person, as in
+    /// `users/ann/chats/bob`. Each member has a copy, and the batch of a message writes both. Only
+    /// the user reads the copy, so no filter by members and no composite index is needed.
+    public static func ownChats(
+        of user: DocumentReference, collection: String = "chats",
+        lastMessageAt: String = "lastMessageAt",
+        way: Way = .changeTime("updatedAt", deletedField: "deletedAt")
+    ) -> FeedDefinition {
+        FeedDefinition(query: user.collection(collection), itemTime: lastMessageAt, way: way)
+    }
+
     /// Posts of all users, or of the users in the query: ``Feed/clear(through:)`` resets the feed.
     public static func activity(
         _ posts: Query, postedAt: String = "createdAt",
@@ -85,5 +96,24 @@ extension FeedDefinition {
         FeedDefinition(
             query: conversation.collection(collection), itemTime: sharedAt, way: way,
             limit: limit)
+    }
+}
+
+extension FeedDefinition.SharedMark {
+    /// The clear mark in the user's own copy of a chat, as in `Users/ann/Chats/bob`: a text of
+    /// milliseconds, as older versions of the app wrote it. A clear also sets
+    /// `conversation_deleted` to true and `last_message_timestamp` to the mark.
+    ///
+    /// - Parameters:
+    ///   - chat: The user's own copy of the chat.
+    ///   - field: The field of the mark.
+    public static func ownChat(
+        _ chat: DocumentReference, field: String = "fetch_message_after"
+    ) -> FeedDefinition.SharedMark {
+        FeedDefinition.SharedMark(
+            chat, field: field, encoding: .string,
+            onClear: [
+                "conversation_deleted": .boolean(true), "last_message_timestamp": .mark,
+            ])
     }
 }

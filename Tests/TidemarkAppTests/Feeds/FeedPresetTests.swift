@@ -44,4 +44,61 @@ import TidemarkTesting
         #expect(FeedDefinition.media(of: room).limit == 200)
         await local.stop()
     }
+
+    /// The layout of an older chat app: the user's own copies of chats, and messages elsewhere.
+    @Test func `are of a user's own copies of chats, with their clear marks`() async throws {
+        try await LocalFirestore.withClient { _, firestore in
+            let ann = firestore.document("Users/ann")
+            try await add(ann.collection("Chats"), "bob", "lastMessageAt", 2)
+            try await add(ann.collection("Chats"), "cleo", "lastMessageAt", 3)
+            try await add(firestore.collection("Users/bob/Chats"), "ann", "lastMessageAt", 9)
+            let chat = firestore.document("Chats/ann_bob")
+            for number in 1...4 {
+                try await chat.collection("Messages").document("m\(number)").setData([
+                    "message_time_stamp": Timestamp(
+                        seconds: 1_600_000_000 + Int64(number), nanoseconds: 0)
+                ])
+            }
+            try await ann.collection("Chats").document("bob")
+                .updateData(["fetch_message_after": "1600000001000"])
+
+            let chats = FeedDefinition.ownChats(
+                of: firestore.document("Users/ann"), collection: "Chats")
+            #expect(try await items(chats) == ["cleo", "bob"])
+
+            var messages = FeedDefinition.conversation(
+                firestore.document("Chats/ann_bob"), collection: "Messages",
+                sentAt: "message_time_stamp", way: .audit())
+            messages.limit = 100
+            messages.sharedMark = .ownChat(firestore.document("Users/ann/Chats/bob"))
+            #expect(try await items(messages) == ["m4", "m3", "m2"])
+
+            let feed = try Feed(messages)
+            try await feed.sync()
+            try await feed.clear(through: Timestamp(seconds: 1_600_000_002, nanoseconds: 0))
+            try await firestore.waitForPendingWrites()
+            let copy = try await ann.collection("Chats").document("bob").getDocument()
+            #expect(copy.data()?["fetch_message_after"] as? String == "1600000002000")
+            #expect(copy.data()?["conversation_deleted"] as? Bool == true)
+            #expect(copy.data()?["last_message_timestamp"] as? String == "1600000002000")
+        }
+    }
+
+    @Test func `of own chats make a list without counted messages`() async throws {
+        try await LocalFirestore.withClient { _, firestore in
+            let ann = firestore.document("Users/ann")
+            try await add(ann.collection("Chats"), "bob", "lastMessageAt", 2)
+            let list = try ConversationList(
+                .ownChats(of: ann, collection: "Chats"), user: "ann",
+                fields: ConversationFields(unread: .notCounted))
+            try await list.refresh()
+            let now = Timestamp(seconds: 4_000_000_000, nanoseconds: 0)
+            try await ann.collection("Chats").document("cleo").setData([
+                "lastMessageAt": now, "updatedAt": FieldValue.serverTimestamp(),
+            ])
+            try await list.refresh()
+            let items = await list.state.items
+            #expect(items.map(\.id) == ["cleo", "bob"] && items.map(\.isUnread) == [true, false])
+        }
+    }
 }

@@ -41,6 +41,15 @@ struct ConversationBoard<Content: Hashable & Sendable>: Hashable, Sendable {
         /// The user has seen all messages of a conversation except the given number.
         case seen(ByteString, unread: Int)
         case seenAll
+        /// The server has counted the messages after a conversation's mark.
+        case counted(ByteString, ConversationCount)
+    }
+
+    /// A conversation whose messages after a time are to be counted.
+    struct Uncounted: Hashable, Sendable {
+        let id: ByteString
+        let since: Timestamp
+        let lastMessageAt: Timestamp
     }
 
     enum Effect: Hashable, Sendable {
@@ -94,6 +103,12 @@ struct ConversationBoard<Content: Hashable & Sendable>: Hashable, Sendable {
             guard let place = places[id] else { return [] }
             effects += see([place], unread: unread)
         case .seenAll: effects += see(Array(rows.indices), unread: 0)
+        case .counted(let id, let count):
+            guard let place = places[id], rows[place].lastMessageAt == count.lastMessageAt else {
+                return []
+            }
+            marks.take(count, of: id)
+            effects.append(.save)
         }
         guard isLoaded else { return effects }
         let entries = rows.map(entry)
@@ -122,6 +137,28 @@ struct ConversationBoard<Content: Hashable & Sendable>: Hashable, Sendable {
     private func unread(_ row: Row) -> (count: Int, isExact: Bool) {
         if row.isOwn { return (0, true) }
         if way == .ofEachUser { return (max(0, row.count ?? 0), true) }
+        let known = knownUnread(row)
+        if known.isExact { return known }
+        guard let counted = marks.counts[row.id], let time = row.lastMessageAt,
+            counted.lastMessageAt > marks[row.id]?.time ?? .min
+        else { return known }
+        // At least one message has come since the count.
+        return time > counted.lastMessageAt
+            ? (max(known.count, counted.unread + 1), false) : (counted.unread, true)
+    }
+
+    /// The conversations whose number of unread messages is not known, with the latest first.
+    var uncounted: [Uncounted] {
+        entries.compactMap { entry in
+            guard !entry.isExact, let begin = marks.begin, let time = entry.row.lastMessageAt
+            else { return nil }
+            return Uncounted(
+                id: entry.row.id, since: marks[entry.row.id]?.time ?? begin, lastMessageAt: time)
+        }
+    }
+
+    /// Returns the number of unread messages by the counts in the documents alone.
+    private func knownUnread(_ row: Row) -> (count: Int, isExact: Bool) {
         guard let time = row.lastMessageAt, let begin = marks.begin else { return (0, true) }
         guard let mark = marks[row.id] else {
             if time <= begin { return (0, true) }
@@ -154,7 +191,11 @@ struct ConversationBoard<Content: Hashable & Sendable>: Hashable, Sendable {
             guard var mark = mark(row, unread: unread) else { return nil }
             // If some messages stay unread, the last message is unread.
             if unread > 0 { mark.time = marks[row.id]?.time ?? .epoch }
-            return marks.raise(row.id, to: mark) ? row.id : nil
+            if marks.raise(row.id, to: mark) {
+                marks.dropCount(of: row.id)
+                return row.id
+            }
+            return nil
         }
         if moved.isEmpty { return [] }
         return [.save] + (sharesMarks ? [.share(moved, begin: nil)] : [])

@@ -279,6 +279,15 @@ extension ConversationList {
         } catch { return .failure(error) }
     }
 
+    /// The conversations whose number of unread messages is not known.
+    var uncountedRows: [ConversationBoard<QueryDocumentSnapshot>.Uncounted] { board.uncounted }
+
+    func take(
+        _ count: ConversationCount, of id: ByteString
+    ) async throws(FirestoreError) {
+        try await step(.counted(id, count))
+    }
+
     private func step(_ event: Board.Event) async throws(FirestoreError) {
         let effects = board.step(event)
         if effects.contains(.publish) { publish() }

@@ -19,6 +19,13 @@ struct ConversationMark: Hashable, Sendable {
     }
 }
 
+/// A number of unread messages that the server has counted.
+struct ConversationCount: Hashable, Sendable {
+    /// The time of the last message when it was counted.
+    let lastMessageAt: Timestamp
+    let unread: Int
+}
+
 /// The marks of a user's conversations, in the form on disk and in the user's own document.
 struct ConversationMarks: Hashable, Sendable {
     /// The maximum number of kept marks. Above it, the marks with the oldest times are removed.
@@ -28,8 +35,17 @@ struct ConversationMarks: Hashable, Sendable {
     /// The time up to which conversations without a mark count as seen; nil before the first
     /// complete list.
     var begin: Timestamp?
+    /// What the server has counted, for conversations whose messages nobody counts. At most
+    /// ``capacity``; only this device has them.
+    private(set) var counts: [ByteString: ConversationCount] = [:]
 
     subscript(id: ByteString) -> ConversationMark? { marks[id] }
+
+    mutating func take(_ count: ConversationCount, of id: ByteString) {
+        if counts[id] != nil || counts.count < Self.capacity { counts[id] = count }
+    }
+
+    mutating func dropCount(of id: ByteString) { counts[id] = nil }
 
     /// - Returns: True if a mark moved.
     mutating func raise(_ id: ByteString, to mark: ConversationMark) -> Bool {
@@ -45,6 +61,7 @@ struct ConversationMarks: Hashable, Sendable {
     mutating func merge(_ other: ConversationMarks) -> Bool {
         var hasMoved = false
         for (id, mark) in other.marks where raise(id, to: mark) { hasMoved = true }
+        counts.merge(other.counts) { own, _ in own }
         if let theirs = other.begin, begin.map({ theirs < $0 }) ?? true {
             begin = theirs
             hasMoved = true
@@ -63,7 +80,14 @@ struct ConversationMarks: Hashable, Sendable {
             kept.map { id, mark in
                 (id.text, .array([.timestamp(mark.time), .integer(Int64(mark.count))]))
             })
-        all = MapValue([("marks", .map(all)), ("begin", begin.map { .timestamp($0) } ?? .null)])
+        let counts = MapValue(
+            counts.map { id, count in
+                (id.text, .array([.timestamp(count.lastMessageAt), .integer(Int64(count.unread))]))
+            })
+        all = MapValue([
+            ("marks", .map(all)), ("begin", begin.map { .timestamp($0) } ?? .null),
+            ("counts", .map(counts)),
+        ])
         return FieldsCodec.encode(all)
     }
 
@@ -71,13 +95,22 @@ struct ConversationMarks: Hashable, Sendable {
     init(encoded bytes: [UInt8]) {
         guard let all = try? FieldsCodec.decode(bytes) else { return }
         if case .timestamp(let time)? = all["begin"] { begin = time }
-        guard case .map(let entries)? = all["marks"] else { return }
-        for entry in entries {
+        for (id, time, count) in Self.pairs(all["marks"]) {
+            marks[id] = ConversationMark(time: time, count: count)
+        }
+        for (id, time, count) in Self.pairs(all["counts"]) {
+            counts[id] = ConversationCount(lastMessageAt: time, unread: count)
+        }
+    }
+
+    /// Returns the entries of a map whose values are a time and a number.
+    private static func pairs(_ value: Value?) -> [(ByteString, Timestamp, Int)] {
+        guard case .map(let entries)? = value else { return [] }
+        return entries.compactMap { entry in
             guard case .array(let parts) = entry.value, parts.count == 2,
                 case .timestamp(let time) = parts[0], case .integer(let count) = parts[1]
-            else { continue }
-            marks[ByteString(entry.key)] = ConversationMark(
-                time: time, count: Int(clamping: count))
+            else { return nil }
+            return (ByteString(entry.key), time, Int(clamping: count))
         }
     }
 

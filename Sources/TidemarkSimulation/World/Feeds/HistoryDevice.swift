@@ -143,7 +143,7 @@ final class HistoryDevice {
             if time <= history.world.time.now { return }
             history.world.violate(
                 .feedMarks, "\(name)'s mark is at \(time.worldText), ahead of the server's time")
-        case .moved, .received, .used, .dropped, .notShared, .asked: return
+        case .moved, .received, .used, .dropped, .notShared, .foundByAudit, .asked: return
         }
     }
 

@@ -175,4 +175,44 @@ import Tidemark
         let read = ConversationMarks(encoded: marks.encoded)
         #expect(read[ByteString("c9")] == nil && read[ByteString("c10")] != nil)
     }
+
+    /// Nobody counts the messages of these conversations.
+    @Test func `takes a count of the server until the conversation was seen`() {
+        var board = board()
+        func rows(at seconds: Int64) -> Board.Event {
+            .rows(
+                [row("a", at: seconds, count: nil), row("b", at: 80, count: 8)],
+                readTime: time(200))
+        }
+        _ = board.step(rows(at: 110))
+        #expect(unread(board) == [1, 0] && !board.entries[0].isExact)
+        let wanted = board.uncounted
+        #expect(
+            wanted == [
+                Board.Uncounted(id: ByteString("a"), since: time(90), lastMessageAt: time(110))
+            ])
+        let count = ConversationCount(lastMessageAt: time(110), unread: 7)
+        #expect(board.step(.counted(ByteString("a"), count)) == [.save, .publish])
+        #expect(unread(board) == [7, 0] && board.entries[0].isExact && board.uncounted.isEmpty)
+        // Another message comes: there are more, and the number is inexact.
+        _ = board.step(rows(at: 120))
+        #expect(unread(board) == [8, 0] && !board.entries[0].isExact)
+        #expect(board.uncounted.map(\.lastMessageAt) == [time(120)])
+        // A count of before that message says nothing of it.
+        #expect(board.step(.counted(ByteString("a"), count)) == [])
+        let stored = ConversationMarks(encoded: board.marks.encoded)
+        #expect(stored.counts[ByteString("a")] == count)
+        _ = board.step(.seen(ByteString("a"), unread: 0))
+        #expect(unread(board) == [0, 0] && board.marks.counts.isEmpty)
+        _ = board.step(rows(at: 130))
+        #expect(unread(board) == [1, 0], "the old count is forgotten")
+    }
+
+    @Test func `takes no count where messages are counted`() {
+        var board = board()
+        _ = board.step(
+            .rows(
+                [row("a", at: 110, count: 12), row("b", at: 80, count: 8)], readTime: time(200)))
+        #expect(board.uncounted.isEmpty && unread(board) == [3, 0])
+    }
 }

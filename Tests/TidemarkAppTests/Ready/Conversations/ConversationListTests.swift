@@ -326,4 +326,58 @@ import TidemarkTesting
             return
         }
     }
+
+    /// An older version of the app counts nothing.
+    @Test func `counts what nobody has counted, once, and says its price first`() async throws {
+        try await LocalFirestore.start().whileRunning { local in
+            let author = try local.firestore(label: "author")
+            func send(_ count: Int, to id: String) async throws {
+                let chat = author.document("chats/\(id)")
+                for _ in 0..<count {
+                    local.advance(by: .seconds(1))
+                    let now = local.now
+                    let batch = author.batch()
+                    batch.setData(
+                        ["text": "x", "sentAt": now],
+                        forDocument: chat.collection("Messages").document())
+                    batch.setData(
+                        [
+                            "members": ["ann", "bob"], "lastMessageAt": now,
+                            "lastMessage": ["text": "x", "senderId": "bob"],
+                            "updatedAt": FieldValue.serverTimestamp(),
+                        ], forDocument: chat, merge: true)
+                    try await batch.commit()
+                }
+            }
+            for id in ["c1", "c2", "c3"] { try await send(4, to: id) }
+            local.advance(by: .seconds(600))
+            let device = try local.firestore(label: "device")
+            let list = try list(device)
+            try await list.refresh()
+            #expect(await list.state.unreadTotal == 0)
+            #expect(await list.uncounted == 0)
+
+            try await send(5, to: "c1")
+            try await send(3, to: "c3")
+            try await list.refresh()
+            #expect(await list.state.items.map(\.unreadCount) == [1, 1, 0])
+            #expect(await list.uncounted == 2)
+            let before = local.reads(of: "device")
+            print("\(await list.uncounted) reads")
+            let counting = try await list.countUnread(messages: "Messages", sentAt: "sentAt")
+            #expect(counting == UnreadCounting(conversations: 2, reads: 2))
+            #expect(local.reads(of: "device") - before == 2)
+            #expect(await list.state.items.map(\.unreadCount) == [3, 5, 0])
+            #expect(await list.state.items.allSatisfy(\.isUnreadCountExact))
+            #expect(await list.uncounted == 0)
+            #expect(try await list.countUnread(messages: "Messages").reads == 0)
+
+            // A relaunch keeps the counts.
+            let again = try self.list(device)
+            try await again.open()
+            #expect(await again.state.items.map(\.unreadCount) == [3, 5, 0])
+            try await again.markSeen("c1")
+            #expect(await again.state.items.map(\.unreadCount) == [3, 0, 0])
+        }
+    }
 }
