@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TestSupport
 import TidemarkModel
+import TidemarkTestKit
 
 @testable import Tidemark
 

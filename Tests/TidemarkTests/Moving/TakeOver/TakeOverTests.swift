@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TidemarkModel
 import TidemarkServer
+import TidemarkTestKit
 import TidemarkTesting
 
 @testable import Tidemark

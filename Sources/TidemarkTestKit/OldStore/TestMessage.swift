@@ -1,30 +1,29 @@
-import Foundation
-import TidemarkModel
+package import TidemarkModel
 
 /// Messages of FirebaseFirestore's store, written here apart from the reader.
-enum TestMessage {
-    static func varint(_ value: Int64) -> [UInt8] {
+package enum TestMessage {
+    package static func varint(_ value: Int64) -> [UInt8] {
         WrittenStore.varint(UInt64(bitPattern: value))
     }
 
-    static func field(_ number: Int64, _ value: Int64) -> [UInt8] {
+    package static func field(_ number: Int64, _ value: Int64) -> [UInt8] {
         varint(number << 3) + varint(value)
     }
 
-    static func field(_ number: Int64, _ bytes: [UInt8]) -> [UInt8] {
+    package static func field(_ number: Int64, _ bytes: [UInt8]) -> [UInt8] {
         varint(number << 3 | 2) + WrittenStore.sized(bytes)
     }
 
-    static func field(_ number: Int64, _ text: String) -> [UInt8] {
+    package static func field(_ number: Int64, _ text: String) -> [UInt8] {
         field(number, Array(text.utf8))
     }
 
-    static func time(_ time: Timestamp) -> [UInt8] {
+    package static func time(_ time: Timestamp) -> [UInt8] {
         (time.seconds == 0 ? [] : field(1, time.seconds))
             + (time.nanoseconds == 0 ? [] : field(2, Int64(time.nanoseconds)))
     }
 
-    static func value(_ value: Value) -> [UInt8] {
+    package static func value(_ value: Value) -> [UInt8] {
         switch value {
         case .integer(let number): field(2, number)
         case .string(let text): field(17, text)
@@ -36,7 +35,7 @@ enum TestMessage {
     }
 
     /// Returns a document of `remote_document`.
-    static func document(
+    package static func document(
         _ name: String, _ fields: [(String, Value)], _ updateTime: Timestamp,
         committed: Bool = false
     ) -> [UInt8] {
@@ -46,12 +45,12 @@ enum TestMessage {
     }
 
     /// - Parameter number: 1 for a missing document, 3 for an unknown one.
-    static func noDocument(_ number: Int64, _ name: String, _ version: Timestamp) -> [UInt8] {
+    package static func noDocument(_ number: Int64, _ name: String, _ version: Timestamp) -> [UInt8] {
         field(number, field(1, name) + field(2, time(version))) + (number == 3 ? field(4, 1) : [])
     }
 
     /// Returns the message of a query on a collection.
-    static func query(
+    package static func query(
         _ collection: String, where filter: [UInt8]? = nil,
         orders: [(field: String, isDescending: Bool)] = [("__name__", false)], limit: Int64? = nil
     ) -> [UInt8] {
@@ -66,22 +65,22 @@ enum TestMessage {
     }
 
     /// Returns an equality of a field.
-    static func equal(_ name: String, _ value: Value) -> [UInt8] {
+    package static func equal(_ name: String, _ value: Value) -> [UInt8] {
         field(2, field(1, field(2, name)) + field(2, 5) + field(3, self.value(value)))
     }
 
-    static func and(_ filters: [[UInt8]]) -> [UInt8] {
+    package static func and(_ filters: [[UInt8]]) -> [UInt8] {
         field(1, field(1, 1) + filters.flatMap { field(2, $0) })
     }
 
-    static func target(
+    package static func target(
         _ id: Int, parent: String, _ query: [UInt8], version: Timestamp, token: [UInt8],
         lastUse: Int
     ) -> [UInt8] {
         target(id, version, token, lastUse) + field(5, field(1, parent) + field(2, query))
     }
 
-    static func target(
+    package static func target(
         _ id: Int, document name: String, version: Timestamp, token: [UInt8], lastUse: Int
     ) -> [UInt8] {
         target(id, version, token, lastUse) + field(6, field(2, name))

@@ -1,12 +1,14 @@
-import Foundation
+package import Foundation
 
 /// Writes a store as LevelDB does: a log, tables on levels, and their list. Checksums, numbers and
 /// keys are written here from the facts of the format, apart from the reader.
-struct WrittenStore {
-    struct Change {
-        var key: [UInt8]
+package struct WrittenStore {
+    package struct Change {
+        package var key: [UInt8]
         /// The bytes; nil for a deletion.
-        var value: [UInt8]?
+        package var value: [UInt8]?
+
+        package init(key: [UInt8], value: [UInt8]?) { (self.key, self.value) = (key, value) }
     }
 
     private struct Entry {
@@ -22,26 +24,26 @@ struct WrittenStore {
         var entries: [Entry]
     }
 
-    let folder: URL
+    package let folder: URL
     private var number: UInt64 = 1
     private var nextFile = 3
     private var tables: [Table] = []
     /// The records that are in no table yet, each with the number of its first entry.
     private var waiting: [(first: UInt64, changes: [Change])] = []
 
-    init(_ folder: URL) throws {
+    package init(_ folder: URL) throws {
         self.folder = folder
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
     /// Adds one record.
-    mutating func write(_ changes: [Change]) {
+    package mutating func write(_ changes: [Change]) {
         waiting.append((number, changes))
         number += UInt64(changes.count)
     }
 
     /// Makes a table of level 0 from the records that are in no table.
-    mutating func flush(blockSize: Int = 4_096) throws {
+    package mutating func flush(blockSize: Int = 4_096) throws {
         var entries: [Entry] = []
         for (first, changes) in waiting {
             for (index, change) in changes.enumerated() {
@@ -54,7 +56,7 @@ struct WrittenStore {
     }
 
     /// Merges all tables into tables of a level, without overwritten entries.
-    mutating func compact(
+    package mutating func compact(
         to level: Int, tableSize: Int = 2 << 20, blockSize: Int = 4_096
     ) throws {
         var newest: [[UInt8]: Entry] = [:]
@@ -78,7 +80,7 @@ struct WrittenStore {
     }
 
     /// Writes the log, the list of files and its name.
-    mutating func finish() throws {
+    package mutating func finish() throws {
         let logNumber = take()
         var log = LogBytes()
         for (first, changes) in waiting {
@@ -160,7 +162,7 @@ struct WrittenStore {
 
     // MARK: Numbers
 
-    static func varint(_ value: UInt64) -> [UInt8] {
+    package static func varint(_ value: UInt64) -> [UInt8] {
         var (value, bytes) = (value, [UInt8]())
         while value > 127 {
             bytes.append(UInt8(value & 127) | 128)
@@ -169,9 +171,9 @@ struct WrittenStore {
         return bytes + [UInt8(value)]
     }
 
-    static func sized(_ bytes: [UInt8]) -> [UInt8] { varint(UInt64(bytes.count)) + bytes }
+    package static func sized(_ bytes: [UInt8]) -> [UInt8] { varint(UInt64(bytes.count)) + bytes }
 
-    static func fixed(_ value: UInt64, _ count: Int) -> [UInt8] {
+    package static func fixed(_ value: UInt64, _ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: value >> UInt64(8 * $0)) }
     }
 }
