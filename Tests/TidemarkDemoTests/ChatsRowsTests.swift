@@ -18,7 +18,7 @@ import Testing
         #expect(rows.allSatisfy { $0.sides.contains(.filtered) != $0.isFilteredAsBefore })
         #expect(
             rows.filter(\.isFilteredAsBefore).map(\.slug)
-                == ["long-chat", "search", "single-documents"])
+                == ["long-chat", "search", "single-documents", "update"])
         #expect(Set(rows.map(\.slug)).count == rows.count)
     }
 

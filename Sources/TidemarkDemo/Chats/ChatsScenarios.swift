@@ -28,6 +28,7 @@ struct ChatsScenarios {
             BlockedUsersRow(
                 held: 500 / scale, blocked: 20 / scale, unblocked: 10 / scale, clock: clock),
             SearchRow(users: 8_000 / scale), SingleDocumentsRow(),
+            UpdateRow(history.stretched(to: 500 / scale), new: 20 / scale),
         ] + presets
     }
 

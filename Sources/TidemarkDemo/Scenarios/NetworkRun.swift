@@ -40,8 +40,9 @@ struct NetworkRun {
 
     /// Plays the device's previous use, on a healthy network.
     private func useLast(_ row: any ScenarioRow, _ side: Side) async throws {
-        let client = try await DeviceClient(
-            side, ground.place(row, side, on: server), label: "preparation")
+        let place = try ground.place(row, side, on: server)
+        try await row.oldUse(side, at: place)
+        let client = try await DeviceClient(side, place, label: "preparation")
         try await row.lastUse(side, client.firestore)
         await client.close()
     }

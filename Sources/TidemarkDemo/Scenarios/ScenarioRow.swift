@@ -45,6 +45,9 @@ protocol ScenarioRow: Sendable {
 
     /// Returns faults that happen on every network, in addition to those of the network.
     func faults(label: String) -> [DemoFault]
+    /// Plays the device's use of a version of the app without this client. It comes first and is
+    /// not measured.
+    func oldUse(_ side: Side, at place: DemoPlace) async throws
     /// Plays the device's previous use, on a healthy network. It is not measured.
     func lastUse(_ side: Side, _ firestore: Firestore) async throws
     /// Plays the measured use. Returns the items on the screen at its end.
@@ -63,6 +66,7 @@ extension ScenarioRow {
     var patience: Duration { .seconds(300) }
     var otherLabels: [String] { [] }
     func faults(label: String) -> [DemoFault] { [] }
+    func oldUse(_ side: Side, at place: DemoPlace) async throws {}
     /// Does nothing: this device was not used before.
     func lastUse(_ side: Side, _ firestore: Firestore) async throws {}
 }
