@@ -44,7 +44,7 @@ struct LaunchedApp: Sendable {
     func firstContent() async -> UInt64 {
         let (told, tell) = AsyncStream.makeStream(of: UInt64.self)
         let parts = LaunchParts(
-            accounts, jobs, files,
+            accounts, jobs: jobs, files: files,
             showContent: { [feed] _ in
                 let states = feed.states
                 let opening = Task { try await feed.open() }

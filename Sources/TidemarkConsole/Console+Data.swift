@@ -16,14 +16,16 @@ extension Console {
         }
         do throws(PageRefusal) {
             let place = try DataPlace(path, request)
-            do throws(RPCStatus) { return try await show(place, request, form) } catch {
+            do throws(RPCStatus) {
+                return try await show(place, request: request, form: form)
+            } catch {
                 throw PageRefusal(400, error.message)
             }
         } catch { return error.answer(.data, form) }
     }
 
     private func show(
-        _ place: DataPlace, _ request: PageRequest, _ form: PageForm
+        _ place: DataPlace, request: PageRequest, form: PageForm
     ) async throws(RPCStatus) -> PageAnswer {
         let (database, time) = (place.database, place.consistency)
         switch place.kind {
@@ -121,11 +123,11 @@ extension Console {
             guard let text = request["q"] else {
                 return form.answer(QueryPage(place: place, text: "", result: nil, error: nil))
             }
-            return await run(text, place, form)
+            return await run(text, place: place, form: form)
         } catch { return error.answer(.query, form) }
     }
 
-    private func run(_ text: String, _ place: DataPlace, _ form: PageForm) async -> PageAnswer {
+    private func run(_ text: String, place: DataPlace, form: PageForm) async -> PageAnswer {
         let asked: AskedQuery
         do throws(QueryTextError) {
             asked = try QueryText.parse(text, in: place.database)
@@ -145,7 +147,7 @@ extension Console {
     // MARK: Traffic and cost
 
     func trafficPage(
-        _ path: [String], _ request: PageRequest, _ form: PageForm
+        _ path: [String], request: PageRequest, form: PageForm
     ) async -> PageAnswer? {
         let log = traffic.snapshot
         if let name = path.first {

@@ -56,7 +56,7 @@ public final class Console: WebPages {
         case ("GET", "places"): return await places()
         case ("PUT", "data"), ("DELETE", "data"): return await change(path, request)
         case ("GET", "query"): return await query(path, request, form)
-        case ("GET", "traffic"): return await trafficPage(path, request, form)
+        case ("GET", "traffic"): return await trafficPage(path, request: request, form: form)
         case ("DELETE", "traffic"):
             traffic.clear()
             return .json(["status": "cleared"])

@@ -19,7 +19,7 @@ final class AESPageCipher: PageCipher {
         at place: PagePlace?
     ) -> Bool {
         let number = numbers.withLock { $0.withNext { try? AES.GCM.Nonce(data: $0) } }
-        guard let number, let bytes = seal(message, number, place)?.combined,
+        guard let number, let bytes = seal(message, number: number, place: place)?.combined,
             bytes.count == box.count
         else { return false }
         bytes.withUnsafeBytes { box.copyMemory(from: $0) }
@@ -27,7 +27,7 @@ final class AESPageCipher: PageCipher {
     }
 
     private func seal(
-        _ message: UnsafeRawBufferPointer, _ number: AES.GCM.Nonce, _ place: PagePlace?
+        _ message: UnsafeRawBufferPointer, number: AES.GCM.Nonce, place: PagePlace?
     ) -> AES.GCM.SealedBox? {
         guard let place else { return try? AES.GCM.seal(message, using: key, nonce: number) }
         return withUnsafeBytes(of: place.words) {

@@ -20,8 +20,8 @@ struct ControlRoutes: Sendable {
     private let guesses = GuessLimit()
 
     init(
-        _ server: FirestoreServer, _ faults: FaultBoard?, _ access: AccessToken?,
-        _ web: WebPolicy, _ rules: (any WebPages)?, _ pages: (any WebPages)?
+        _ server: FirestoreServer, faults: FaultBoard?, access: AccessToken?,
+        web: WebPolicy, rules: (any WebPages)?, pages: (any WebPages)?
     ) {
         self.server = server
         self.faults = faults
@@ -57,9 +57,11 @@ struct ControlRoutes: Sendable {
         _ request: Request, _ context: ConnectionContext
     ) async throws(Refusal) -> Response {
         if let access, !sessions.knows(request.headers.values(named: "cookie")),
-            !(try matches(request, access, context))
+            !(try matches(request, access: access, context: context))
         {
-            if let answer = try await login(request, access, context) { return answer }
+            if let answer = try await login(request, access: access, context: context) {
+                return answer
+            }
             throw Refusal(
                 .unauthorized, "This server needs its token: \"authorization: Bearer TOKEN\".")
         }
@@ -111,7 +113,7 @@ struct ControlRoutes: Sendable {
     ///
     /// - Returns: The answer; nil if the request itself needs the token.
     private func login(
-        _ request: Request, _ access: AccessToken, _ context: ConnectionContext
+        _ request: Request, access: AccessToken, context: ConnectionContext
     ) async throws(Refusal) -> Response? {
         if pages == nil { return nil }
         if request.method == .post, Self.isLogin(request) {
@@ -135,7 +137,7 @@ struct ControlRoutes: Sendable {
     ///
     /// - Throws: ``Refusal`` if the address has sent too many wrong tokens.
     private func matches(
-        _ request: Request, _ access: AccessToken, _ context: ConnectionContext
+        _ request: Request, access: AccessToken, context: ConnectionContext
     ) throws(Refusal) -> Bool {
         guard let header = request.headers[.authorization] else { return false }
         if GuessLimit.isLoopback(context.address) { return access.matches(authorization: header) }

@@ -101,7 +101,8 @@ public final class ControlServer: Sendable {
     private func serve(
         _ port: Int, _ ready: @escaping @Sendable (_ port: Int) -> Void
     ) async throws {
-        let routes = ControlRoutes(server, faults, access, web, rules, pages)
+        let routes = ControlRoutes(
+            server, faults: faults, access: access, web: web, rules: rules, pages: pages)
         // Errors are reported to the caller. The log lines of Hummingbird are of no use to users.
         var logger = Logger(label: "tidemark.control")
         logger.logLevel = .critical

@@ -32,7 +32,7 @@ package struct DurableFile: Sendable {
             }
             let room = bytes.count - length
             let count = bytes.withUnsafeMutableBytes { buffer in
-                SystemCalls.readBytes(file, buffer.baseAddress! + length, room)
+                SystemCalls.readBytes(file, to: buffer.baseAddress! + length, count: room)
             }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw failure("cannot be read") }
@@ -68,7 +68,7 @@ package struct DurableFile: Sendable {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes {
-                SystemCalls.writeBytes(file, $0.baseAddress!, $0.count)
+                SystemCalls.writeBytes(file, from: $0.baseAddress!, count: $0.count)
             }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw failure("cannot be written") }

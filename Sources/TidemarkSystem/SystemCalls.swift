@@ -13,14 +13,14 @@ package enum SystemCalls {
 
     /// - Returns: The number of bytes read, 0 at the end, or -1 with `errno`.
     package static func readBytes(
-        _ file: Int32, _ to: UnsafeMutableRawPointer, _ count: Int
+        _ file: Int32, to: UnsafeMutableRawPointer, count: Int
     ) -> Int {
         read(file, to, count)
     }
 
     /// - Returns: The number of bytes written, or -1 with `errno`.
     package static func writeBytes(
-        _ file: Int32, _ from: UnsafeRawPointer, _ count: Int
+        _ file: Int32, from: UnsafeRawPointer, count: Int
     ) -> Int {
         write(file, from, count)
     }

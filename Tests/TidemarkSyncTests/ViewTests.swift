@@ -162,7 +162,7 @@ import TidemarkStore
             while names.count >= size {
                 let rows = names.suffix(size).map { name in
                     let document = doc(name, 1)
-                    return ViewRow(ViewDocument(document), document.fields, order)
+                    return ViewRow(ViewDocument(document), fields: document.fields, order: order)
                 }
                 names.removeLast(size)
                 together.insert(contentsOf: rows)
@@ -203,7 +203,7 @@ import TidemarkStore
         let order = RowOrder(rooms())
         let rows = (0..<9).map { number in
             let document = doc("rooms/r\(number)", 1)
-            return ViewRow(ViewDocument(document), document.fields, order)
+            return ViewRow(ViewDocument(document), fields: document.fields, order: order)
         }
         func ids(_ set: ChangeSet) -> [String] {
             set.sorted(order).map { "\($0.kind) \($0.document.path.id)" }
@@ -223,7 +223,7 @@ import TidemarkStore
     @Test func `changes of one document merge`() {
         let document = doc("rooms/a", 1)
         let order = RowOrder(rooms())
-        let row = ViewRow(ViewDocument(document), document.fields, order)
+        let row = ViewRow(ViewDocument(document), fields: document.fields, order: order)
         func merged(_ kinds: ViewChange.Kind...) -> ViewChange.Kind? {
             var set = ChangeSet()
             for kind in kinds { set.add(kind, row, from: kind == .added ? nil : row) }

@@ -295,7 +295,9 @@ extension Firestore {
         for query in first { values.append(try query.runnable()) }
         let queries = values
         let takeOver = CacheTakeOver { [self] board async throws(FirestoreError) in
-            try await TakeOverRun(self, folder, user, documents, queries, board).run()
+            try await TakeOverRun(
+                self, folder: folder, user: user, documents: documents, first: queries, board: board
+            ).run()
         }
         try await takeOver.awaitFirstScreen()
         return takeOver

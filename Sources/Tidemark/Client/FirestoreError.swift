@@ -63,12 +63,12 @@ public struct FirestoreError: Error, Hashable, Sendable {
     private let history: AttemptHistory
 
     public init(_ code: FirestoreErrorCode, _ detail: String) {
-        self.init(code, detail, nil)
+        self.init(code, detail: detail, storageFault: nil)
     }
 
     private init(
-        _ code: FirestoreErrorCode, _ detail: String, _ storageFault: StorageFault?,
-        _ readBudget: ReadBudget? = nil, _ history: AttemptHistory = AttemptHistory()
+        _ code: FirestoreErrorCode, detail: String, storageFault: StorageFault?,
+        readBudget: ReadBudget? = nil, history: AttemptHistory = AttemptHistory()
     ) {
         precondition(code != .OK, "success is no error")
         self.code = code
@@ -91,7 +91,7 @@ extension FirestoreError {
         switch error {
         case .server(let status): self.init(status)
         case .storage(let fault):
-            self.init(.unavailable, "The cache failed: \(fault)", fault)
+            self.init(.unavailable, detail: "The cache failed: \(fault)", storageFault: fault)
         case .invalidArgument(let message): self.init(.invalidArgument, message)
         case .notInCache(let reason):
             self.init(.unavailable, "Not in the cache\(Self.words(reason)).")
@@ -108,9 +108,10 @@ extension FirestoreError {
         case .overBudget(let budget):
             self.init(
                 .resourceExhausted,
-                "The budget of \(budget.readsPerDay) reads a day (\(budget.scope)) is used up.",
-                nil,
-                budget)
+                detail:
+                    "The budget of \(budget.readsPerDay) reads a day (\(budget.scope)) is used up.",
+                storageFault: nil,
+                readBudget: budget)
         }
     }
 
@@ -131,7 +132,9 @@ extension FirestoreError {
     public init(_ status: RPCStatus) {
         // A failure with the code of success is an error of the server.
         let code = FirestoreErrorCode(rawValue: Int(status.code.rawValue)) ?? .unknown
-        self.init(code == .OK ? .unknown : code, status.message, nil, nil, status.attempts)
+        self.init(
+            code == .OK ? .unknown : code, detail: status.message, storageFault: nil,
+            readBudget: nil, history: status.attempts)
     }
 
     public init(_ invalid: InvalidPath) { self.init(.invalidArgument, invalid.message) }

@@ -103,7 +103,8 @@ struct LoggedTransport: Transport {
         receive: @escaping @Sendable (StreamEvent<ListenResponse>) -> Void
     ) -> any RequestStream<ListenRequest> {
         Log.debug("listen stream opened")
-        return LoggedStream(base.listen(context) { Self.log("listen", $0, receive) }, "listen")
+        return LoggedStream(
+            base.listen(context) { Self.log("listen", event: $0, receive: receive) }, "listen")
     }
 
     func write(
@@ -111,11 +112,12 @@ struct LoggedTransport: Transport {
         receive: @escaping @Sendable (StreamEvent<WriteResponse>) -> Void
     ) -> any RequestStream<WriteRequest> {
         Log.debug("write stream opened")
-        return LoggedStream(base.write(context) { Self.log("write", $0, receive) }, "write")
+        return LoggedStream(
+            base.write(context) { Self.log("write", event: $0, receive: receive) }, "write")
     }
 
     private static func log<Message>(
-        _ stream: String, _ event: StreamEvent<Message>, _ receive: (StreamEvent<Message>) -> Void
+        _ stream: String, event: StreamEvent<Message>, receive: (StreamEvent<Message>) -> Void
     ) {
         switch event {
         case .message(let message): Log.debug("\(stream) <- \(name(of: message))")

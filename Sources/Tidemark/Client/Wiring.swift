@@ -32,8 +32,8 @@ final class Client: Sendable {
     let pauses = Mutex(0)
 
     init(
-        _ settings: FirestoreSettings.Values, _ engine: SyncEngine,
-        _ environment: SyncEnvironment, _ connection: Connection?, fault: FirestoreError?
+        _ settings: FirestoreSettings.Values, engine: SyncEngine,
+        environment: SyncEnvironment, connection: Connection?, fault: FirestoreError?
     ) {
         self.settings = settings
         self.engine = engine
@@ -76,11 +76,15 @@ struct Setup: Sendable {
             environment.transport = LoggedTransport(environment.transport)
             environment.cacheEncryption = settings.cacheEncryption
             let engine = try engine(of: database, environment)
-            return Client(settings, engine, environment, connection, fault: nil)
+            return Client(
+                settings, engine: engine, environment: environment, connection: connection,
+                fault: nil)
         } catch {
             let engine = SyncEngine(
                 refusing: error.syncError, configuration(of: database), environment)
-            return Client(settings, engine, environment, connection, fault: error)
+            return Client(
+                settings, engine: engine, environment: environment, connection: connection,
+                fault: error)
         }
     }
 

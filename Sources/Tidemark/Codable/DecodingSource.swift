@@ -8,9 +8,9 @@ final class DecodingSource {
     let firestore: Firestore?
 
     init(
-        _ bytes: [UInt8], _ options: Firestore.Decoder.Options,
-        _ serverTimestamps: ServerTimestampBehavior, _ reference: DocumentReference?,
-        _ firestore: Firestore? = nil
+        _ bytes: [UInt8], options: Firestore.Decoder.Options,
+        serverTimestamps: ServerTimestampBehavior, reference: DocumentReference?,
+        firestore: Firestore? = nil
     ) {
         self.firestore = reference?.firestore ?? firestore
         self.bytes = bytes

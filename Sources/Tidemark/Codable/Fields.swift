@@ -18,7 +18,8 @@ extension Firestore.Encoder {
 extension Firestore.Decoder {
     package func decode<T: Decodable>(_ type: T.Type, fromFields fields: MapValue) throws -> T {
         let bytes = FieldsCodec.encode(Value.map(fields))
-        let source = DecodingSource(bytes, options, .none, nil)
+        let source = DecodingSource(
+            bytes, options: options, serverTimestamps: .none, reference: nil)
         return try StoredDecoder(source, try EncodedSlot.value(of: bytes)).decode(type)
     }
 }

@@ -146,7 +146,8 @@ extension Firestore {
         ) throws -> T {
             let bytes = FieldsCodec.encode(try ValueParser.value(container))
             let source = DecodingSource(
-                bytes, options, .none, document, Self.firestore(in: container))
+                bytes, options: options, serverTimestamps: .none, reference: document,
+                firestore: Self.firestore(in: container))
             return try StoredDecoder(source, try EncodedSlot.value(of: bytes)).decode(type)
         }
 
@@ -166,7 +167,9 @@ extension Firestore {
             _ type: T.Type, from contents: EncodedFields,
             _ serverTimestamps: ServerTimestampBehavior, in document: DocumentReference
         ) throws -> T {
-            let source = DecodingSource(contents.bytes, options, serverTimestamps, document)
+            let source = DecodingSource(
+                contents.bytes, options: options, serverTimestamps: serverTimestamps,
+                reference: document)
             return try StoredDecoder(document: source).decode(type)
         }
     }

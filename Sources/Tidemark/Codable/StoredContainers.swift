@@ -86,11 +86,11 @@ struct StoredKeys<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type, forKey key: Key
     ) throws -> KeyedDecodingContainer<Nested> {
-        try StoredDecoder(decoder, slot(key), key).container(keyedBy: type)
+        try StoredDecoder(decoder, slot: slot(key), key: key).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try StoredDecoder(decoder, slot(key), key).unkeyedContainer()
+        try StoredDecoder(decoder, slot: slot(key), key: key).unkeyedContainer()
     }
 
     func superDecoder() throws -> any Swift.Decoder {
@@ -98,11 +98,11 @@ struct StoredKeys<Key: CodingKey>: KeyedDecodingContainerProtocol {
             throw DecodingError.keyNotFound(
                 AnyKey.super, .init(codingPath: codingPath, debugDescription: "no super"))
         }
-        return StoredDecoder(decoder, slot, AnyKey.super)
+        return StoredDecoder(decoder, slot: slot, key: AnyKey.super)
     }
 
     func superDecoder(forKey key: Key) throws -> any Swift.Decoder {
-        StoredDecoder(decoder, try slot(key), key)
+        StoredDecoder(decoder, slot: try slot(key), key: key)
     }
 }
 
@@ -159,7 +159,7 @@ struct StoredElements: UnkeyedDecodingContainer {
 
     private mutating func nested() throws -> StoredDecoder {
         let inner = StoredDecoder(
-            decoder, try current(Any.self), AnyKey(intValue: currentIndex))
+            decoder, slot: try current(Any.self), key: AnyKey(intValue: currentIndex))
         currentIndex += 1
         return inner
     }

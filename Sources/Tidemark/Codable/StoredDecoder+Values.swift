@@ -9,7 +9,7 @@ extension StoredDecoder {
     }
 
     private func failure(
-        _ type: Any.Type, _ slot: EncodedSlot, _ key: (any CodingKey)?
+        _ type: Any.Type, slot: EncodedSlot, key: (any CodingKey)?
     ) -> DecodingError {
         let path = path(key)
         if isNull(slot) {
@@ -24,7 +24,7 @@ extension StoredDecoder {
     }
 
     private func unfit(
-        _ number: some CustomStringConvertible, _ type: Any.Type, _ key: (any CodingKey)?
+        _ number: some CustomStringConvertible, type: Any.Type, key: (any CodingKey)?
     ) -> DecodingError {
         .dataCorrupted(
             .init(
@@ -54,12 +54,12 @@ extension StoredDecoder {
     }
 
     func boolean(_ slot: EncodedSlot, _ key: (any CodingKey)?) throws -> Bool {
-        guard slot.kind == .boolean else { throw failure(Bool.self, slot, key) }
+        guard slot.kind == .boolean else { throw failure(Bool.self, slot: slot, key: key) }
         return slot.bits != 0
     }
 
     func text(_ slot: EncodedSlot, _ key: (any CodingKey)?) throws -> String {
-        guard slot.kind == .string else { throw failure(String.self, slot, key) }
+        guard slot.kind == .string else { throw failure(String.self, slot: slot, key: key) }
         return slot.text(in: source.bytes)
     }
 
@@ -69,15 +69,15 @@ extension StoredDecoder {
         case .integer: return Double(Int64(bitPattern: slot.bits))
         case .string:
             if let number = nonConforming(slot) { return number }
-            throw failure(Double.self, slot, key)
-        default: throw failure(Double.self, slot, key)
+            throw failure(Double.self, slot: slot, key: key)
+        default: throw failure(Double.self, slot: slot, key: key)
         }
     }
 
     func float(_ slot: EncodedSlot, _ key: (any CodingKey)?) throws -> Float {
         let number = try double(slot, key)
         if number.isFinite, abs(number) > Double(Float.greatestFiniteMagnitude) {
-            throw unfit(number, Float.self, key)
+            throw unfit(number, type: Float.self, key: key)
         }
         return Float(number)
     }
@@ -97,13 +97,13 @@ extension StoredDecoder {
         switch slot.kind {
         case .integer:
             let number = Int64(bitPattern: slot.bits)
-            guard let value = T(exactly: number) else { throw unfit(number, type, key) }
+            guard let value = T(exactly: number) else { throw unfit(number, type: type, key: key) }
             return value
         case .double:
             let number = Double(bitPattern: slot.bits)
-            guard let value = T(exactly: number) else { throw unfit(number, type, key) }
+            guard let value = T(exactly: number) else { throw unfit(number, type: type, key: key) }
             return value
-        default: throw failure(type, slot, key)
+        default: throw failure(type, slot: slot, key: key)
         }
     }
 
@@ -111,13 +111,13 @@ extension StoredDecoder {
     func decode<T: Decodable>(
         _ type: T.Type, _ slot: EncodedSlot, _ key: any CodingKey
     ) throws -> T {
-        let inner = StoredDecoder(self, slot, key)
-        if let native = try native(type, slot, inner) { return native }
+        let inner = StoredDecoder(self, slot: slot, key: key)
+        if let native = try native(type, slot: slot, at: inner) { return native }
         return try inner.made(type)
     }
 
     /// Decodes a type of Firestore's or Foundation's; returns nil for every other type.
-    func native<T>(_ type: T.Type, _ slot: EncodedSlot, _ at: StoredDecoder) throws -> T? {
+    func native<T>(_ type: T.Type, slot: EncodedSlot, at: StoredDecoder) throws -> T? {
         if type == Date.self { return try at.date(slot) as! T? }
         if type == Timestamp.self { return try at.timestamp(slot) as! T? }
         if type == Data.self { return try at.data(slot) as! T? }
@@ -125,20 +125,22 @@ extension StoredDecoder {
         if type == DocumentReference.self { return try at.document(slot) as! T? }
         if type == GeoPoint.self {
             guard slot.kind == .geoPoint, case .geoPoint(let point) = try at.value(slot) else {
-                throw at.failure(type, slot, nil)
+                throw at.failure(type, slot: slot, key: nil)
             }
             return point as! T?
         }
         if type == VectorValue.self {
             guard slot.kind == .map, case .vector(let vector) = try at.value(slot) else {
-                throw at.failure(type, slot, nil)
+                throw at.failure(type, slot: slot, key: nil)
             }
             return vector as! T?
         }
         if type == Decimal.self {
             let number = try at.double(slot, nil)
             let text = slot.kind == .integer ? "\(Int64(bitPattern: slot.bits))" : "\(number)"
-            guard let decimal = Decimal(string: text) else { throw unfit(number, type, nil) }
+            guard let decimal = Decimal(string: text) else {
+                throw unfit(number, type: type, key: nil)
+            }
             return decimal as! T?
         }
         return nil
@@ -159,7 +161,7 @@ extension StoredDecoder {
             default: break
             }
         }
-        throw failure(Timestamp.self, slot, nil)
+        throw failure(Timestamp.self, slot: slot, key: nil)
     }
 
     private func date(_ slot: EncodedSlot) throws -> Date {
@@ -186,7 +188,7 @@ extension StoredDecoder {
     private func data(_ slot: EncodedSlot) throws -> Data {
         switch source.options.data {
         case .blob:
-            guard slot.kind == .bytes else { throw failure(Data.self, slot, nil) }
+            guard slot.kind == .bytes else { throw failure(Data.self, slot: slot, key: nil) }
             return Data(source.bytes[slot.payload])
         case .deferredToData: return try Data(from: self)
         case .base64:
@@ -205,7 +207,7 @@ extension StoredDecoder {
 
     private func document(_ slot: EncodedSlot) throws -> DocumentReference {
         guard slot.kind == .reference, case .reference(let name) = try value(slot) else {
-            throw failure(DocumentReference.self, slot, nil)
+            throw failure(DocumentReference.self, slot: slot, key: nil)
         }
         guard let firestore = source.firestore, firestore.databaseID == name.database
         else { throw corrupted("a reference to a database that this client does not use") }

@@ -30,7 +30,7 @@ final class StoredDecoder: Swift.Decoder {
         key = nil
     }
 
-    init(_ parent: StoredDecoder, _ slot: EncodedSlot, _ key: any CodingKey) {
+    init(_ parent: StoredDecoder, slot: EncodedSlot, key: any CodingKey) {
         source = parent.source
         self.slot = slot
         self.parent = parent
@@ -109,7 +109,7 @@ final class StoredDecoder: Swift.Decoder {
         return SameKeys.first(of: all, in: source.reference?.path) { $0 }
     }
 
-    /// Decodes any type that ``native(_:_:_:)`` does not handle.
+    /// Decodes any type that ``native(_:slot:at:)`` does not handle.
     func made<T: Decodable>(_ type: T.Type) throws -> T {
         keysAreData = type is any KeyedByData.Type
         defer { keysAreData = false }
@@ -162,7 +162,7 @@ extension StoredDecoder: SingleValueDecodingContainer {
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         guard let slot else { return try made(type) }
-        if let native = try native(type, slot, self) { return native }
+        if let native = try native(type, slot: slot, at: self) { return native }
         return try made(type)
     }
 }

@@ -25,7 +25,7 @@ extension FirebaseStore {
         init(user: String, number: Int32, _ value: [UInt8]) {
             self.user = user.isEmpty ? nil : user
             self.number = Int(number)
-            mark = Self.mark(user, number, value)
+            mark = Self.mark(user, number: number, value: value)
             let (time, contents) = Self.contents(of: value, number)
             self.time = time
             switch contents {
@@ -40,7 +40,7 @@ extension FirebaseStore {
 
         /// Returns the mark. Numbers are reused after a queue was empty; two batches with the same
         /// number differ in their writes or in their time of creation.
-        private static func mark(_ user: String, _ number: Int32, _ value: [UInt8]) -> String {
+        private static func mark(_ user: String, number: Int32, value: [UInt8]) -> String {
             let bytes = Array(user.utf8) + [0] + Array("\(number)".utf8) + [0] + value
             return MD5.digest(bytes).map { byte in
                 String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)

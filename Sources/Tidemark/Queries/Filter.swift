@@ -14,7 +14,7 @@ public struct Filter: Sendable {
 
     private init(_ kind: Kind) { self.kind = kind }
 
-    init(_ field: some FieldName, _ operation: FilterValue.Operator, _ any: Any) {
+    init(_ field: some FieldName, operation: FilterValue.Operator, any: Any) {
         let operand = Result { () throws(FirestoreError) in try ValueParser.value(any) }
         kind = .field(field, operation, operand)
     }
@@ -28,48 +28,48 @@ public struct Filter: Sendable {
 
 extension Filter {
     public static func whereField(_ field: some FieldName, isEqualTo value: Any) -> Filter {
-        Filter(field, .equal, value)
+        Filter(field, operation: .equal, any: value)
     }
 
     public static func whereField(_ field: some FieldName, isNotEqualTo value: Any) -> Filter {
-        Filter(field, .notEqual, value)
+        Filter(field, operation: .notEqual, any: value)
     }
 
     public static func whereField(_ field: some FieldName, isLessThan value: Any) -> Filter {
-        Filter(field, .lessThan, value)
+        Filter(field, operation: .lessThan, any: value)
     }
 
     public static func whereField(_ field: some FieldName, isLessThanOrEqualTo value: Any) -> Filter
-    { Filter(field, .lessThanOrEqual, value) }
+    { Filter(field, operation: .lessThanOrEqual, any: value) }
 
     public static func whereField(_ field: some FieldName, isLessOrEqualTo value: Any) -> Filter {
-        Filter(field, .lessThanOrEqual, value)
+        Filter(field, operation: .lessThanOrEqual, any: value)
     }
 
     public static func whereField(_ field: some FieldName, isGreaterThan value: Any) -> Filter {
-        Filter(field, .greaterThan, value)
+        Filter(field, operation: .greaterThan, any: value)
     }
 
     public static func whereField(
         _ field: some FieldName, isGreaterThanOrEqualTo value: Any
-    ) -> Filter { Filter(field, .greaterThanOrEqual, value) }
+    ) -> Filter { Filter(field, operation: .greaterThanOrEqual, any: value) }
 
     public static func whereField(_ field: some FieldName, isGreaterOrEqualTo value: Any) -> Filter
-    { Filter(field, .greaterThanOrEqual, value) }
+    { Filter(field, operation: .greaterThanOrEqual, any: value) }
 
     public static func whereField(_ field: some FieldName, arrayContains value: Any) -> Filter {
-        Filter(field, .arrayContains, value)
+        Filter(field, operation: .arrayContains, any: value)
     }
 
     public static func whereField(_ field: some FieldName, arrayContainsAny values: [Any]) -> Filter
-    { Filter(field, .arrayContainsAny, values) }
+    { Filter(field, operation: .arrayContainsAny, any: values) }
 
     public static func whereField(_ field: some FieldName, in values: [Any]) -> Filter {
-        Filter(field, .isIn, values)
+        Filter(field, operation: .isIn, any: values)
     }
 
     public static func whereField(_ field: some FieldName, notIn values: [Any]) -> Filter {
-        Filter(field, .notIn, values)
+        Filter(field, operation: .notIn, any: values)
     }
 }
 
@@ -78,19 +78,22 @@ extension Filter {
     func value(for query: QueryValue, in database: DatabaseID) throws(FirestoreError) -> FilterValue
     {
         switch kind {
-        case .and(let filters): return .and(try Self.values(filters, query, database))
-        case .or(let filters): return .or(try Self.values(filters, query, database))
+        case .and(let filters):
+            return .and(try Self.values(filters, query: query, database: database))
+        case .or(let filters):
+            return .or(try Self.values(filters, query: query, database: database))
         case .field(let name, let operation, let operand):
             let field = try name.resolved()
             var value = try operand.get()
             try Self.check(value, for: operation, field)
             if field.isDocumentID { value = try query.names(value, in: database) }
-            return try Self.unary(field, operation, value) ?? .field(field, operation, value)
+            return try Self.unary(field, operation: operation, value: value)
+                ?? .field(field, operation, value)
         }
     }
 
     private static func values(
-        _ filters: [Filter], _ query: QueryValue, _ database: DatabaseID
+        _ filters: [Filter], query: QueryValue, database: DatabaseID
     ) throws(FirestoreError) -> [FilterValue] {
         if filters.isEmpty { throw .invalidArgument("A composite filter must have filters.") }
         var values: [FilterValue] = []
@@ -109,7 +112,7 @@ extension Filter {
 
     /// Null and NaN have their own operators; no value is less than they are.
     private static func unary(
-        _ field: FieldPath, _ operation: FilterValue.Operator, _ value: Value
+        _ field: FieldPath, operation: FilterValue.Operator, value: Value
     ) throws(FirestoreError) -> FilterValue? {
         let isNaN: Bool
         switch value {

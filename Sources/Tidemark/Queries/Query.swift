@@ -143,7 +143,8 @@ extension Query {
         return firestore.listen(query, options, tag, on: firestore.callbackQueue) { result in
             switch result {
             case .success(let view):
-                listener.call(QuerySnapshot(self, view, view.oldDocuments, options), nil)
+                listener.call(
+                    QuerySnapshot(self, view: view, old: view.oldDocuments, options: options), nil)
             case .failure(let error): listener.call(nil, error)
             }
         }
@@ -176,44 +177,44 @@ extension Query {
     }
 
     public func whereField(_ field: some FieldName, isEqualTo value: Any) -> Query {
-        whereFilter(Filter(field, .equal, value))
+        whereFilter(Filter(field, operation: .equal, any: value))
     }
 
     /// Returns a query for documents that have the field, with another value.
     public func whereField(_ field: some FieldName, isNotEqualTo value: Any) -> Query {
-        whereFilter(Filter(field, .notEqual, value))
+        whereFilter(Filter(field, operation: .notEqual, any: value))
     }
 
     public func whereField(_ field: some FieldName, isLessThan value: Any) -> Query {
-        whereFilter(Filter(field, .lessThan, value))
+        whereFilter(Filter(field, operation: .lessThan, any: value))
     }
 
     public func whereField(_ field: some FieldName, isLessThanOrEqualTo value: Any) -> Query {
-        whereFilter(Filter(field, .lessThanOrEqual, value))
+        whereFilter(Filter(field, operation: .lessThanOrEqual, any: value))
     }
 
     public func whereField(_ field: some FieldName, isGreaterThan value: Any) -> Query {
-        whereFilter(Filter(field, .greaterThan, value))
+        whereFilter(Filter(field, operation: .greaterThan, any: value))
     }
 
     public func whereField(_ field: some FieldName, isGreaterThanOrEqualTo value: Any) -> Query {
-        whereFilter(Filter(field, .greaterThanOrEqual, value))
+        whereFilter(Filter(field, operation: .greaterThanOrEqual, any: value))
     }
 
     public func whereField(_ field: some FieldName, arrayContains value: Any) -> Query {
-        whereFilter(Filter(field, .arrayContains, value))
+        whereFilter(Filter(field, operation: .arrayContains, any: value))
     }
 
     public func whereField(_ field: some FieldName, arrayContainsAny values: [Any]) -> Query {
-        whereFilter(Filter(field, .arrayContainsAny, values))
+        whereFilter(Filter(field, operation: .arrayContainsAny, any: values))
     }
 
     public func whereField(_ field: some FieldName, in values: [Any]) -> Query {
-        whereFilter(Filter(field, .isIn, values))
+        whereFilter(Filter(field, operation: .isIn, any: values))
     }
 
     public func whereField(_ field: some FieldName, notIn values: [Any]) -> Query {
-        whereFilter(Filter(field, .notIn, values))
+        whereFilter(Filter(field, operation: .notIn, any: values))
     }
 }
 

@@ -146,6 +146,7 @@ extension DocumentReference {
         // The view exists only for a valid path.
         let path = (try? resolved.get()) ?? DocumentPath(unchecked: path)
         return DocumentSnapshot(
-            self, path, view.documents.first, freshness: freshness, readTime: view.readTime)
+            self, path: path, view: view.documents.first, freshness: freshness,
+            readTime: view.readTime)
     }
 }

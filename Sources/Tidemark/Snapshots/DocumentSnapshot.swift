@@ -53,7 +53,7 @@ public class DocumentSnapshot: @unchecked Sendable {
     }
 
     convenience init(
-        _ reference: DocumentReference, _ path: DocumentPath, _ view: ViewDocument?,
+        _ reference: DocumentReference, path: DocumentPath, view: ViewDocument?,
         freshness: Freshness, readTime: Timestamp?
     ) {
         self.init(
@@ -63,7 +63,7 @@ public class DocumentSnapshot: @unchecked Sendable {
 
     convenience init(_ reference: DocumentReference, _ path: DocumentPath, _ result: ReadResult) {
         self.init(
-            reference, path, result.documents.first, freshness: result.freshness,
+            reference, path: path, view: result.documents.first, freshness: result.freshness,
             readTime: result.freshness.readTime)
     }
 

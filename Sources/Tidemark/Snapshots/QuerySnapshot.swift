@@ -41,8 +41,8 @@ public struct QuerySnapshot: Sendable {
 
     /// - Parameter old: The rows of the snapshot that its reader saw before.
     init(
-        _ query: Query, _ view: ViewSnapshot, _ old: [ViewDocument],
-        _ options: SnapshotListenOptions
+        _ query: Query, view: ViewSnapshot, old: [ViewDocument],
+        options: SnapshotListenOptions
     ) {
         self.init(
             query, view.documents, old: old,

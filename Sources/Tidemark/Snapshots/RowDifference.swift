@@ -29,7 +29,7 @@ package struct RowDifference: Hashable {
                         type: .removed, document: row, oldIndex: rows.count, newIndex: nil))
             }
         }
-        changes += arrivals(new, before, &rows, includeMetadata: includeMetadata)
+        changes += arrivals(new, before: before, rows: &rows, includeMetadata: includeMetadata)
         assert(rows == new.map(\.path), "the changes do not lead from the old rows to the new")
         return changes
     }
@@ -37,8 +37,8 @@ package struct RowDifference: Hashable {
     /// Processes the new rows in order. The rows in `rows[..<next]` are in their new order, except
     /// rows that move when their turn comes. Unchanged rows kept their order.
     private static func arrivals(
-        _ new: [ViewDocument], _ before: [DocumentPath: ViewDocument],
-        _ rows: inout [DocumentPath], includeMetadata: Bool
+        _ new: [ViewDocument], before: [DocumentPath: ViewDocument],
+        rows: inout [DocumentPath], includeMetadata: Bool
     ) -> [RowDifference] {
         var changes: [RowDifference] = []
         var next = 0

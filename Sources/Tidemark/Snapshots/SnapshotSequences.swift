@@ -3,8 +3,8 @@ struct ViewStream {
     private var results: AsyncStream<Result<ViewSnapshot, FirestoreError>>.Iterator
 
     init(
-        _ firestore: Firestore, _ query: Result<QueryValue, FirestoreError>,
-        _ options: SnapshotListenOptions, _ tag: ReadTag
+        _ firestore: Firestore, query: Result<QueryValue, FirestoreError>,
+        options: SnapshotListenOptions, tag: ReadTag
     ) {
         let (results, input) = AsyncStream.makeStream(
             of: Result<ViewSnapshot, FirestoreError>.self, bufferingPolicy: .bufferingNewest(1))
@@ -53,7 +53,7 @@ public struct QuerySnapshotsSequence: AsyncSequence, Sendable {
         ) async throws(FirestoreError) -> QuerySnapshot? {
             guard let view = try await views.next(isolation: isolation) else { return nil }
             defer { seen = view.documents }
-            return QuerySnapshot(query, view, seen, options)
+            return QuerySnapshot(query, view: view, old: seen, options: options)
         }
     }
 
@@ -62,7 +62,7 @@ public struct QuerySnapshotsSequence: AsyncSequence, Sendable {
         let value = Result { () throws(FirestoreError) in try query.runnable() }
         return AsyncIterator(
             query: query, options: options,
-            views: ViewStream(query.firestore, value, options, query.tag))
+            views: ViewStream(query.firestore, query: value, options: options, tag: query.tag))
     }
 }
 
@@ -102,6 +102,8 @@ public struct DocumentSnapshotsSequence: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(
             document: document, options: options,
-            views: ViewStream(document.firestore, document.listenQuery, options, document.tag))
+            views: ViewStream(
+                document.firestore, query: document.listenQuery, options: options, tag: document.tag
+            ))
     }
 }

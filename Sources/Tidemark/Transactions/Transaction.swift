@@ -21,7 +21,7 @@ public final class Transaction: Sendable {
     private let session: UserSession
     private let state: Mutex<State>
 
-    init(_ firestore: Firestore, _ session: UserSession, _ attempt: TransactionAttempt) {
+    init(_ firestore: Firestore, session: UserSession, attempt: TransactionAttempt) {
         self.firestore = firestore
         self.session = session
         state = Mutex(State(attempt: attempt))
@@ -40,7 +40,7 @@ public final class Transaction: Sendable {
         let rows: [Lookup] = try await answer { finish in
             session.lookUp([path], tag: document.tag.inScope, completion: finish)
         }
-        return try snapshot(document, path, rows[0])
+        return try snapshot(document, path: path, row: rows[0])
     }
 
     private typealias Lookup = (Document?, readTime: Timestamp)
@@ -53,7 +53,7 @@ public final class Transaction: Sendable {
 
     /// Returns the read document, unless it was read before in another version.
     private func snapshot(
-        _ document: DocumentReference, _ path: DocumentPath, _ row: Lookup
+        _ document: DocumentReference, path: DocumentPath, row: Lookup
     ) throws(FirestoreError) -> DocumentSnapshot {
         let (found, readTime) = row
         try state.withLock { state in
@@ -61,7 +61,8 @@ public final class Transaction: Sendable {
             return Result { () throws(SyncError) in try state.attempt.read(path, found) }
         }.mapError(FirestoreError.init).get()
         return DocumentSnapshot(
-            document, path, found.map { ViewDocument($0) }, freshness: .fresh(readTime: readTime),
+            document, path: path, view: found.map { ViewDocument($0) },
+            freshness: .fresh(readTime: readTime),
             readTime: readTime)
     }
 
@@ -81,7 +82,7 @@ public final class Transaction: Sendable {
         // The wait is bounded, because the engine ends every call at its maximum duration.
         arrived.wait()
         let rows = found.withLock { $0 }!.mapError(FirestoreError.init)
-        return try snapshot(document, path, try rows.get()[0])
+        return try snapshot(document, path: path, row: try rows.get()[0])
     }
 
     /// Replaces the document or, with `merge`, writes the given fields.

@@ -11,7 +11,7 @@ struct TransactionRun {
         let session = firestore.engine.session
         var attempts = session.transaction(attempts: maxAttempts)
         while true {
-            let transaction = Transaction(firestore, session, attempts.begin())
+            let transaction = Transaction(firestore, session: session, attempt: attempts.begin())
             do {
                 let result = try await body(transaction)
                 let mutations = try transaction.take()

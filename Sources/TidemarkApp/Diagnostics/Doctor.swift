@@ -122,17 +122,17 @@ private struct Examination {
         switch result {
         case .found(let addresses)?:
             evidence.names = .found
-            note(.names, true, time, addresses.joined(separator: ", "))
+            note(.names, isOK: true, time: time, detail: addresses.joined(separator: ", "))
             return addresses
         case .unknown(let reason)?:
             evidence.names = .unknown
-            note(.names, false, time, reason)
+            note(.names, isOK: false, time: time, detail: reason)
         case .failed(let reason)?:
             evidence.names = .noAnswer
-            note(.names, false, time, reason)
+            note(.names, isOK: false, time: time, detail: reason)
         case nil:
             evidence.names = .noAnswer
-            note(.names, false, time, "no answer")
+            note(.names, isOK: false, time: time, detail: "no answer")
         }
         return []
     }
@@ -146,17 +146,17 @@ private struct Examination {
         switch result {
         case .connected(let address)?:
             evidence.connecting = .connected
-            note(.connection, true, time, "\(address) port \(port)")
+            note(.connection, isOK: true, time: time, detail: "\(address) port \(port)")
             return address
         case .refused?:
             evidence.connecting = .refused
-            note(.connection, false, time, "refused")
+            note(.connection, isOK: false, time: time, detail: "refused")
         case .unreachable(let reason)?:
             evidence.connecting = .unreachable
-            note(.connection, false, time, reason)
+            note(.connection, isOK: false, time: time, detail: reason)
         case nil:
             evidence.connecting = .noAnswer
-            note(.connection, false, time, "no answer")
+            note(.connection, isOK: false, time: time, detail: "no answer")
         }
         return nil
     }
@@ -165,13 +165,13 @@ private struct Examination {
         let (result, time) = try await timed { [probe] in await probe.secure(place) }
         guard let result else {
             evidence.securing = .noAnswer
-            note(.security, false, time, "no answer")
+            note(.security, isOK: false, time: time, detail: "no answer")
             return false
         }
         evidence.securing = result.finding
         let isOK = result.finding == .secured
         let more = isOK ? "" : try await askWhoIsThere(place)
-        note(.security, isOK, time, result.detail + more)
+        note(.security, isOK: isOK, time: time, detail: result.detail + more)
         return isOK
     }
 
@@ -204,12 +204,12 @@ private struct Examination {
         }
         guard let result else {
             evidence.speaking = .noAnswer
-            note(.protocolSpoken, false, time, "no answer")
+            note(.protocolSpoken, isOK: false, time: time, detail: "no answer")
             return false
         }
         evidence.speaking = result.finding
         if let ahead = result.clockAhead { evidence.clockAhead = ahead }
-        note(.protocolSpoken, result.finding == .http2, time, result.detail)
+        note(.protocolSpoken, isOK: result.finding == .http2, time: time, detail: result.detail)
         return result.finding == .http2
     }
 
@@ -248,9 +248,10 @@ private struct Examination {
         evidence.reading = Self.reading(
             status, time, slowAfter: doctor.slowAfter, isAnyPath: doctor.document == nil)
         switch evidence.reading {
-        case .answered, .answeredLate: note(.read, true, time, "answered" + clockText)
-        case .noAnswer: note(.read, false, time, "no answer")
-        default: note(.read, false, time, "\(status)")
+        case .answered, .answeredLate:
+            note(.read, isOK: true, time: time, detail: "answered" + clockText)
+        case .noAnswer: note(.read, isOK: false, time: time, detail: "no answer")
+        default: note(.read, isOK: false, time: time, detail: "\(status)")
         }
     }
 
@@ -289,7 +290,7 @@ private struct Examination {
     }
 
     private mutating func note(
-        _ name: DiagnosisReport.Step.Name, _ isOK: Bool, _ time: Duration, _ detail: String
+        _ name: DiagnosisReport.Step.Name, isOK: Bool, time: Duration, detail: String
     ) {
         let milliseconds =
             Double(time.components.seconds) * 1_000 + Double(time.components.attoseconds) / 1e15

@@ -40,12 +40,12 @@ extension NetworkProbe {
             guard let certificate = try? await certificate(place, .anybody) else {
                 return Security(finding: .otherProtocol, detail: "no TLS: \(type(of: reason))")
             }
-            return await judge(certificate, place, reason)
+            return await judge(certificate, place: place, reason: reason)
         } ?? Security(finding: .noAnswer, detail: "closed")
     }
 
     private func judge(
-        _ certificate: NIOSSLCertificate, _ place: ProbedPlace, _ reason: any Error
+        _ certificate: NIOSSLCertificate, place: ProbedPlace, reason: any Error
     ) async -> Security {
         let dates = Self.dates(certificate)
         // Names are compared after everything else was found valid.

@@ -186,7 +186,7 @@ extension FeedDisk {
 
     /// - Returns: True if the shown rows changed, in the window or below.
     mutating func itemsRead(
-        _ rows: [Row], hasMore: Bool, _ scanned: Int, _ marks: Marks
+        _ rows: [Row], hasMore: Bool, scanned: Int, marks: Marks
     ) -> Bool {
         guard case .items(let isAnew, let isStale)? = work else { return false }
         work = nil

@@ -249,7 +249,7 @@ extension FeedMachine {
     }
 
     mutating func listenFailed(
-        _ number: Int, _ error: FirestoreError, _ effects: inout [Effect]
+        _ number: Int, error: FirestoreError, effects: inout [Effect]
     ) {
         if number == live.marks?.number {
             (live.marks, live.hasMarks, live.isOpeningMarks) = (nil, false, false)

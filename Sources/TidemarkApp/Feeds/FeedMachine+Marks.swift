@@ -121,14 +121,14 @@ extension FeedMachine {
     }
 
     mutating func listenerOverdue(
-        _ number: Int, _ error: FirestoreError, _ effects: inout [Effect]
+        _ number: Int, error: FirestoreError, effects: inout [Effect]
     ) {
         guard let run = sync, run.marksWait == number || run.changesWait == number else { return }
         failed(.page, error, &effects)
     }
 
     mutating func sharedRead(
-        _ shared: SharedMarks, _ readTime: Timestamp, _ now: DeviceTime, _ effects: inout [Effect]
+        _ shared: SharedMarks, readTime: Timestamp, now: DeviceTime, effects: inout [Effect]
     ) {
         takeShared(shared, readTime, now, &effects)
         guard sync?.stage == .marks else { return }
@@ -150,9 +150,11 @@ extension FeedMachine {
     ) {
         learn(readTime, at: now, &effects)
         guard let shared else { return }
-        var hasMoved = take(.action, shared.action, readTime, &effects)
+        var hasMoved = take(.action, mark: shared.action, readTime: readTime, effects: &effects)
         if settings.sharesConsumption {
-            hasMoved = take(.consumption, shared.consumption, readTime, &effects) || hasMoved
+            hasMoved =
+                take(.consumption, mark: shared.consumption, readTime: readTime, effects: &effects)
+                || hasMoved
         }
         if shared.isText, let own = marks.action, let theirs = shared.action, theirs < own {
             share([.action], isClear: false, &effects)
@@ -163,7 +165,7 @@ extension FeedMachine {
     }
 
     private mutating func take(
-        _ name: Marks.Name, _ mark: Timestamp?, _ readTime: Timestamp, _ effects: inout [Effect]
+        _ name: Marks.Name, mark: Timestamp?, readTime: Timestamp, effects: inout [Effect]
     ) -> Bool {
         guard let mark, mark >= .epoch else { return false }
         let moved = marks.move(name, to: mark, serverNow: readTime)
@@ -177,7 +179,7 @@ extension FeedMachine {
         waiting[index].isSaving = false
     }
 
-    mutating func notSaved(_ call: CallID?, _ error: FirestoreError, _ effects: inout [Effect]) {
+    mutating func notSaved(_ call: CallID?, error: FirestoreError, effects: inout [Effect]) {
         mustSaveMarks = true
         guard let index = waiting.firstIndex(where: { $0.call == call }) else { return }
         effects.append(.finish(waiting.remove(at: index).call, .failed(error)))

@@ -182,7 +182,7 @@ extension FeedMachine {
 
     /// Takes a page that has arrived and is stored. Nothing moves forward before that.
     mutating func fetched(
-        _ page: FeedPage, _ stored: [DocumentPath], _ now: DeviceTime, _ effects: inout [Effect]
+        _ page: FeedPage, stored: [DocumentPath], now: DeviceTime, effects: inout [Effect]
     ) {
         guard var run = sync, run.stage == .page else { return }
         // `learn` runs before the page's progress is taken: that progress makes the server's time
@@ -274,14 +274,14 @@ extension FeedMachine {
     /// True if a count, or a read of the newest items, must come before a listener to changes.
     var mustReadBeforeListening: Bool {
         ReadPlanner.afterLongAbsence(
-            progress, known(SyncReach()), marks.action, settings.rules) != nil
+            progress, reach: known(SyncReach()), action: marks.action, rules: settings.rules) != nil
     }
 
     /// Takes the count that a plan has requested. If the listener will report the changes, the sync
     /// does not read them, so each change costs one read.
     mutating func changesCounted(
-        _ count: CountedChanges, at readTime: Timestamp, _ now: DeviceTime,
-        _ effects: inout [Effect]
+        _ count: CountedChanges, at readTime: Timestamp, now: DeviceTime,
+        effects: inout [Effect]
     ) {
         guard let run = sync, run.stage == .counting else { return }
         learn(readTime, at: now, &effects)
@@ -370,7 +370,7 @@ extension FeedMachine {
         case .indexes, .page:
             endSync(.failed(error), &effects)
             waitToTryAgain(&effects)
-        case .marks(let call): notSaved(call, error, &effects)
+        case .marks(let call): notSaved(call, error: error, effects: &effects)
         case .share: tell(.notShared(error), &effects)
         }
     }

@@ -218,22 +218,29 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case .syncWithin(let reads, let call): beginSync(call, maxReads: reads)
         case .move(let name, let target, let call):
             move(Move(name: name, target: target, call: call), now, &effects)
-        case .loaded(let marks, let progress): loaded(marks, progress, now, &effects)
+        case .loaded(let marks, let progress):
+            loaded(marks, progress: progress, now: now, effects: &effects)
         case .live(let isWanted): live(isWanted, &effects)
         case .heard(let heard): self.heard(heard, now, &effects)
-        case .listenFailed(let number, let error): listenFailed(number, error, &effects)
+        case .listenFailed(let number, let error):
+            listenFailed(number, error: error, effects: &effects)
         case .waited: live.isWaiting = false
         case .written: written()
         case .indexesDeclared: indexesDeclared(&effects)
-        case .fetched(let page, let stored): fetched(page, stored, now, &effects)
+        case .fetched(let page, let stored):
+            fetched(page, stored: stored, now: now, effects: &effects)
         case .compared(let comparison): compared(comparison, now, &effects)
         case .changesCounted(let count, let readTime):
-            changesCounted(count, at: readTime, now, &effects)
+            changesCounted(count, at: readTime, now: now, effects: &effects)
         case .progressSaved: progressSaved(&effects)
-        case .sharedRead(let marks, let readTime): sharedRead(marks, readTime, now, &effects)
-        case .listenerOverdue(let number, let error): listenerOverdue(number, error, &effects)
+        case .sharedRead(let marks, let readTime):
+            sharedRead(marks, readTime: readTime, now: now, effects: &effects)
+        case .listenerOverdue(let number, let error):
+            listenerOverdue(number, error: error, effects: &effects)
         case .itemsRead(let rows, let hasMore, let scanned):
-            if disk.itemsRead(rows, hasMore: hasMore, scanned, marks) { isChanged = true }
+            if disk.itemsRead(rows, hasMore: hasMore, scanned: scanned, marks: marks) {
+                isChanged = true
+            }
         case .changesRead(let changes): changesRead(changes)
         case .outgrown: disk.outgrown()
         case .counted(let count): if disk.counted(count) { isChanged = true }
@@ -309,7 +316,7 @@ extension FeedMachine {
     }
 
     private mutating func loaded(
-        _ marks: Marks, _ progress: FeedProgress, _ now: DeviceTime, _ effects: inout [Effect]
+        _ marks: Marks, progress: FeedProgress, now: DeviceTime, effects: inout [Effect]
     ) {
         precondition(opening == .loading)
         opening = .open

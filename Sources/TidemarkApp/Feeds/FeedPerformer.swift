@@ -59,8 +59,9 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
             engine.declareIndexes(for: definition.indexed) { error in
                 report(error.map { .failed(.indexes, FirestoreError($0)) } ?? .indexesDeclared)
             }
-        case .fetch(let fetch): self.fetch(fetch, tag, report)
-        case .readItems(let end, let count, let base): read(below: end, count, base, report)
+        case .fetch(let fetch): self.fetch(fetch, tag: tag, report: report)
+        case .readItems(let end, let count, let base):
+            read(below: end, count: count, base: base, report: report)
         case .readChanges(let paths): readChanges(paths, report)
         case .count(let base): count(from: base, report)
         case .save(let marks, let call):
@@ -74,12 +75,13 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
                 version: definition.version, expected: expected, at: readTime,
                 deadline: deadline, tag: tag,
                 completion: { report(Self.event($0, of: .page) { .compared($0) }) })
-        case .countChanges(let since, let most): countChanges(since, upTo: most, tag, report)
+        case .countChanges(let since, let most):
+            countChanges(since, upTo: most, tag: tag, report: report)
         case .saveProgress(let progress):
             engine.setRecord(progress.encoded, forKey: definition.progressKey) { error in
                 report(error.map { .failed(.page, FirestoreError($0)) } ?? .progressSaved)
             }
-        case .listen(let listen): self.listen(listen, tag, report)
+        case .listen(let listen): self.listen(listen, tag: tag, report: report)
         case .wait(let duration):
             listeners.keep(engine.wait(duration) { report(.waited) }, as: Self.timer)
         case .unlisten(let number): listeners.cancel(number)
@@ -151,7 +153,7 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
             })
     }
 
-    private func fetch(_ fetch: FeedFetch, _ tag: ReadTag, _ report: @escaping Report) {
+    private func fetch(_ fetch: FeedFetch, tag: ReadTag, report: @escaping Report) {
         let made = Made<FeedPage>()
         engine.fetchPage(
             definition.request(fetch.plan, in: database), deadline: deadline, tag: tag,
@@ -180,7 +182,7 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
     }
 
     private func countChanges(
-        _ since: Timestamp, upTo most: Int, _ tag: ReadTag, _ report: @escaping Report
+        _ since: Timestamp, upTo most: Int, tag: ReadTag, report: @escaping Report
     ) {
         engine.countOnServer(
             definition.changes(since: since), upTo: most, deadline: deadline, tag: tag,
@@ -194,7 +196,7 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
             })
     }
 
-    private func listen(_ listen: FeedListen, _ tag: ReadTag, _ report: @escaping Report) {
+    private func listen(_ listen: FeedListen, tag: ReadTag, report: @escaping Report) {
         let options = SyncEngine.ListenOptions(includeMetadataChanges: true, tag: tag)
         let observe: @Sendable (Result<ViewSnapshot, SyncError>) -> Void = { [definition] result in
             switch result {
@@ -261,7 +263,7 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
     /// Reads the next items on disk that are not marked as deleted, below a position (or the
     /// newest) and from `base` up.
     private func read(
-        below end: PagePosition?, _ count: Int, _ base: CoveragePosition, _ report: @escaping Report
+        below end: PagePosition?, count: Int, base: CoveragePosition, report: @escaping Report
     ) {
         engine.cachedRows(
             of: definition.display(below: end, from: base, in: database), first: count,

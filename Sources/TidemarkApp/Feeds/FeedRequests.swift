@@ -27,7 +27,7 @@ extension ParsedDefinition {
         case .items(let range): result = items(in: range, database)
         case .head(let action):
             result = display
-            if let action { result.add(itemTime, .greaterThan, action) }
+            if let action { result.add(itemTime, operation: .greaterThan, time: action) }
         case .marks: preconditionFailure("not asked by a query")
         }
         result.limit = .first(listen.limit)
@@ -67,13 +67,13 @@ extension ParsedDefinition {
             upper.cursor(path, before: before, database)
         }
         switch upper.side {
-        case .start: result.add(itemTime, .lessThan, upper.time)
-        case .end: result.add(itemTime, .lessThanOrEqual, upper.time)
+        case .start: result.add(itemTime, operation: .lessThan, time: upper.time)
+        case .end: result.add(itemTime, operation: .lessThanOrEqual, time: upper.time)
         case .before(let path):
-            result.add(itemTime, .lessThanOrEqual, upper.time)
+            result.add(itemTime, operation: .lessThanOrEqual, time: upper.time)
             result.start = cursor(path, false)
         case .after(let path):
-            result.add(itemTime, .lessThanOrEqual, upper.time)
+            result.add(itemTime, operation: .lessThanOrEqual, time: upper.time)
             result.start = cursor(path, true)
         }
         return result
@@ -94,19 +94,19 @@ extension QueryValue {
     mutating func cut(below lower: CoveragePosition, _ itemTime: FieldPath, _ database: DatabaseID)
     {
         switch lower.side {
-        case .end: add(itemTime, .greaterThan, lower.time)
-        case .start: add(itemTime, .greaterThanOrEqual, lower.time)
+        case .end: add(itemTime, operation: .greaterThan, time: lower.time)
+        case .start: add(itemTime, operation: .greaterThanOrEqual, time: lower.time)
         case .before(let path):
-            add(itemTime, .greaterThanOrEqual, lower.time)
+            add(itemTime, operation: .greaterThanOrEqual, time: lower.time)
             end = lower.cursor(path, before: false, database)
         case .after(let path):
-            add(itemTime, .greaterThanOrEqual, lower.time)
+            add(itemTime, operation: .greaterThanOrEqual, time: lower.time)
             end = lower.cursor(path, before: true, database)
         }
     }
 
     fileprivate mutating func add(
-        _ field: FieldPath, _ operation: FilterValue.Operator, _ time: Timestamp
+        _ field: FieldPath, operation: FilterValue.Operator, time: Timestamp
     ) {
         self = adding(.field(field, operation, .timestamp(time)))
     }

@@ -144,9 +144,13 @@ package struct SharedMarkFields: Sendable {
     func mutation(_ marks: SharedMarks, found: MapValue?) -> Mutation {
         var write = Write()
         let pairs = [(action, marks.action), (consumption, marks.consumption)]
-        for case let (field?, mark?) in pairs { raise(field, to: mark, found, &write) }
+        for case let (field?, mark?) in pairs {
+            raise(field, to: mark, found: found, write: &write)
+        }
         if marks.isClear, let mark = marks.action {
-            for (field, value) in onClear { set(field, value, mark, found, &write) }
+            for (field, value) in onClear {
+                set(field, value: value, mark: mark, found: found, write: &write)
+            }
         }
         return Mutation(
             path: path, .patch(write.fields, mask: write.mask), transforms: write.transforms)
@@ -164,7 +168,7 @@ package struct SharedMarkFields: Sendable {
     }
 
     private func raise(
-        _ field: FieldPath, to mark: Timestamp, _ found: MapValue?, _ write: inout Write
+        _ field: FieldPath, to mark: Timestamp, found: MapValue?, write: inout Write
     ) {
         let old = found?[field]
         guard isText(old) else {
@@ -177,8 +181,8 @@ package struct SharedMarkFields: Sendable {
     }
 
     private func set(
-        _ field: FieldPath, _ value: Mark.ClearedValue, _ mark: Timestamp, _ found: MapValue?,
-        _ write: inout Write
+        _ field: FieldPath, value: Mark.ClearedValue, mark: Timestamp, found: MapValue?,
+        write: inout Write
     ) {
         switch value {
         case .boolean(let flag): write.put(.boolean(flag), field)

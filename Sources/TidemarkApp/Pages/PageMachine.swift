@@ -123,7 +123,7 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case .loadMore: return loadMore()
         case .snapshot(let id, let rows, let isFromCache, let named):
             guard let index = windows.firstIndex(where: { $0.id == id }) else { return [] }
-            take(rows, isFromCache, named ?? rows.count, of: index)
+            take(rows, isFromCache: isFromCache, named: named ?? rows.count, of: index)
             return trim()
         case .page(let id, let rows, let isLast):
             guard let index = windows.firstIndex(where: { $0.id == id }) else { return [] }
@@ -185,7 +185,7 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     /// device can remove a row from a page, or move a row to its end; such a row proves nothing
     /// about the next rows on the server.
     private func lower(
-        _ rows: [Row], _ isFromCache: Bool, _ named: Int, _ window: Window
+        _ rows: [Row], isFromCache: Bool, named: Int, window: Window
     ) -> PageEdge {
         let settled = rows.filter { !$0.isPending }
         // A full page may have cut off rows that the server reported.
@@ -199,10 +199,10 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     }
 
     private mutating func take(
-        _ rows: [Row], _ isFromCache: Bool, _ named: Int, of index: Int
+        _ rows: [Row], isFromCache: Bool, named: Int, of index: Int
     ) {
         var window = windows[index]
-        let lower = lower(rows, isFromCache, named, window)
+        let lower = lower(rows, isFromCache: isFromCache, named: named, window: window)
         // More rows may have arrived than the page can contain: above its newest known row, only
         // this snapshot is known.
         forgetAbove(window)

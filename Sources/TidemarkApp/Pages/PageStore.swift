@@ -47,7 +47,7 @@ final class PageStore: Sendable {
 
     /// - Parameter query: The query, without an order.
     init(
-        _ firestore: Firestore, _ query: QueryValue, _ order: FieldPath, _ disk: ParsedPagesFromDisk
+        _ firestore: Firestore, query: QueryValue, order: FieldPath, disk: ParsedPagesFromDisk
     ) {
         self.firestore = firestore
         self.order = order

@@ -91,7 +91,7 @@ public final class Pager: Sendable {
         self.order = order
         let disk = try ParsedPagesFromDisk(pages)
         self.disk = disk
-        store = disk.map { PageStore(query.firestore, value, order, $0) }
+        store = disk.map { PageStore(query.firestore, query: value, order: order, disk: $0) }
         let ordered = query.order(by: order, descending: true)
         // Only for times can the pager know a range completely.
         self.query = try disk == nil ? ordered : ordered.times()
@@ -245,7 +245,7 @@ public final class Pager: Sendable {
             let registration = page(after: after, limit: limit).addSnapshotListener(
                 includeMetadataChanges: true
             ) { [weak self] snapshot, error in
-                self?.hear(id, snapshot, error)
+                self?.hear(id, snapshot: snapshot, error: error)
             }
             let isWanted = state.withLock { state in
                 if !state.isClosed { state.registrations[id] = registration }
@@ -267,7 +267,7 @@ public final class Pager: Sendable {
         return Query(query.firestore, value).limit(to: limit)
     }
 
-    private func hear(_ id: Int, _ snapshot: QuerySnapshot?, _ error: (any Error)?) {
+    private func hear(_ id: Int, snapshot: QuerySnapshot?, error: (any Error)?) {
         if let snapshot {
             let rows = snapshot.documents.compactMap { document in
                 document.fields?[order].map { value in

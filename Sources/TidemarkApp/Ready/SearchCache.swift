@@ -51,7 +51,7 @@ struct SearchCache<Row: Sendable>: Sendable {
         let oldest = isAnyAge ? Duration.seconds(Int64.max / 4) : lifetime
         let isGood = { (entry: Entry) in now - entry.time < oldest }
         if let entry = entries[ByteString(prefix)], isGood(entry) {
-            return use(prefix, prefix, limit, now)
+            return use(prefix, prefix: prefix, limit: limit, now: now)
         }
         var shorter = Substring(prefix)
         while !shorter.isEmpty {
@@ -60,7 +60,7 @@ struct SearchCache<Row: Sendable>: Sendable {
             guard let entry = entries[ByteString(key)], entry.isComplete, isGood(entry) else {
                 continue
             }
-            return use(key, prefix, limit, now)
+            return use(key, prefix: prefix, limit: limit, now: now)
         }
         return nil
     }
@@ -78,7 +78,7 @@ struct SearchCache<Row: Sendable>: Sendable {
     }
 
     private mutating func use(
-        _ key: String, _ prefix: String, _ limit: Int, _ now: Duration
+        _ key: String, prefix: String, limit: Int, now: Duration
     ) -> Answer? {
         guard var entry = entries[ByteString(key)] else { return nil }
         uses += 1

@@ -143,7 +143,7 @@ public final class TidemarkStack: Sendable {
     /// replaced.
     public func parts(_ stages: StackSettings.Stages) -> LaunchParts {
         var parts = LaunchParts(
-            identity, jobs, files,
+            identity, jobs: jobs, files: files,
             showContent: { [self] user in
                 let feeds = await openFeeds(user)
                 await stages.showContent(user, feeds)

@@ -237,10 +237,10 @@ struct AccountForm {
             .data(.path, PagePath(["accounts", project, account?.id ?? ""]).text),
             .data(.key, account == nil ? "create" : "update"), .hidden
         ) {
-            field("email", "E-mail", account?.email)
-            field("displayName", "Name", account?.displayName)
-            field("password", account == nil ? "Password" : "New password", nil)
-            field("customAttributes", "Claims, as JSON", account?.claims)
+            field("email", label: "E-mail", value: account?.email)
+            field("displayName", label: "Name", value: account?.displayName)
+            field("password", label: account == nil ? "Password" : "New password", value: nil)
+            field("customAttributes", label: "Claims, as JSON", value: account?.claims)
             Tag.button(.type(.submit)) { account == nil ? "Create account" : "Save account" }
             if let account {
                 button(
@@ -252,7 +252,7 @@ struct AccountForm {
         }
     }
 
-    @HTMLBuilder private func field(_ name: String, _ label: String, _ value: String?) -> HTML {
+    @HTMLBuilder private func field(_ name: String, label: String, value: String?) -> HTML {
         Tag.label(.for("account-" + name)) { label }
         Tag.input(
             .id("account-" + name), .name(name), .type(name == "password" ? .password : .text),

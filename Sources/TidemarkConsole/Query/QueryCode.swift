@@ -65,9 +65,13 @@ struct QueryCode {
         if let start = query.start { steps.append(cursor(start, start.before ? 0 : 1)) }
         if let end = query.end { steps.append(cursor(end, end.before ? 2 : 3)) }
         switch query.limit {
-        case .first(let count)?: steps.append(call("limit(to: ", "limit(", "limit(", "\(count)"))
+        case .first(let count)?:
+            steps.append(call("limit(to: ", script: "limit(", python: "limit(", text: "\(count)"))
         case .last(let count)?:
-            steps.append(call("limit(toLast: ", "limitToLast(", "limit_to_last(", "\(count)"))
+            steps.append(
+                call(
+                    "limit(toLast: ", script: "limitToLast(", python: "limit_to_last(",
+                    text: "\(count)"))
         case nil: break
         }
         if let search = query.findNearest { steps.append(nearest(search)) }
@@ -77,8 +81,7 @@ struct QueryCode {
 
     /// - Parameter text: The text between the parentheses; the opening parenthesis comes from the
     ///   other parameters.
-    private func call(_ swift: String, _ script: String, _ python: String, _ text: String) -> String
-    {
+    private func call(_ swift: String, script: String, python: String, text: String) -> String {
         switch language {
         case .Swift: ".\(swift)\(text))"
         case .JavaScript: "\(script)\(text))"
@@ -95,7 +98,7 @@ struct QueryCode {
             case .JavaScript: isDown ? ", \"desc\"" : ""
             case .Python: isDown ? ", direction=firestore.Query.DESCENDING" : ""
             }
-        return call("order(by: ", "orderBy(", "order_by(", field + direction)
+        return call("order(by: ", script: "orderBy(", python: "order_by(", text: field + direction)
     }
 
     private func cursor(_ cursor: Cursor, _ which: Int) -> String {
@@ -111,7 +114,7 @@ struct QueryCode {
             case .JavaScript: values
             case .Python: "[\(values)]"
             }
-        return call(names[which].0, names[which].1, names[which].2, text)
+        return call(names[which].0, script: names[which].1, python: names[which].2, text: text)
     }
 
     private func nearest(_ search: FindNearest) -> String {
@@ -165,10 +168,10 @@ struct QueryCode {
 
     private func condition(_ filter: ModelFilter, isInner: Bool) -> String {
         switch filter {
-        case .and(let filters): return group("and", filters, isInner)
-        case .or(let filters): return group("or", filters, isInner)
+        case .and(let filters): return group("and", filters: filters, isInner: isInner)
+        case .or(let filters): return group("or", filters: filters, isInner: isInner)
         case .field(let field, let operation, let value):
-            return condition(field, operation, code(value), isInner)
+            return condition(field, operation: operation, value: code(value), isInner: isInner)
         case .unary(let field, let operation):
             let isNegative = operation == .isNotNaN || operation == .isNotNull
             let isNaN = operation == .isNaN || operation == .isNotNaN
@@ -178,12 +181,13 @@ struct QueryCode {
                 case .JavaScript: isNaN ? "NaN" : "null"
                 case .Python: isNaN ? "float(\"nan\")" : "None"
                 }
-            return condition(field, isNegative ? .notEqual : .equal, value, isInner)
+            return condition(
+                field, operation: isNegative ? .notEqual : .equal, value: value, isInner: isInner)
         }
     }
 
     private func condition(
-        _ field: FieldPath, _ operation: ModelFilter.Operator, _ value: String, _ isInner: Bool
+        _ field: FieldPath, operation: ModelFilter.Operator, value: String, isInner: Bool
     ) -> String {
         switch language {
         case .Swift where isInner:
@@ -198,7 +202,7 @@ struct QueryCode {
         }
     }
 
-    private func group(_ word: String, _ filters: [ModelFilter], _ isInner: Bool) -> String {
+    private func group(_ word: String, filters: [ModelFilter], isInner: Bool) -> String {
         let parts = filters.map { condition($0, isInner: true) }.joined(separator: ", ")
         switch language {
         case .Swift:
@@ -234,34 +238,37 @@ struct QueryCode {
         switch value {
         case .string(let text): quote(text)
         case .array(let values): "[" + values.map(code).joined(separator: ", ") + "]"
-        case .null: literal("NSNull()", "null", "None")
-        case .boolean(let flag): literal("\(flag)", "\(flag)", flag ? "True" : "False")
+        case .null: literal("NSNull()", script: "null", python: "None")
+        case .boolean(let flag):
+            literal("\(flag)", script: "\(flag)", python: flag ? "True" : "False")
         case .integer(let number): "\(number)"
         case .double(let number):
-            number.isNaN ? literal("Double.nan", "NaN", "float(\"nan\")") : "\(number)"
+            number.isNaN
+                ? literal("Double.nan", script: "NaN", python: "float(\"nan\")") : "\(number)"
         case .timestamp(let time), .pendingServerTimestamp(let time, _):
             literal(
                 "Timestamp(seconds: \(time.seconds), nanoseconds: \(time.nanoseconds))",
-                "new Timestamp(\(time.seconds), \(time.nanoseconds))",
-                "DatetimeWithNanoseconds.from_rfc3339(\"\(Self.long(time))\")")
+                script: "new Timestamp(\(time.seconds), \(time.nanoseconds))",
+                python: "DatetimeWithNanoseconds.from_rfc3339(\"\(Self.long(time))\")")
         case .reference(let reference):
             literal(
                 "firestore.document(\(quote(reference.path.text)))",
-                "doc(db, \(quote(reference.path.text)))",
-                "db.document(\(quote(reference.path.text)))")
+                script: "doc(db, \(quote(reference.path.text)))",
+                python: "db.document(\(quote(reference.path.text)))")
         case .geoPoint(let point):
             literal(
                 "GeoPoint(latitude: \(point.latitude), longitude: \(point.longitude))",
-                "new GeoPoint(\(point.latitude), \(point.longitude))",
-                "firestore.GeoPoint(\(point.latitude), \(point.longitude))")
+                script: "new GeoPoint(\(point.latitude), \(point.longitude))",
+                python: "firestore.GeoPoint(\(point.latitude), \(point.longitude))")
         case .bytes(let bytes):
             literal(
                 "Data(base64Encoded: \(quote(Data(bytes).base64EncodedString())))!",
-                "Bytes.fromBase64String(\(quote(Data(bytes).base64EncodedString())))",
-                "base64.b64decode(\(quote(Data(bytes).base64EncodedString())))")
+                script: "Bytes.fromBase64String(\(quote(Data(bytes).base64EncodedString())))",
+                python: "base64.b64decode(\(quote(Data(bytes).base64EncodedString())))")
         case .vector(let vector):
             literal(
-                "VectorValue(\(vector.array))", "vector(\(vector.array))", "Vector(\(vector.array))"
+                "VectorValue(\(vector.array))", script: "vector(\(vector.array))",
+                python: "Vector(\(vector.array))"
             )
         case .map(let map):
             "{"
@@ -270,7 +277,7 @@ struct QueryCode {
         }
     }
 
-    private func literal(_ swift: String, _ script: String, _ python: String) -> String {
+    private func literal(_ swift: String, script: String, python: String) -> String {
         switch language {
         case .Swift: swift
         case .JavaScript: script

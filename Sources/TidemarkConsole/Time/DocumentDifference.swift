@@ -25,22 +25,23 @@ struct VersionDifference: Encodable {
         }
     }
 
-    init(_ path: DocumentPath, _ before: Document?, _ after: Document?) {
+    init(_ path: DocumentPath, before: Document?, after: Document?) {
         self.path = path.text
         existedBefore = before != nil
         existsAfter = after != nil
-        let fields = Self.fields(before?.fields ?? MapValue(), after?.fields ?? MapValue(), "")
+        let fields = Self.fields(
+            before?.fields ?? MapValue(), after: after?.fields ?? MapValue(), prefix: "")
         self.fields = Array(fields.prefix(Self.maxFields))
     }
 
     /// Compares maps field by field, and other values as a whole and to the last bit.
-    private static func fields(_ before: MapValue, _ after: MapValue, _ prefix: String) -> [Field] {
+    private static func fields(_ before: MapValue, after: MapValue, prefix: String) -> [Field] {
         var names = before.entries.map(\.key)
         for entry in after.entries where before[entry.key] == nil { names.append(entry.key) }
         return names.flatMap { name -> [Field] in
             let (old, new) = (before[name], after[name])
             if case .map(let old)? = old, case .map(let new)? = new {
-                return fields(old, new, prefix + name + ".")
+                return fields(old, after: new, prefix: prefix + name + ".")
             }
             if let old, let new, FieldsCodec.encode(old) == FieldsCodec.encode(new) { return [] }
             return [Field(name: prefix + name, before: old, after: new)]

@@ -26,7 +26,7 @@ struct HistoryRoutes {
             if case .document(let document) = place.kind {
                 return form.answer(try await versions(of: document, place, kept.oldest))
             }
-            return form.answer(try await changes(place, request, kept))
+            return form.answer(try await changes(place, request: request, kept: kept))
         } catch { return error.answer(.history, form) }
     }
 
@@ -44,7 +44,7 @@ struct HistoryRoutes {
     }
 
     private func changes(
-        _ place: DataPlace, _ request: PageRequest, _ kept: (oldest: Timestamp, newest: Timestamp)
+        _ place: DataPlace, request: PageRequest, kept: (oldest: Timestamp, newest: Timestamp)
     ) async throws(PageRefusal) -> ChangesPage {
         let to = try Self.time(request["to"] ?? request["at"]) ?? kept.newest
         let from = max(try Self.time(request["from"]) ?? kept.oldest, kept.oldest)
@@ -61,7 +61,7 @@ struct HistoryRoutes {
         for path in paths.prefix(limit) {
             let before = try await console.document(path, in: place.database, at: .at(from))
             let after = try await console.document(path, in: place.database, at: .at(to))
-            let difference = VersionDifference(path, before, after)
+            let difference = VersionDifference(path, before: before, after: after)
             if !difference.isNone { differences.append(difference) }
         }
         return ChangesPage(
@@ -94,7 +94,7 @@ struct HistoryRoutes {
             versions.append(
                 VersionsPage.Version(
                     time: time.rfc3339, exists: after != nil,
-                    difference: VersionDifference(path, before, after)))
+                    difference: VersionDifference(path, before: before, after: after)))
         }
         return VersionsPage(place: place, versions: versions, hasMore: times.count > limit)
     }

@@ -49,9 +49,9 @@ public final class RecordedTransport: Transport {
         _ request: Request, _ context: CallContext,
         receive: @escaping @Sendable (StreamEvent<Reply>) -> Void
     ) -> any CancellableCall {
-        let id = begin(request.method, context, request.sentence)
+        let id = begin(request.method, context: context, asked: request.sentence)
         return upstream.call(request, context) { [self] event in
-            note(event, id) { entry, reply, _ in entry.note(reply) }
+            note(event, id: id) { entry, reply, _ in entry.note(reply) }
             receive(event)
         }
     }
@@ -60,9 +60,9 @@ public final class RecordedTransport: Transport {
         _ context: CallContext,
         receive: @escaping @Sendable (StreamEvent<ListenResponse>) -> Void
     ) -> any RequestStream<ListenRequest> {
-        let id = begin(.listen, context, "nothing yet")
+        let id = begin(.listen, context: context, asked: "nothing yet")
         let stream = upstream.listen(context) { [self] event in
-            note(event, id) { $0.note($1, at: $2) }
+            note(event, id: id) { $0.note($1, at: $2) }
             receive(event)
         }
         return RecordedStream(stream) { [self] request in
@@ -81,9 +81,9 @@ public final class RecordedTransport: Transport {
         _ context: CallContext,
         receive: @escaping @Sendable (StreamEvent<WriteResponse>) -> Void
     ) -> any RequestStream<WriteRequest> {
-        let id = begin(.write, context, "nothing yet")
+        let id = begin(.write, context: context, asked: "nothing yet")
         let stream = upstream.write(context) { [self] event in
-            note(event, id) { entry, _, _ in entry.messages += 1 }
+            note(event, id: id) { entry, _, _ in entry.messages += 1 }
             receive(event)
             if case .message(let response) = event, !response.results.isEmpty { noteWrite() }
         }
@@ -95,7 +95,7 @@ public final class RecordedTransport: Transport {
         }
     }
 
-    private func begin(_ method: RPCMethod, _ context: CallContext, _ asked: String) -> Int {
+    private func begin(_ method: RPCMethod, context: CallContext, asked: String) -> Int {
         let time = now()
         defer { bell.ring { $0.traffic += 1 } }
         return log.withLock { log in
@@ -108,13 +108,13 @@ public final class RecordedTransport: Transport {
 
     /// Records a message before the caller receives it.
     private func note<Message>(
-        _ event: StreamEvent<Message>, _ id: Int,
-        _ note: (inout TrafficEntry, Message, Int64) -> Void
+        _ event: StreamEvent<Message>, id: Int,
+        note: (inout TrafficEntry, Message, Int64) -> Void
     ) {
         let time = now()
         switch event {
         case .message(let message):
-            change { $0.update(id, at: time) { note(&$0, message, time) } }
+            change { $0.update(id, at: time) { note(&$0, id: message, note: time) } }
         case .ended(let status):
             change { $0.end(id, at: time) { $0.end(status, at: time) } }
             if let billed = status.billed, billed.writes + billed.deletes > 0 { noteWrite() }

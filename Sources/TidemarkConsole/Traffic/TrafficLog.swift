@@ -89,7 +89,7 @@ package struct TrafficLog: Sendable {
             if passes(entry) { result.append(entry) }
             if result.count == limit { break }
         }
-        return Self.merged(result, open.entries.filter(passes), limit)
+        return Self.merged(result, open: open.entries.filter(passes), limit: limit)
     }
 
     /// Performs the same search in the background: it yields to other tasks after each ``slice`` of
@@ -101,14 +101,14 @@ package struct TrafficLog: Sendable {
             if filter.passes(entry) { result.append(entry) }
             if result.count == limit || Task.isCancelled { break }
         }
-        return Self.merged(result, open.entries.filter(filter.passes), limit)
+        return Self.merged(result, open: open.entries.filter(filter.passes), limit: limit)
     }
 
     /// The number of entries that are searched before the task yields.
     static let slice = 256
 
     private static func merged(
-        _ ended: [TrafficEntry], _ open: [TrafficEntry], _ limit: Int
+        _ ended: [TrafficEntry], open: [TrafficEntry], limit: Int
     ) -> [TrafficEntry] {
         Array((ended + open).sorted { $0.id > $1.id }.prefix(limit))
     }

@@ -28,12 +28,12 @@ extension AccountsServer {
             return Self.failure(AccountRefusal("NOT_FOUND", status: 404), isToken: false)
         }
         do throws(AccountRefusal) {
-            return try await answer(route, request, body)
+            return try await answer(route, request: request, body: body)
         } catch { return Self.failure(error, isToken: route.isToken) }
     }
 
     private func answer(
-        _ route: AccountsRoute, _ request: AccountsRequest, _ body: (_ limit: Int) async -> Data?
+        _ route: AccountsRoute, request: AccountsRequest, body: (_ limit: Int) async -> Data?
     ) async throws(AccountRefusal) -> AccountsAnswer {
         switch route {
         case .alive:
@@ -71,7 +71,7 @@ extension AccountsServer {
             }
             var call = AccountCall(
                 method, project: project,
-                fields: AccountFields(try fields(request, data, extra)))
+                fields: AccountFields(try fields(request, data: data, extra: extra)))
             call.isAdmin = isAdmin
             call.address = request.address
             call.origin = request.origin
@@ -80,7 +80,7 @@ extension AccountsServer {
     }
 
     private func fields(
-        _ request: AccountsRequest, _ data: Data, _ extra: [String: JSONTree]
+        _ request: AccountsRequest, data: Data, extra: [String: JSONTree]
     ) throws(AccountRefusal) -> [String: JSONTree] {
         var fields: [String: JSONTree] = [:]
         // Some libraries send each body without a content type as a form.

@@ -36,7 +36,8 @@ extension AccountsServer {
         for _ in 0..<(port == 0 ? Self.maxAttempts : 1) {
             guard let chosen = port == 0 ? FreePort.find() : port else { break }
             do {
-                return try await serve(host, chosen, web, connections, ready)
+                return try await serve(
+                    host, port: chosen, web: web, connections: connections, ready: ready)
             } catch is CancellationError {
                 return
             } catch {
@@ -47,15 +48,15 @@ extension AccountsServer {
     }
 
     private func serve(
-        _ host: String, _ port: Int, _ web: WebPolicy, _ connections: ConnectionLimit,
-        _ ready: @escaping @Sendable (_ port: Int) -> Void
+        _ host: String, port: Int, web: WebPolicy, connections: ConnectionLimit,
+        ready: @escaping @Sendable (_ port: Int) -> Void
     ) async throws {
         var logger = Logger(label: "tidemark.accounts")
         // Bodies and paths contain credentials, so no part of a request is logged.
         logger.logLevel = .critical
         let application = Application(
             responder: CallbackResponder<ConnectionContext> { [self] request, context in
-                await respond(request, context, web)
+                await respond(request, context: context, web: web)
             },
             server: PatientConnections.server(RequestPatience()),
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
@@ -67,7 +68,7 @@ extension AccountsServer {
     }
 
     private func respond(
-        _ request: Request, _ context: ConnectionContext, _ web: WebPolicy
+        _ request: Request, context: ConnectionContext, web: WebPolicy
     ) async -> Response {
         var asked = AccountsRequest(request, from: context.address)
         let own = context.channel.localAddress

@@ -48,9 +48,15 @@ final class PasswordHasher: Sendable {
         let password = Data(work.password.utf8)
         switch work.scheme {
         case .scrypt(let logN, let size, let parallelism, let bytes):
-            return scrypt(password, work.salt, logN, size, parallelism, bytes)
+            return scrypt(
+                password, salt: work.salt, logN: logN, size: size, parallelism: parallelism,
+                bytes: bytes)
         case .firebaseScrypt(let logN, let size, let separator, let signerKey):
-            guard let key = scrypt(password, work.salt + separator, logN, size, 1, 64) else {
+            guard
+                let key = scrypt(
+                    password, salt: work.salt + separator, logN: logN, size: size, parallelism: 1,
+                    bytes: 64)
+            else {
                 return nil
             }
             // Source: github.com/firebase/scrypt: AES-256 in counter mode from zero.
@@ -60,11 +66,11 @@ final class PasswordHasher: Sendable {
                     signerKey, using: SymmetricKey(data: key[..<32]), nonce: $0)
             }
             return sealed.map { [UInt8]($0) }
-        case .digest(let name, let rounds, let saltFirst):
-            return digest(name, rounds, salted(work, saltFirst))
+        case .digest(let name, rounds: let rounds, text: let saltFirst):
+            return digest(name, rounds: rounds, text: salted(work, saltFirst))
         case .hmac(let name, let key, let saltFirst):
             return authenticate(
-                name, Data(salted(work, saltFirst)), SymmetricKey(data: key))
+                name, text: Data(salted(work, saltFirst)), key: SymmetricKey(data: key))
         case .pbkdf2(let name, let rounds, let bytes):
             return try? KDF.Insecure.PBKDF2.deriveKey(
                 from: password, salt: work.salt,
@@ -80,8 +86,8 @@ final class PasswordHasher: Sendable {
     }
 
     private static func scrypt(
-        _ password: Data, _ salt: [UInt8], _ logN: Int, _ size: Int, _ parallelism: Int,
-        _ bytes: Int
+        _ password: Data, salt: [UInt8], logN: Int, size: Int, parallelism: Int,
+        bytes: Int
     ) -> [UInt8]? {
         guard (1...20).contains(logN), (1...32).contains(size), (1...16).contains(parallelism)
         else { return nil }
@@ -93,7 +99,7 @@ final class PasswordHasher: Sendable {
 
     /// Hashes in rounds: the first hashes the text, and each later round hashes the previous
     /// result.
-    private static func digest(_ name: String, _ rounds: Int, _ text: [UInt8]) -> [UInt8]? {
+    private static func digest(_ name: String, rounds: Int, text: [UInt8]) -> [UInt8]? {
         var bytes = text
         for _ in 0..<max(1, rounds) {
             switch name {
@@ -108,7 +114,7 @@ final class PasswordHasher: Sendable {
     }
 
     private static func authenticate(
-        _ name: String, _ text: Data, _ key: SymmetricKey
+        _ name: String, text: Data, key: SymmetricKey
     ) -> [UInt8]? {
         switch name {
         case "SHA512": Array(HMAC<SHA512>.authenticationCode(for: text, using: key))

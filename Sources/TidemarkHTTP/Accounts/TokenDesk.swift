@@ -238,17 +238,17 @@ final class VerifiedTokens: Sendable {
             state.withLock { state in
                 if let facts = state.newer[token] { return facts }
                 guard let facts = state.older[token] else { return nil }
-                Self.keep(token, facts, &state)
+                Self.keep(token, facts: facts, state: &state)
                 return facts
             }
         }
         set {
             guard let newValue else { return }
-            state.withLock { Self.keep(token, newValue, &$0) }
+            state.withLock { Self.keep(token, facts: newValue, state: &$0) }
         }
     }
 
-    private static func keep(_ token: String, _ facts: TokenFacts, _ state: inout State) {
+    private static func keep(_ token: String, facts: TokenFacts, state: inout State) {
         let bytes = token.utf8.count
         if state.newer.count >= capacity / 2 || state.bytes + bytes > maxBytes / 2 {
             state.older = state.newer

@@ -74,7 +74,7 @@ public final class EmulatorHub: WebPages {
         var webSocketHost: String?
         var webSocketPort: Int?
 
-        init(_ name: String, _ host: String, _ port: Int) {
+        init(_ name: String, host: String, port: Int) {
             self.name = name
             self.host = host
             self.port = port
@@ -85,14 +85,16 @@ public final class EmulatorHub: WebPages {
 
     private func emulators(_ ports: Ports) -> [String: Emulator] {
         var result = [
-            "hub": Emulator("hub", host, ports.hub),
-            "firestore": Emulator("firestore", host, ports.firestore),
+            "hub": Emulator("hub", host: host, port: ports.hub),
+            "firestore": Emulator("firestore", host: host, port: ports.firestore),
         ]
         if let requests = ports.requests {
             result["firestore"]?.webSocketHost = host
             result["firestore"]?.webSocketPort = requests
         }
-        if let accounts = ports.accounts { result["auth"] = Emulator("auth", host, accounts) }
+        if let accounts = ports.accounts {
+            result["auth"] = Emulator("auth", host: host, port: accounts)
+        }
         return result
     }
 

@@ -94,7 +94,7 @@ public final class FirestoreHTTP: Sendable {
             responder: { [self] request, writer, channel in
                 head.requestBegan()
                 defer { head.requestEnded() }
-                try await respond(request, writer, channel, isMultiplexed: false)
+                try await respond(request, writer: writer, channel: channel, isMultiplexed: false)
             }, configuration: .init(idleTimeout: patience.idle))
         let logger = logger
         return channel.eventLoop.makeCompletedFuture {
@@ -122,7 +122,7 @@ public final class FirestoreHTTP: Sendable {
         let http = HTTP2Channel(
             responder: { [self] request, writer, stream in
                 guard register(stream) else { return try await stream.close() }
-                try await respond(request, writer, stream, isMultiplexed: true)
+                try await respond(request, writer: writer, channel: stream, isMultiplexed: true)
             },
             configuration: .init(
                 idleTimeout: .nanoseconds(patience.idle.nanoseconds),
@@ -155,8 +155,8 @@ public final class FirestoreHTTP: Sendable {
     }
 
     private func respond(
-        _ request: Hummingbird.Request, _ writer: consuming ResponseWriter,
-        _ channel: any NIOCore.Channel, isMultiplexed: Bool
+        _ request: Hummingbird.Request, writer: consuming ResponseWriter,
+        channel: any NIOCore.Channel, isMultiplexed: Bool
     ) async throws {
         let response = await response(to: request, channel, isMultiplexed: isMultiplexed)
         try await writer.write(response: response.head, body: response.body)
@@ -175,7 +175,7 @@ public final class FirestoreHTTP: Sendable {
         case .refused(let refusal):
             let answer = HTTPAnswer.error(RPCStatus(.permissionDenied, refusal.message))
             return request.hasBody
-                ? unread(answer, nil, channel, isMultiplexed)
+                ? unread(answer, origin: nil, channel: channel, isMultiplexed: isMultiplexed)
                 : Response(answer, toPageOf: nil, partsOn: service.executor)
         case .preflight(let origin): return .firestorePreflight(request, origin: origin)
         case .allowed(let origin):
@@ -190,14 +190,22 @@ public final class FirestoreHTTP: Sendable {
             var body: [UInt8] = []
             do throws(RPCStatus) {
                 if let refusal = admission.refusal {
-                    return unread(refusal, origin, channel, isMultiplexed)
+                    return unread(
+                        refusal, origin: origin, channel: channel, isMultiplexed: isMultiplexed)
                 }
-                if hasBody { body = try await self.body(of: request, head, share, channel) }
-            } catch { return unread(.error(error), origin, channel, isMultiplexed) }
+                if hasBody {
+                    body = try await self.body(
+                        of: request, head: head, share: share, channel: channel)
+                }
+            } catch {
+                return unread(
+                    .error(error), origin: origin, channel: channel, isMultiplexed: isMultiplexed)
+            }
             defer { withExtendedLifetime(share) {} }
             let answer = await answer(
-                RESTRequest(request, body: body, isMultiplexed: isMultiplexed), request, admission,
-                channel)
+                RESTRequest(request, body: body, isMultiplexed: isMultiplexed), original: request,
+                admission: admission,
+                channel: channel)
             var response = Response(answer, toPageOf: origin, partsOn: service.executor)
             if request.method == .head { response.body = ResponseBody() }
             return response
@@ -223,8 +231,8 @@ public final class FirestoreHTTP: Sendable {
     /// Returns an answer whose request's body is not read. The connection is closed one second
     /// later: after the answer arrives, and without the rest of the body.
     private func unread(
-        _ answer: HTTPAnswer, _ origin: String?, _ channel: any NIOCore.Channel,
-        _ isMultiplexed: Bool
+        _ answer: HTTPAnswer, origin: String?, channel: any NIOCore.Channel,
+        isMultiplexed: Bool
     ) -> Response {
         var response = Response(answer, toPageOf: origin, partsOn: service.executor)
         // HTTP/2 has no such field, and the channel belongs to a single stream.
@@ -236,8 +244,8 @@ public final class FirestoreHTTP: Sendable {
     /// - Throws: An error if the body is too large, ends early, or exceeds the budget of all
     ///   bodies.
     private func body(
-        of request: Hummingbird.Request, _ head: RESTRequest, _ share: BodyBudget.Share,
-        _ channel: any NIOCore.Channel
+        of request: Hummingbird.Request, head: RESTRequest, share: BodyBudget.Share,
+        channel: any NIOCore.Channel
     ) async throws(RPCStatus) -> [UInt8] {
         let limit =
             ChannelHub.isHandshake(head) ? ChannelHub.maxHandshakeBytes : RESTRequest.maxBodyBytes
@@ -296,7 +304,7 @@ public final class FirestoreHTTP: Sendable {
     }
 
     private func answer(
-        _ request: RESTRequest, _ original: Hummingbird.Request, _ admission: RESTAdmission
+        _ request: RESTRequest, original: Hummingbird.Request, admission: RESTAdmission
     ) async -> HTTPAnswer {
         let isREST = RESTRoute.isCall(request.path)
         // A request without a body needs no reading, and the service itself decides which calls
@@ -311,13 +319,13 @@ public final class FirestoreHTTP: Sendable {
     }
 
     private func answer(
-        _ request: RESTRequest, _ original: Hummingbird.Request, _ admission: RESTAdmission,
-        _ channel: any NIOCore.Channel
+        _ request: RESTRequest, original: Hummingbird.Request, admission: RESTAdmission,
+        channel: any NIOCore.Channel
     ) async -> HTTPAnswer {
         if ["GET", "HEAD"].contains(request.method), request.path == "/" {
             return HTTPAnswer(contentType: "text/plain", body: .data(Data("Ok\n".utf8)))
         }
-        let answer = await answer(request, original, admission)
+        let answer = await answer(request, original: original, admission: admission)
         var parts: (any HTTPParts)?
         if case .parts(let reading) = answer.body { parts = reading }
         let isOpen = connections.withLock { connections in

@@ -54,7 +54,8 @@ public struct ServerTLS: Sendable {
         let isKnown = read(certificate, key)?.isGood(for: wanted, now: now) ?? false
         if !isKnown {
             do {
-                try write(ServerCertificate(for: wanted, now: now), certificate, key)
+                try write(
+                    ServerCertificate(for: wanted, now: now), certificate: certificate, key: key)
             } catch {
                 throw ServerTLSError(
                     """
@@ -75,7 +76,7 @@ public struct ServerTLS: Sendable {
     /// Writes the key first. If a crash leaves a key and a certificate that do not match, the next
     /// start replaces both.
     private static func write(
-        _ made: ServerCertificate, _ certificate: String, _ key: String
+        _ made: ServerCertificate, certificate: String, key: String
     ) throws {
         let files = FileManager.default
         try files.createDirectory(

@@ -54,7 +54,7 @@ struct ExportScanner: Sendable {
         }
         let lineStart = consumed
         consumed = body(bytes, from: consumed, isLast: isLast, into: &samples)
-        line += Self.newlines(bytes, lineStart, consumed)
+        line += Self.newlines(bytes, from: lineStart, to: consumed)
         counts.bytes += Int64(consumed)
         if isLast {
             close(into: &samples)
@@ -71,11 +71,11 @@ extension ExportScanner {
         _ bytes: UnsafeRawBufferPointer, isLast: Bool
     ) throws(HealthExportError) -> Int {
         var place = 0
-        while let found = Self.find(UInt8(ascii: "<"), bytes, place) {
-            if Self.starts(bytes, found, "<HealthData") {
+        while let found = Self.find(UInt8(ascii: "<"), bytes: bytes, from: place) {
+            if Self.starts(bytes, from: found, word: "<HealthData") {
                 let next = found + 11
                 if next < bytes.count, bytes[next] <= 32 || bytes[next] == UInt8(ascii: ">") {
-                    line += Self.newlines(bytes, 0, found)
+                    line += Self.newlines(bytes, from: 0, to: found)
                     self.place = .body
                     return found
                 }
@@ -86,7 +86,7 @@ extension ExportScanner {
         if isLast || before > Self.maxPrologue { throw .notAnExport(file: "") }
         // The end of the bytes can be the beginning of the name.
         let kept = min(bytes.count, 16)
-        line += Self.newlines(bytes, 0, bytes.count - kept)
+        line += Self.newlines(bytes, from: 0, to: bytes.count - kept)
         return bytes.count - kept
     }
 }
@@ -99,8 +99,8 @@ extension ExportScanner {
         into samples: inout [PackedSample]
     ) -> Int {
         var next = start
-        while place == .body, let tag = Self.find(UInt8(ascii: "<"), bytes, next) {
-            let end = element(bytes, tag, start, &samples)
+        while place == .body, let tag = Self.find(UInt8(ascii: "<"), bytes: bytes, from: next) {
+            let end = element(bytes, tag: tag, start: start, samples: &samples)
             if end > 0 {
                 next = end
                 continue
@@ -108,9 +108,11 @@ extension ExportScanner {
             // The bytes end in the middle of the element.
             if bytes.count - tag <= Self.maxElement, !isLast { return tag }
             if isLast, bytes.count - tag <= Self.maxElement {
-                if Self.starts(bytes, tag, "<Record") { addBad(.malformed, bytes, tag, start) }
+                if Self.starts(bytes, from: tag, word: "<Record") {
+                    addBad(.malformed, bytes: bytes, tag: tag, start: start)
+                }
             } else {
-                addBad(.tooLong, bytes, tag, start)
+                addBad(.tooLong, bytes: bytes, tag: tag, start: start)
             }
             next = tag + 1
         }
@@ -120,51 +122,51 @@ extension ExportScanner {
     /// - Returns: The end of the element, or 0 if the bytes end before it.
     @inline(__always)
     private mutating func element(
-        _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ start: Int,
-        _ samples: inout [PackedSample]
+        _ bytes: UnsafeRawBufferPointer, tag: Int, start: Int,
+        samples: inout [PackedSample]
     ) -> Int {
         // All names below, with the byte after them, fit into 15 bytes. Less is left only at a
         // part's end.
-        guard tag + 15 <= bytes.count else { return short(bytes, tag, &samples) }
+        guard tag + 15 <= bytes.count else { return short(bytes, tag: tag, samples: &samples) }
         switch bytes[tag + 1] {
-        case UInt8(ascii: "R") where Self.isNamed(bytes, tag, "<Record"):
-            return record(bytes, tag, start, &samples)
-        case UInt8(ascii: "M") where Self.isNamed(bytes, tag, "<MetadataEntry"):
-            return metadata(bytes, tag, start)
-        case UInt8(ascii: "/"): return endTag(bytes, tag, &samples)
-        case UInt8(ascii: "C") where Self.isNamed(bytes, tag, "<Correlation"):
+        case UInt8(ascii: "R") where Self.isNamed(bytes, tag: tag, name: "<Record"):
+            return record(bytes, tag: tag, start: start, samples: &samples)
+        case UInt8(ascii: "M") where Self.isNamed(bytes, tag: tag, name: "<MetadataEntry"):
+            return metadata(bytes, tag: tag, start: start)
+        case UInt8(ascii: "/"): return endTag(bytes, tag: tag, samples: &samples)
+        case UInt8(ascii: "C") where Self.isNamed(bytes, tag: tag, name: "<Correlation"):
             close(into: &samples)
             var fields = TagFields()
-            guard let end = skip(bytes, tag, start, &fields) else { return 0 }
+            guard let end = skip(bytes, tag: tag, start: start, fields: &fields) else { return 0 }
             if !fields.isEmptyElement { correlations += 1 }
             return end
-        case UInt8(ascii: "!") where Self.starts(bytes, tag, "<!--"):
-            return after("-->", bytes, tag)
-        case UInt8(ascii: "?"): return after("?>", bytes, tag)
+        case UInt8(ascii: "!") where Self.starts(bytes, from: tag, word: "<!--"):
+            return after("-->", bytes: bytes, tag: tag)
+        case UInt8(ascii: "?"): return after("?>", bytes: bytes, tag: tag)
         default:
             var fields = TagFields()
-            return skip(bytes, tag, start, &fields) ?? 0
+            return skip(bytes, tag: tag, start: start, fields: &fields) ?? 0
         }
     }
 
     /// Handles the last few bytes of a part, in which only an end tag can be complete.
     private mutating func short(
-        _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ samples: inout [PackedSample]
+        _ bytes: UnsafeRawBufferPointer, tag: Int, samples: inout [PackedSample]
     ) -> Int {
         guard tag + 1 < bytes.count, bytes[tag + 1] == UInt8(ascii: "/") else { return 0 }
-        return endTag(bytes, tag, &samples)
+        return endTag(bytes, tag: tag, samples: &samples)
     }
 
     private mutating func endTag(
-        _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ samples: inout [PackedSample]
+        _ bytes: UnsafeRawBufferPointer, tag: Int, samples: inout [PackedSample]
     ) -> Int {
-        guard let end = Self.find(UInt8(ascii: ">"), bytes, tag) else { return 0 }
-        if Self.starts(bytes, tag, "</Record") {
+        guard let end = Self.find(UInt8(ascii: ">"), bytes: bytes, from: tag) else { return 0 }
+        if Self.starts(bytes, from: tag, word: "</Record") {
             close(into: &samples)
-        } else if Self.starts(bytes, tag, "</Correlation") {
+        } else if Self.starts(bytes, from: tag, word: "</Correlation") {
             close(into: &samples)
             correlations = max(0, correlations - 1)
-        } else if Self.starts(bytes, tag, "</HealthData") {
+        } else if Self.starts(bytes, from: tag, word: "</HealthData") {
             close(into: &samples)
             place = .ended
         }
@@ -172,11 +174,11 @@ extension ExportScanner {
     }
 
     private func after(
-        _ mark: StaticString, _ bytes: UnsafeRawBufferPointer, _ tag: Int
+        _ mark: StaticString, bytes: UnsafeRawBufferPointer, tag: Int
     ) -> Int {
         var place = tag
-        while let found = Self.find(mark.utf8Start[0], bytes, place) {
-            if Self.starts(bytes, found, mark) { return found + mark.utf8CodeUnitCount }
+        while let found = Self.find(mark.utf8Start[0], bytes: bytes, from: place) {
+            if Self.starts(bytes, from: found, word: mark) { return found + mark.utf8CodeUnitCount }
             place = found + 1
         }
         return 0
@@ -184,7 +186,7 @@ extension ExportScanner {
 
     /// Skips an element that is not needed. Returns nil if the bytes end before the element.
     private mutating func skip(
-        _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ start: Int, _ fields: inout TagFields
+        _ bytes: UnsafeRawBufferPointer, tag: Int, start: Int, fields: inout TagFields
     ) -> Int? {
         var name = tag + 1
         while name < bytes.count, Self.isOfName(bytes[name]) { name += 1 }
@@ -209,8 +211,8 @@ extension ExportScanner {
 extension ExportScanner {
     @inline(__always)
     private mutating func record(
-        _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ start: Int,
-        _ samples: inout [PackedSample]
+        _ bytes: UnsafeRawBufferPointer, tag: Int, start: Int,
+        samples: inout [PackedSample]
     ) -> Int {
         var fields = TagFields()
         switch TagReader.read(bytes, from: tag + 7, into: &fields) {
@@ -218,7 +220,7 @@ extension ExportScanner {
         case .unfinished: return 0
         case .malformed:
             close(into: &samples)
-            addBad(.malformed, bytes, tag, start)
+            addBad(.malformed, bytes: bytes, tag: tag, start: start)
             return tag + 1
         }
         if isOpen { close(into: &samples) }
@@ -232,7 +234,8 @@ extension ExportScanner {
             counts.samples += 1
             if fields.isEmptyElement { samples.append(sample) } else { open = sample }
         case .ignored: counts.ignored += 1
-        case .bad(let reason, let field): addBad(reason, bytes, tag, start, field)
+        case .bad(let reason, let field):
+            addBad(reason, bytes: bytes, tag: tag, start: start, field: field)
         }
         return fields.end
     }
@@ -281,7 +284,7 @@ extension ExportScanner {
         if duration < 0 { return .bad(.endsBeforeItStarts, fields.endDate) }
         if duration > PackedSample.maxDuration { return .bad(.lastsTooLong, fields.endDate) }
         let value: Int64
-        switch self.value(kind, duration, bytes, fields) {
+        switch self.value(kind, duration: duration, bytes: bytes, fields: fields) {
         case .value(let found): value = found
         case .ignored: return .ignored
         case .bad(let reason): return .bad(reason, reason == .badUnit ? fields.unit : fields.value)
@@ -310,8 +313,8 @@ extension ExportScanner {
 
     @inline(__always)
     private mutating func value(
-        _ kind: HealthKind, _ duration: Int64, _ bytes: UnsafeRawBufferPointer,
-        _ fields: TagFields
+        _ kind: HealthKind, duration: Int64, bytes: UnsafeRawBufferPointer,
+        fields: TagFields
     ) -> Amount {
         let text = Self.text(bytes, fields.value)
         if kind == .sleep { return Self.asleep(text, duration) }
@@ -332,10 +335,14 @@ extension ExportScanner {
     private static func asleep(_ value: UnsafeRawBufferPointer, _ duration: Int64) -> Amount {
         let prefix: StaticString = "HKCategoryValueSleepAnalysis"
         let length = prefix.utf8CodeUnitCount
-        guard value.count > length, starts(value, 0, prefix) else { return .bad(.badValue) }
-        if starts(value, length, "Asleep") { return .value(max(duration, 1) * Decimal6.one) }
-        if starts(value, length, "Awake") { return .value(0) }
-        return starts(value, length, "InBed") ? .ignored : .bad(.badValue)
+        guard value.count > length, starts(value, from: 0, word: prefix) else {
+            return .bad(.badValue)
+        }
+        if starts(value, from: length, word: "Asleep") {
+            return .value(max(duration, 1) * Decimal6.one)
+        }
+        if starts(value, from: length, word: "Awake") { return .value(0) }
+        return starts(value, from: length, word: "InBed") ? .ignored : .bad(.badValue)
     }
 
     @inline(__always)
@@ -359,10 +366,10 @@ extension ExportScanner {
     }
 
     private mutating func metadata(
-        _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ start: Int
+        _ bytes: UnsafeRawBufferPointer, tag: Int, start: Int
     ) -> Int {
         var fields = TagFields()
-        guard let end = skip(bytes, tag, start, &fields) else { return 0 }
+        guard let end = skip(bytes, tag: tag, start: start, fields: &fields) else { return 0 }
         guard open != nil, fields.key.isThere, fields.value.isThere else { return end }
         let key = Self.text(bytes, fields.key)
         let value = Self.text(bytes, fields.value)
@@ -374,15 +381,16 @@ extension ExportScanner {
     }
 
     private mutating func addBad(
-        _ reason: BadRecord.Reason, _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ start: Int,
-        _ field: Field = Field()
+        _ reason: BadRecord.Reason, bytes: UnsafeRawBufferPointer, tag: Int, start: Int,
+        field: Field = Field()
     ) {
         counts.bad += 1
         guard counts.badRecords.count < ExportCounts.maxBadRecords else { return }
         let text = field.isThere ? String(decoding: Self.text(bytes, field), as: UTF8.self) : nil
         counts.badRecords.append(
             BadRecord(
-                line: line + Self.newlines(bytes, start, tag), offset: counts.bytes + Int64(tag),
+                line: line + Self.newlines(bytes, from: start, to: tag),
+                offset: counts.bytes + Int64(tag),
                 reason: reason, text: text.map { BadRecord.shown($0) }))
     }
 }
@@ -401,7 +409,7 @@ extension ExportScanner {
 
     @inline(__always)
     private static func find(
-        _ byte: UInt8, _ bytes: UnsafeRawBufferPointer, _ from: Int
+        _ byte: UInt8, bytes: UnsafeRawBufferPointer, from: Int
     ) -> Int? {
         guard from < bytes.count, let base = bytes.baseAddress else { return nil }
         guard let found = memchr(base + from, Int32(byte), bytes.count - from) else { return nil }
@@ -410,7 +418,7 @@ extension ExportScanner {
 
     @inline(__always)
     private static func starts(
-        _ bytes: UnsafeRawBufferPointer, _ from: Int, _ word: StaticString
+        _ bytes: UnsafeRawBufferPointer, from: Int, word: StaticString
     ) -> Bool {
         from + word.utf8CodeUnitCount <= bytes.count && TagReader.equal(bytes, from, word)
     }
@@ -418,7 +426,7 @@ extension ExportScanner {
     /// Returns true if an element has exactly this name.
     @inline(__always)
     private static func isNamed(
-        _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ name: StaticString
+        _ bytes: UnsafeRawBufferPointer, tag: Int, name: StaticString
     ) -> Bool {
         TagReader.equal(bytes, tag, name) && !isOfName(bytes[tag + name.utf8CodeUnitCount])
     }
@@ -429,11 +437,11 @@ extension ExportScanner {
     }
 
     private static func isEqual(_ bytes: UnsafeRawBufferPointer, _ word: StaticString) -> Bool {
-        bytes.count == word.utf8CodeUnitCount && starts(bytes, 0, word)
+        bytes.count == word.utf8CodeUnitCount && starts(bytes, from: 0, word: word)
     }
 
     private static func newlines(
-        _ bytes: UnsafeRawBufferPointer, _ from: Int, _ to: Int
+        _ bytes: UnsafeRawBufferPointer, from: Int, to: Int
     ) -> Int {
         guard from < to else { return 0 }
         var count = 0

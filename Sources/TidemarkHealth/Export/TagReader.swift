@@ -85,14 +85,14 @@ enum TagReader {
             let end = UnsafeRawPointer(found) - base
             place = end + 1
             let field = Field(start: Int32(truncatingIfNeeded: start), count: Int32(end - start))
-            set(&fields, bytes, name, nameEnd, field)
+            set(&fields, bytes: bytes, start: name, end: nameEnd, field: field)
         }
     }
 
     @inline(__always)
     private static func set(
-        _ fields: inout TagFields, _ bytes: UnsafeRawBufferPointer, _ start: Int, _ end: Int,
-        _ field: Field
+        _ fields: inout TagFields, bytes: UnsafeRawBufferPointer, start: Int, end: Int,
+        field: Field
     ) {
         switch end - start {
         case 3 where equal(bytes, start, "key"): fields.key = field
@@ -108,19 +108,19 @@ enum TagReader {
         case 12 where equal(bytes, start, "creationDate"): break
         case 13 where equal(bytes, start, "sourceVersion"): break
         case 16 where equal(bytes, start, "HKWasUserEntered"): fields.isEntered = field
-        default: setSpaced(&fields, bytes, start, end, field)
+        default: setSpaced(&fields, bytes: bytes, start: start, end: end, field: field)
         }
     }
 
     /// Sets a field whose name contains spaces, as iOS 8.3 wrote some names.
     private static func setSpaced(
-        _ fields: inout TagFields, _ bytes: UnsafeRawBufferPointer, _ start: Int, _ end: Int,
-        _ field: Field
+        _ fields: inout TagFields, bytes: UnsafeRawBufferPointer, start: Int, end: Int,
+        field: Field
     ) {
         guard end - start <= 64 else { return }
         let name = bytes[start..<end].filter { $0 > 32 }
         guard name.count < end - start else { return }
-        name.withUnsafeBytes { set(&fields, $0, 0, name.count, field) }
+        name.withUnsafeBytes { set(&fields, bytes: $0, start: 0, end: name.count, field: field) }
     }
 
     @inline(__always)

@@ -52,7 +52,9 @@ enum ZipDirectory {
             let next = place + 46 + nameLength + extraLength + commentLength
             guard next <= bytes.count else { throw damaged(file, "its directory is damaged") }
             let extra = bytes[(place + 46 + nameLength)..<(place + 46 + nameLength + extraLength)]
-            if let entry = entry(file, bytes, place, nameLength, Array(extra)) {
+            if let entry = entry(
+                file, bytes: bytes, place: place, nameLength: nameLength, extra: Array(extra))
+            {
                 entries.append(entry)
             } else {
                 throw damaged(file, "its directory is damaged")
@@ -63,7 +65,7 @@ enum ZipDirectory {
     }
 
     private static func entry(
-        _ file: ReadOnlyFile, _ bytes: [UInt8], _ place: Int, _ nameLength: Int, _ extra: [UInt8]
+        _ file: ReadOnlyFile, bytes: [UInt8], place: Int, nameLength: Int, extra: [UInt8]
     ) -> ZipEntry? {
         let flags = bytes.number16(place + 8)
         var packed = Int64(bytes.number32(place + 20))

@@ -151,7 +151,7 @@ extension ExportPage {
 
     /// A copy of a record that no reader can make sense of.
     mutating func addDamaged(
-        _ record: GeneratedRecord, _ dice: inout Dice, _ truth: inout HealthTruth
+        _ record: GeneratedRecord, dice: inout Dice, truth: inout HealthTruth
     ) {
         truth.bad += 1
         add(" <Record type=\"")
@@ -176,11 +176,11 @@ extension ExportPage {
                 "HKQuantityTypeIdentifierBloodPressureSystolic",
                 "HKQuantityTypeIdentifierHeartRate",
             ] {
-                addPlain(type, time, value)
+                addPlain(type, time: time, value: value)
                 truth.nested += 1
             }
             add(" </Correlation>\n")
-            addPlain("HKQuantityTypeIdentifierBloodPressureSystolic", time, value)
+            addPlain("HKQuantityTypeIdentifierBloodPressureSystolic", time: time, value: value)
             truth.ignored += 1
             truth.records += 3
             add(" <Workout workoutActivityType=\"HKWorkoutActivityTypeRunning\" duration=\"30\">\n")
@@ -189,7 +189,7 @@ extension ExportPage {
         }
     }
 
-    private mutating func addPlain(_ type: String, _ time: Int64, _ value: Int64) {
+    private mutating func addPlain(_ type: String, time: Int64, value: Int64) {
         add("  <Record type=\"\(type)\" sourceName=\"Cuff\" unit=\"count/min\" startDate=\"")
         add(date: time, offset: 60)
         add("\" endDate=\"")

@@ -20,9 +20,9 @@ struct GeneratedKind: Sendable {
         let stretch = Stretch(
             start: start, places: life.places(from: start, minutes: Self.minutes, &rules))
         switch kind {
-        case .steps, .distance, .activeEnergy: return amounts(stretch, &dice, &truth)
-        case .sleep: return sleep(stretch, &dice, &truth)
-        default: return readings(stretch, &dice, &truth)
+        case .steps, .distance, .activeEnergy: return amounts(stretch, dice: &dice, truth: &truth)
+        case .sleep: return sleep(stretch, dice: &dice, truth: &truth)
+        default: return readings(stretch, dice: &dice, truth: &truth)
         }
     }
 }
@@ -83,7 +83,7 @@ extension GeneratedKind {
     /// Returns the records of three sources that measure at the same time, each with gaps. In each
     /// minute, one source counts.
     private func amounts(
-        _ stretch: Stretch, _ dice: inout Dice, _ truth: inout HealthTruth
+        _ stretch: Stretch, dice: inout Dice, truth: inout HealthTruth
     ) -> [GeneratedRecord] {
         var records: [GeneratedRecord] = []
         // The user's own entry ranks before all sources.
@@ -110,7 +110,8 @@ extension GeneratedKind {
                 for place in minute..<(minute + length) {
                     rates[source.rawValue + 1][place] = Int32(rate)
                 }
-                records.append(record(stretch, source, minute, length, rate))
+                records.append(
+                    record(stretch, source: source, minute: minute, length: length, rate: rate))
                 minute += length + (dice.one(in: 3) ? dice.roll(1...25) : 0)
             }
         }
@@ -119,7 +120,7 @@ extension GeneratedKind {
             let rate = dice.roll(50...120)
             let length = stretch.length(from: minute, atMost: 30)
             for place in minute..<(minute + length) { rates[0][place] = Int32(rate) }
-            var entry = record(stretch, .phone, minute, length, rate)
+            var entry = record(stretch, source: .phone, minute: minute, length: length, rate: rate)
             entry.isEntered = true
             records.append(entry)
         }
@@ -133,7 +134,7 @@ extension GeneratedKind {
     }
 
     private func record(
-        _ stretch: Stretch, _ source: GeneratedSource, _ minute: Int, _ length: Int, _ rate: Int
+        _ stretch: Stretch, source: GeneratedSource, minute: Int, length: Int, rate: Int
     ) -> GeneratedRecord {
         let place = stretch.places[minute]
         return GeneratedRecord(
@@ -149,7 +150,7 @@ extension GeneratedKind {
 
     /// The watch's stages of a night, and an app that calls the whole of it sleep.
     private func sleep(
-        _ stretch: Stretch, _ dice: inout Dice, _ truth: inout HealthTruth
+        _ stretch: Stretch, dice: inout Dice, truth: inout HealthTruth
     ) -> [GeneratedRecord] {
         let bedtime = dice.roll(22...23)
         let rising = dice.roll(5...7)
@@ -213,7 +214,7 @@ extension GeneratedKind {
     }
 
     private func readings(
-        _ stretch: Stretch, _ dice: inout Dice, _ truth: inout HealthTruth
+        _ stretch: Stretch, dice: inout Dice, truth: inout HealthTruth
     ) -> [GeneratedRecord] {
         var records: [GeneratedRecord] = []
         func add(

@@ -61,7 +61,9 @@ public struct HealthGenerator: Sendable {
                         page.add(record, &dice, &truth)
                         truth.duplicates += 1
                     }
-                    if isDamaged, dice.one(in: 2_000) { page.addDamaged(record, &dice, &truth) }
+                    if isDamaged, dice.one(in: 2_000) {
+                        page.addDamaged(record, dice: &dice, truth: &truth)
+                    }
                 }
                 if day % 30 == 0 || number == Int64(days) - 1 {
                     for record in late { page.add(record, &dice, &truth) }

@@ -71,7 +71,7 @@ struct ExportReading: Sendable {
         var sinceProgress = 0
         while let block = await full.receive() {
             let bytes = block.bytes(after: carried)
-            let consumed = try scanning(&scanner, bytes, isLast: false, &samples)
+            let consumed = try scanning(&scanner, bytes: bytes, isLast: false, samples: &samples)
             carried = Array(bytes[consumed...])
             bytesRead = block.progress.done
             sinceProgress += block.count
@@ -91,15 +91,15 @@ struct ExportReading: Sendable {
         }
         let rest = carried
         _ = try rest.withUnsafeBytes { bytes in
-            try scanning(&scanner, bytes, isLast: true, &samples)
+            try scanning(&scanner, bytes: bytes, isLast: true, samples: &samples)
         }
         await batches.send(samples)
         return (scanner, bytesRead)
     }
 
     private func scanning(
-        _ scanner: inout ExportScanner, _ bytes: UnsafeRawBufferPointer, isLast: Bool,
-        _ samples: inout [PackedSample]
+        _ scanner: inout ExportScanner, bytes: UnsafeRawBufferPointer, isLast: Bool,
+        samples: inout [PackedSample]
     ) throws(HealthExportError) -> Int {
         do throws(HealthExportError) {
             return try scanner.scan(bytes, isLast: isLast, into: &samples)

@@ -88,8 +88,8 @@ extension HealthConnection {
 
     /// Calls `body` for each row of a query. The statement's columns are valid during the call.
     func forEachRow<Failure>(
-        _ sql: String, _ arguments: [Int64] = [],
-        _ body: (PreparedStatement) throws(Failure) -> Void
+        _ sql: String, arguments: [Int64] = [],
+        body: (PreparedStatement) throws(Failure) -> Void
     ) throws {
         let statement = try statement(sql)
         defer { statement.release() }

@@ -13,8 +13,8 @@ public struct HealthSnapshot {
     ) throws -> [HourEntry] {
         try rows(
             kind,
-            "day BETWEEN ? AND ? ORDER BY day, start, offset",
-            [days.lowerBound.number, days.upperBound.number])
+            condition: "day BETWEEN ? AND ? ORDER BY day, start, offset",
+            arguments: [days.lowerBound.number, days.upperBound.number])
     }
 
     /// The newest hours of one kind, newest first.
@@ -31,12 +31,13 @@ public struct HealthSnapshot {
         let day = HealthDay(seconds: since, offset: 0).number - 1
         return try rows(
             kind,
-            "day >= ? AND start >= ? ORDER BY day DESC, start DESC, offset DESC LIMIT \(limit)",
-            [day, since])
+            condition:
+                "day >= ? AND start >= ? ORDER BY day DESC, start DESC, offset DESC LIMIT \(limit)",
+            arguments: [day, since])
     }
 
     private func rows(
-        _ kind: HealthKind, _ condition: String, _ arguments: [Int64]
+        _ kind: HealthKind, condition: String, arguments: [Int64]
     ) throws -> [HourEntry] {
         try db.rows(
             """

@@ -68,7 +68,8 @@ struct MeasurementMerge {
             db, "INSERT OR REPLACE INTO measurements (kind, day, samples) VALUES (?, ?, ?)")
         insertHour = try RawStatement(
             db, "INSERT OR REPLACE INTO hour VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)")
-        removeOthers = try OtherHours.exist(db, kind, starts) ? OtherHours.removal(db) : nil
+        removeOthers =
+            try OtherHours.exist(db, kind: kind, starts: starts) ? OtherHours.removal(db) : nil
         zoneNumbers = Dictionary(
             uniqueKeysWithValues: names.zones.enumerated().map { ($0.element, Int64($0.offset)) })
         // The condition on the day uses the table's order. With any offset, the hours of a range

@@ -13,7 +13,7 @@ enum HourOrigin: Int64 {
 /// Hours that were not computed from measurements. They fill gaps of this device: an hour of
 /// measurements that begins less than an hour before or after such an hour replaces it.
 enum OtherHours {
-    static func exist(_ db: HealthConnection, _ kind: HealthKind, _ starts: Range<Int64>) throws
+    static func exist(_ db: HealthConnection, kind: HealthKind, starts: Range<Int64>) throws
         -> Bool
     {
         try db.integer(

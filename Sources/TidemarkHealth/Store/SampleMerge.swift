@@ -55,7 +55,7 @@ struct SampleMerge {
         let known = (names.sources.count, names.zones.count)
         for sample in samples {
             switch sample.packed(&names) {
-            case .sample(let made): try note(made, sample.id, &packed, &gone)
+            case .sample(let made): try note(made, id: sample.id, packed: &packed, gone: &gone)
             case .ignored: report.ignored += 1
             case .bad(let reason):
                 report.bad += 1
@@ -73,8 +73,8 @@ struct SampleMerge {
 
     /// Stores the meaning of the id permanently.
     private mutating func note(
-        _ sample: PackedSample, _ id: UUID, _ packed: inout [PackedSample],
-        _ gone: inout [PackedSample]
+        _ sample: PackedSample, id: UUID, packed: inout [PackedSample],
+        gone: inout [PackedSample]
     ) throws {
         let identity = Int64(bitPattern: sample.identity)
         let isDeleted = try db.integer("SELECT isDeleted FROM sample WHERE id = ?", [id.bits])

@@ -78,15 +78,15 @@ public final class HealthSummaryModel {
         let moment = moment()
         let before = summary
         reading = Task { [weak self] in
-            let result = await Self.read(items, before, store, moment)
+            let result = await Self.read(items, before: before, store: store, moment: moment)
             self?.show(result, items)
         }
     }
 
     @concurrent
     private nonisolated static func read(
-        _ items: Set<HealthSummary.Item>, _ before: HealthSummary, _ store: HealthStore,
-        _ moment: HealthMoment
+        _ items: Set<HealthSummary.Item>, before: HealthSummary, store: HealthStore,
+        moment: HealthMoment
     ) async -> Result<HealthSummary, HealthExportError> {
         do throws(HealthExportError) {
             return .success(

@@ -25,14 +25,14 @@ struct DecodePlan: Hashable, Sendable {
         case .webP:
             // The scaled size is exactly the result's size plus the parts that will be cut off.
             decoded = PictureSize(
-                width: Self.side(stored.width, fit.scale, fit.output.width),
-                height: Self.side(stored.height, fit.scale, fit.output.height))
+                width: Self.side(stored.width, scale: fit.scale, output: fit.output.width),
+                height: Self.side(stored.height, scale: fit.scale, output: fit.output.height))
         }
         self.header = header
         self.fit = fit
     }
 
-    private static func side(_ side: Int, _ scale: Double, _ output: Int) -> Int {
+    private static func side(_ side: Int, scale: Double, output: Int) -> Int {
         min(side, max(output, Int((Double(side) * scale).rounded())))
     }
 

@@ -60,15 +60,15 @@ struct DownloadMachine: Hashable, Sendable {
         case .head(let status, let fields): return head(status, fields)
         case .bytes(let count):
             received += count
-            if received > limit { return fail(.tooManyBytes(expected), .permanent) }
+            if received > limit { return fail(.tooManyBytes(expected), kind: .permanent) }
             if let expected, received > expected { return restart() }
             return .goOn
         case .end:
             // A body that is shorter than announced was interrupted, even if the connection ended
             // cleanly.
-            if let expected, received < expected { return fail(.unreachable, .transient) }
-            return received == 0 ? fail(.damaged, .transient) : .finished
-        case .broke: return fail(.unreachable, .transient)
+            if let expected, received < expected { return fail(.unreachable, kind: .transient) }
+            return received == 0 ? fail(.damaged, kind: .transient) : .finished
+        case .broke: return fail(.unreachable, kind: .transient)
         }
     }
 
@@ -97,20 +97,20 @@ struct DownloadMachine: Hashable, Sendable {
             if asksForRest || known == nil { return restart() }
             return .notModified(fields)
         case 416: return restart()
-        case 404, 410: return fail(.notFound, .permanent)
+        case 404, 410: return fail(.notFound, kind: .permanent)
         case 408, 425, 500, 502, 503, 504, 429:
             let delay = Self.retryAfter(fields)
             let kind: Failure.Kind = status == 429 ? .throttled : .transient
-            return fail(.serverFailed(status: status, retryAfter: delay), kind, delay)
-        case 500...: return fail(.serverFailed(status: status, retryAfter: nil), .permanent)
-        default: return fail(.refused(status: status), .permanent)
+            return fail(.serverFailed(status: status, retryAfter: delay), kind: kind, delay: delay)
+        case 500...: return fail(.serverFailed(status: status, retryAfter: nil), kind: .permanent)
+        default: return fail(.refused(status: status), kind: .permanent)
         }
     }
 
     private mutating func start(_ fields: HTTPFields) -> Step {
         forget()
         let length = fields.number("content-length")
-        if let length, length > limit { return fail(.tooManyBytes(length), .permanent) }
+        if let length, length > limit { return fail(.tooManyBytes(length), kind: .permanent) }
         expected = length
         self.fields = fields
         resumableBy = Self.strongValidator(fields)
@@ -122,7 +122,7 @@ struct DownloadMachine: Hashable, Sendable {
             range.first == received, let total = range.total, total > received,
             expected == nil || expected == total
         else { return restart() }
-        if total > limit { return fail(.tooManyBytes(total), .permanent) }
+        if total > limit { return fail(.tooManyBytes(total), kind: .permanent) }
         expected = total
         resumptions += 1
         return .receive(fromStart: false)
@@ -131,7 +131,7 @@ struct DownloadMachine: Hashable, Sendable {
     /// Drops the received bytes, which are useless. The next attempt begins from the start.
     private mutating func restart() -> Step {
         forget()
-        return fail(.damaged, .transient)
+        return fail(.damaged, kind: .transient)
     }
 
     private mutating func forget() {
@@ -141,7 +141,7 @@ struct DownloadMachine: Hashable, Sendable {
     }
 
     private func fail(
-        _ error: PictureError, _ kind: Failure.Kind, _ delay: Duration? = nil
+        _ error: PictureError, kind: Failure.Kind, delay: Duration? = nil
     ) -> Step {
         .failed(error, Failure(kind, hint: delay.map { .after($0) }, hadNoEffect: true))
     }

@@ -21,8 +21,8 @@ final class Downloader: Sendable {
     private let beginnings = Mutex(CostCache<PictureID, UnfinishedFile>(limit: keptBeginnings))
 
     init(
-        _ environment: ImageEnvironment, _ settings: ImageSettings, _ traffic: TrafficControl,
-        _ tally: PictureTally
+        _ environment: ImageEnvironment, settings: ImageSettings, traffic: TrafficControl,
+        tally: PictureTally
     ) {
         self.environment = environment
         self.settings = settings
@@ -74,7 +74,7 @@ final class Downloader: Sendable {
         do {
             return try await retry.run(.read, classify: Self.failure) { [self] _ in
                 try await traffic.run(.download, of: id) {
-                    try await attempt(address, file, timeout)
+                    try await attempt(address, file: file, timeout: timeout)
                 }
             }
         } catch let error as RetryError {
@@ -83,7 +83,7 @@ final class Downloader: Sendable {
     }
 
     private func attempt(
-        _ address: String, _ file: UnfinishedFile, _ timeout: Duration?
+        _ address: String, file: UnfinishedFile, timeout: Duration?
     ) async throws -> Outcome {
         let (attempt, fields) = file.begin()
         let request = PictureGet(

@@ -69,12 +69,12 @@ enum HTTPDate {
             let minute = HTTPFields.number(time[1]), minute < 60,
             let second = HTTPFields.number(time[2]), second <= 60
         else { return nil }
-        let days = days(year, month + 1, day)
+        let days = days(year, month: month + 1, day: day)
         return ((days * 24 + Int64(hour)) * 60 + Int64(minute)) * 60 + Int64(second)
     }
 
     /// Days since 1970 of a Gregorian date, counted in years that begin in March.
-    private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int64 {
+    private static func days(_ year: Int, month: Int, day: Int) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = year / 400
         let inEra = year - era * 400

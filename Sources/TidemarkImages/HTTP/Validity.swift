@@ -28,7 +28,7 @@ struct Validity: Hashable, Sendable, Codable {
         storedAt = now
         let asksAlways = control["no-cache"] != nil || fields["vary"] == "*"
         mustAsk = asksAlways || control["must-revalidate"] != nil
-        let seconds = asksAlways ? 0 : Self.lifetime(fields, control, now / 1_000)
+        let seconds = asksAlways ? 0 : Self.lifetime(fields, control: control, now: now / 1_000)
         freshMilliseconds = 1_000 * max(0, min(Self.longest, seconds))
     }
 
@@ -40,7 +40,7 @@ struct Validity: Hashable, Sendable, Codable {
     static func nothing(at now: Int64) -> Validity { Validity(storedAt: now) }
 
     private static func lifetime(
-        _ fields: HTTPFields, _ control: [String: String], _ now: Int64
+        _ fields: HTTPFields, control: [String: String], now: Int64
     ) -> Int64 {
         // The time that the answer has spent in caches on the way.
         let age = Int64(fields.number("age") ?? 0)

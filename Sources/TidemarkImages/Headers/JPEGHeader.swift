@@ -32,7 +32,7 @@ enum JPEGHeader {
             case 0xC4, 0xC8, 0xCC: break
             case 0xC0...0xCF:
                 if frame != nil { throw .damaged }
-                frame = try readFrame(bytes, offset, length, marker)
+                frame = try readFrame(bytes, offset: offset, length: length, marker: marker)
             case 0xE1:
                 if orientation == nil {
                     orientation = EXIF.orientation(bytes, inSegment: offset + 2, length - 2)
@@ -68,7 +68,7 @@ enum JPEGHeader {
     }
 
     private static func readFrame(
-        _ bytes: HeaderReader, _ offset: Int, _ length: Int, _ marker: Int
+        _ bytes: HeaderReader, offset: Int, length: Int, marker: Int
     ) throws(PictureHeader.Problem) -> Frame {
         guard [0xC0, 0xC1, 0xC2, 0xC9, 0xCA].contains(marker) else {
             throw .unsupported("JPEG of kind \(marker - 0xC0)")

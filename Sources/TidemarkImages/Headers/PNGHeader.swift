@@ -31,7 +31,7 @@ enum PNGHeader {
             if (try? bytes.has("eXIf", at: offset + 4)) == true {
                 guard length <= maximumEXIFBytes,
                     let sum = try? bytes.big(offset + 8 + length, 4),
-                    sum == CyclicSum.crc32(bytes, offset + 4, 4 + length)
+                    sum == CyclicSum.crc32(bytes, start: offset + 4, count: 4 + length)
                 else { return nil }
                 return EXIF.orientation(bytes, inTIFF: offset + 8, length)
             }
@@ -50,7 +50,7 @@ enum PNGHeader {
 /// The checksum at the end of each chunk. Source: W3C, Portable Network Graphics, annex D.
 private enum CyclicSum {
     /// Returns nil if the bytes end before the chunk.
-    static func crc32(_ bytes: HeaderReader, _ start: Int, _ count: Int) -> Int? {
+    static func crc32(_ bytes: HeaderReader, start: Int, count: Int) -> Int? {
         var sum: UInt32 = .max
         for offset in start..<(start + count) {
             guard let byte = try? bytes.byte(offset) else { return nil }

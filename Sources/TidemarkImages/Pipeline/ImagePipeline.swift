@@ -53,11 +53,11 @@ public final class ImagePipeline: PictureSource {
         self.environment = environment
         memory = PictureMemory(limit: settings.memoryBytes)
         traffic = TrafficControl(settings.traffic)
-        let downloader = Downloader(environment, settings, traffic, tally)
+        let downloader = Downloader(environment, settings: settings, traffic: traffic, tally: tally)
         let disk = try DiskCache(
             folder, limit: settings.diskBytes, maximumAge: settings.diskAge.milliseconds,
             now: environment.wallClock())
-        store = PictureStore(disk, downloader, environment.wallClock)
+        store = PictureStore(disk, downloader: downloader, wallClock: environment.wallClock)
     }
 
     deinit { for question in questions.withLock({ $0.open.values }) { question.cancel() } }
@@ -123,7 +123,7 @@ public final class ImagePipeline: PictureSource {
     private func load(_ request: PictureRequest) async throws -> LoadedPicture {
         if let small = try await store.small(request.sized, asksFirst: asksFirst) {
             tally.add(.smallFiles)
-            keep(small.picture, small.record, request)
+            keep(small.picture, record: small.record, request: request)
             if small.isStale { ask(request) }
             return LoadedPicture(picture: small.picture, origin: .disk, isStale: small.isStale)
         }
@@ -161,7 +161,7 @@ public final class ImagePipeline: PictureSource {
         if let entry = memory.entry(request.sized), entry.digest == stored.record.digest {
             // The decoded picture in memory was made from the bytes of this file, so it is still
             // valid.
-            keep(entry.picture, stored.record, request)
+            keep(entry.picture, record: stored.record, request: request)
             return LoadedPicture(
                 picture: entry.picture, origin: stored.isFromNetwork ? .network : .memory,
                 isStale: stored.isStale)
@@ -179,12 +179,14 @@ public final class ImagePipeline: PictureSource {
             }
         }
         tally.add(.decodes)
-        if !stored.mustNotBeKept { keep(picture, stored.record, request) }
-        if !stored.isTemporary { store.keep(picture, request.sized, stored.record) }
+        if !stored.mustNotBeKept { keep(picture, record: stored.record, request: request) }
+        if !stored.isTemporary {
+            store.keep(picture, record: request.sized, request: stored.record)
+        }
         return LoadedPicture(picture: picture, origin: origin, isStale: stored.isStale)
     }
 
-    private func keep(_ picture: Picture, _ record: PictureRecord, _ request: PictureRequest) {
+    private func keep(_ picture: Picture, record: PictureRecord, request: PictureRequest) {
         if store.isDropped(request.id) { return }
         let validity = record.version == nil ? record.validity : nil
         memory.keep(
@@ -231,7 +233,9 @@ public final class ImagePipeline: PictureSource {
         // The server is unreachable: the kept picture is still shown.
         if stored.isStale { return }
         memory.remove(request.id, otherThan: stored.record.digest)
-        if let entry = memory.entry(request.sized) { keep(entry.picture, stored.record, request) }
+        if let entry = memory.entry(request.sized) {
+            keep(entry.picture, record: stored.record, request: request)
+        }
     }
 
     // MARK: Prefetching

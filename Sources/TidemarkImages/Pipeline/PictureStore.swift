@@ -55,7 +55,7 @@ final class PictureStore: Sendable {
     private let dropped = Mutex<Set<PictureID>>([])
 
     init(
-        _ disk: DiskCache, _ downloader: Downloader, _ wallClock: @escaping @Sendable () -> Int64
+        _ disk: DiskCache, downloader: Downloader, wallClock: @escaping @Sendable () -> Int64
     ) {
         self.disk = disk
         self.downloader = downloader

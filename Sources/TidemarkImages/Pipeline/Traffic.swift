@@ -151,11 +151,11 @@ struct Traffic {
         let line = lines[kind][priority]
         var seen: Set<Int> = []
         return line.numbers[line.first...].filter {
-            isValid($0, kind, priority) && seen.insert($0).inserted
+            isValid($0, kind: kind, priority: priority) && seen.insert($0).inserted
         }
     }
 
-    private func isValid(_ number: Int, _ kind: Int, _ priority: Int) -> Bool {
+    private func isValid(_ number: Int, kind: Int, priority: Int) -> Bool {
         guard let one = waiting[number] else { return false }
         return one.job.kind.rawValue == kind && one.priority.rawValue == priority
     }
@@ -205,7 +205,7 @@ struct Traffic {
         while lines[kind][priority].first < lines[kind][priority].numbers.count {
             let line = lines[kind][priority]
             let number = line.numbers[line.first]
-            if isValid(number, kind, priority) { return number }
+            if isValid(number, kind: kind, priority: priority) { return number }
             lines[kind][priority].first += 1
         }
         lines[kind][priority] = Line()

@@ -31,29 +31,31 @@ enum Number {
 /// Functions of numbers.
 enum Arithmetic {
     static let functions: [Function] = [
-        folding("add", { $0.addingReportingOverflow($1) }, { $0 + $1 }),
-        folding("multiply", { $0.multipliedReportingOverflow(by: $1) }, { $0 * $1 }),
+        folding("add", whole: { $0.addingReportingOverflow($1) }, real: { $0 + $1 }),
+        folding("multiply", whole: { $0.multipliedReportingOverflow(by: $1) }, real: { $0 * $1 }),
         .ofValues("subtract", takes: 2...2) { values, _ throws(Fault) in
             try combined(
-                "subtract", values[0], values[1], { $0.subtractingReportingOverflow($1) },
-                { $0 - $1 })
+                "subtract", left: values[0], right: values[1],
+                whole: { $0.subtractingReportingOverflow($1) },
+                real: { $0 - $1 })
         },
         .ofValues("divide", takes: 2...2) { values, _ throws(Fault) in
             if case .integer(_) = values[0], case .integer(0) = values[1] {
                 throw Fault("divide: division by zero.")
             }
             return try combined(
-                "divide", values[0], values[1], { $0.dividedReportingOverflow(by: $1) },
-                { $0 / $1 })
+                "divide", left: values[0], right: values[1],
+                whole: { $0.dividedReportingOverflow(by: $1) },
+                real: { $0 / $1 })
         },
         .ofValues("mod", takes: 2...2) { values, _ throws(Fault) in
             if case .integer(_) = values[0], case .integer(0) = values[1] {
                 throw Fault("mod: division by zero.")
             }
             return try combined(
-                "mod", values[0], values[1],
-                { ($1 == -1 ? 0 : $0 % $1, false) },
-                { $0.truncatingRemainder(dividingBy: $1) })
+                "mod", left: values[0], right: values[1],
+                whole: { ($1 == -1 ? 0 : $0 % $1, false) },
+                real: { $0.truncatingRemainder(dividingBy: $1) })
         },
     ]
 
@@ -62,7 +64,7 @@ enum Arithmetic {
 
     /// Two integers make an integer, and an error if it overflows; a double makes a double.
     private static func combined(
-        _ name: String, _ left: Value, _ right: Value, _ whole: Whole, _ real: Real
+        _ name: String, left: Value, right: Value, whole: Whole, real: Real
     ) throws(Fault) -> Outcome {
         switch (try Number(left, in: name), try Number(right, in: name)) {
         case (.integer(let a), .integer(let b)):
@@ -74,12 +76,15 @@ enum Arithmetic {
     }
 
     private static func folding(
-        _ name: String, _ whole: @escaping Whole, _ real: @escaping Real
+        _ name: String, whole: @escaping Whole, real: @escaping Real
     ) -> Function {
         .ofValues(name, takes: 2...Function.many) { values, _ throws(Fault) in
             var total = values[0]
             for value in values.dropFirst() {
-                guard case .value(let next) = try combined(name, total, value, whole, real) else {
+                guard
+                    case .value(let next) = try combined(
+                        name, left: total, right: value, whole: whole, real: real)
+                else {
                     continue
                 }
                 total = next

@@ -7,7 +7,7 @@ enum Arrays {
             CompiledExpression.array(arguments, scope).bounded(in: "array", scope)
         },
         .ofValues("array_concat", takes: 1...Function.many) { values, scope throws(Fault) in
-            try Strings.arrayConcatenation("array_concat", values, scope)
+            try Strings.arrayConcatenation("array_concat", values: values, scope: scope)
         },
         .ofOne("array_length") { value throws(Fault) in
             .integer(try value.array(in: "array_length").count)
@@ -16,12 +16,12 @@ enum Arrays {
             .value(.array(try value.array(in: "array_reverse").reversed()))
         },
         .ofOutcomes("array_contains", takes: 2...2) { values in
-            containing("array_contains", values) { elements, wanted throws(Fault) in
+            containing("array_contains", values: values) { elements, wanted throws(Fault) in
                 elements.contains { $0.isEquivalent(to: wanted) }
             }
         },
         .ofOutcomes("array_contains_any", takes: 2...2) { values in
-            containing("array_contains_any", values) { elements, wanted throws(Fault) in
+            containing("array_contains_any", values: values) { elements, wanted throws(Fault) in
                 let set = Set(elements.map(EquivalentValue.init))
                 return try wanted.array(in: "array_contains_any").contains {
                     set.contains(EquivalentValue(value: $0))
@@ -29,7 +29,7 @@ enum Arrays {
             }
         },
         .ofOutcomes("array_contains_all", takes: 2...2) { values in
-            containing("array_contains_all", values) { elements, wanted throws(Fault) in
+            containing("array_contains_all", values: values) { elements, wanted throws(Fault) in
                 let set = Set(elements.map(EquivalentValue.init))
                 return try wanted.array(in: "array_contains_all").allSatisfy {
                     set.contains(EquivalentValue(value: $0))
@@ -38,15 +38,15 @@ enum Arrays {
         },
         .ofOutcomes("array_index_of", takes: 2...3, firstOrLastIndex),
         .ofOutcomes("array_index_of_all", takes: 2...2) { values in
-            indexes("array_index_of_all", values[0], values[1]) { .value(.array($0)) }
+            indexes("array_index_of_all", list: values[0], wanted: values[1]) { .value(.array($0)) }
         },
     ]
 
     /// Returns whether an array contains what the second argument asks for. A null is searched like
     /// any value in `array_contains`, and makes null where a list is expected.
     private static func containing(
-        _ name: String, _ values: [Outcome],
-        _ test: ([Value], Value) throws(Fault) -> Bool
+        _ name: String, values: [Outcome],
+        test: ([Value], Value) throws(Fault) -> Bool
     ) -> Outcome {
         if let error = values.first(where: \.isError) { return error }
         if values[0].isNothing { return .null }
@@ -71,13 +71,13 @@ enum Arrays {
             }
             isLast = end == "last"
         }
-        return indexes(name, values[0], values[1]) { found in
+        return indexes(name, list: values[0], wanted: values[1]) { found in
             .value((isLast ? found.last : found.first) ?? .integer(-1))
         }
     }
 
     private static func indexes(
-        _ name: String, _ list: Outcome, _ wanted: Outcome, _ result: ([Value]) -> Outcome
+        _ name: String, list: Outcome, wanted: Outcome, result: ([Value]) -> Outcome
     ) -> Outcome {
         if wanted.isError { return wanted }
         if list.isNothing { return .null }

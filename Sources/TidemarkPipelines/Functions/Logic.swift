@@ -19,10 +19,15 @@ private enum Truth {
 enum Logic {
     static let functions: [Function] = [
         // Both read from left to right, and stop at the first error or deciding value.
-        .lazily("and", takes: 1...Function.many) { conjunction("and", decidingOn: false, $0, $1) },
-        .lazily("or", takes: 1...Function.many) { conjunction("or", decidingOn: true, $0, $1) },
+        .lazily("and", takes: 1...Function.many) {
+            conjunction("and", decidingOn: false, arguments: $0, scope: $1)
+        },
+        .lazily("or", takes: 1...Function.many) {
+            conjunction("or", decidingOn: true, arguments: $0, scope: $1)
+        },
         .lazily("nor", takes: 1...Function.many) { arguments, scope in
-            inverted("nor", conjunction("nor", decidingOn: true, arguments, scope))
+            inverted(
+                "nor", conjunction("nor", decidingOn: true, arguments: arguments, scope: scope))
         },
         .lazily("xor", takes: 1...Function.many, exclusive),
         .lazily("not", takes: 1...1) { inverted("not", $0[0].evaluate($1)) },
@@ -37,8 +42,8 @@ enum Logic {
     ]
 
     private static func conjunction(
-        _ name: String, decidingOn deciding: Bool, _ arguments: [CompiledExpression],
-        _ scope: Scope
+        _ name: String, decidingOn deciding: Bool, arguments: [CompiledExpression],
+        scope: Scope
     ) -> Outcome {
         var hasUnknown = false
         for argument in arguments {

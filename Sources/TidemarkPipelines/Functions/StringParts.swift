@@ -9,10 +9,10 @@ enum StringParts {
         .ofValues("split", takes: 1...2, split),
         .ofValues("join", takes: 2...3, join),
         .ofValues("string_replace_one", takes: 3...3) { values, scope throws(Fault) in
-            try replacement("string_replace_one", values, scope, most: 1)
+            try replacement("string_replace_one", values: values, scope: scope, most: 1)
         },
         .ofValues("string_replace_all", takes: 3...3) { values, scope throws(Fault) in
-            try replacement("string_replace_all", values, scope, most: .max)
+            try replacement("string_replace_all", values: values, scope: scope, most: .max)
         },
     ]
 
@@ -94,7 +94,7 @@ enum StringParts {
 
     /// An empty text to find changes nothing.
     private static func replacement(
-        _ name: String, _ values: [Value], _ scope: Scope, most: Int
+        _ name: String, values: [Value], scope: Scope, most: Int
     ) throws(Fault) -> Outcome {
         let text = try TextValue(values[0], in: name)
         let wanted = try text.sibling(values[1], in: name).bytes

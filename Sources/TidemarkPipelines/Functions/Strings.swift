@@ -12,15 +12,15 @@ enum Strings {
         .ofOne("length", length),
         .ofValues("concat", takes: 2...Function.many, concatenation),
         .ofValues("string_concat", takes: 1...Function.many) { values, scope throws(Fault) in
-            try join("string_concat", values, scope)
+            try join("string_concat", values: values, scope: scope)
         },
         .ofOne("reverse") { value throws(Fault) in
             if case .array(let values) = value { return .value(.array(values.reversed())) }
             return try reversal("reverse", value)
         },
         .ofOne("string_reverse") { value throws(Fault) in try reversal("string_reverse", value) },
-        cased("to_lower", 0x41...0x5A, { $0.lowercased() }),
-        cased("to_upper", 0x61...0x7A, { $0.uppercased() }),
+        cased("to_lower", letters: 0x41...0x5A, change: { $0.lowercased() }),
+        cased("to_upper", letters: 0x61...0x7A, change: { $0.uppercased() }),
         .ofValues("string_repeat", takes: 2...2) { values, _ throws(Fault) in
             let text = try TextValue(values[0], in: "string_repeat")
             let count = try values[1].count(of: "the count", in: "string_repeat")
@@ -49,13 +49,13 @@ enum Strings {
     ) throws(Fault) -> Outcome {
         guard case .array = values[0] else {
             _ = try TextValue(values[0], in: "concat")
-            return try join("concat", values, scope)
+            return try join("concat", values: values, scope: scope)
         }
-        return try arrayConcatenation("concat", values, scope)
+        return try arrayConcatenation("concat", values: values, scope: scope)
     }
 
     static func arrayConcatenation(
-        _ name: String, _ values: [Value], _ scope: Scope
+        _ name: String, values: [Value], scope: Scope
     ) throws(Fault) -> Outcome {
         var result: [Value] = []
         for value in values { result += try value.array(in: name) }
@@ -63,7 +63,7 @@ enum Strings {
     }
 
     private static func join(
-        _ name: String, _ values: [Value], _ scope: Scope
+        _ name: String, values: [Value], scope: Scope
     ) throws(Fault) -> Outcome {
         let first = try TextValue(values[0], in: name)
         if name == "string_concat" { _ = try values[0].string(in: name) }
@@ -81,8 +81,8 @@ enum Strings {
 
     /// Bytes change their ASCII letters alone.
     private static func cased(
-        _ name: String, _ letters: ClosedRange<UInt8>,
-        _ change: @escaping @Sendable (String) -> String
+        _ name: String, letters: ClosedRange<UInt8>,
+        change: @escaping @Sendable (String) -> String
     ) -> Function {
         .ofOne(name) { value throws(Fault) in
             if case .string(let text) = value { return .string(change(text)) }

@@ -7,10 +7,11 @@ enum Vectors {
             if FindNearest.isZero(a) || FindNearest.isZero(b) {
                 throw Fault("cosine_distance: a vector has a magnitude of zero.")
             }
-            return try measured(.cosine, a, b)
+            return try measured(.cosine, a: a, b: b)
         },
-        distance("dot_product") { a, b throws(Fault) in try measured(.dotProduct, a, b) },
-        distance("euclidean_distance") { a, b throws(Fault) in try measured(.euclidean, a, b) },
+        distance("dot_product") { a, b throws(Fault) in try measured(.dotProduct, a: a, b: b) },
+        distance("euclidean_distance") { a, b throws(Fault) in try measured(.euclidean, a: a, b: b)
+        },
         distance("manhattan_distance") { a, b throws(Fault) in
             zip(a, b).reduce(0) { $0 + ($1.0 - $1.1).magnitude }
         },
@@ -33,7 +34,7 @@ enum Vectors {
     }
 
     private static func measured(
-        _ measure: FindNearest.DistanceMeasure, _ a: [Double], _ b: [Double]
+        _ measure: FindNearest.DistanceMeasure, a: [Double], b: [Double]
     ) throws(Fault) -> Double {
         let search = FindNearest(
             field: .documentID, vector: a, measure: measure, limit: 1)

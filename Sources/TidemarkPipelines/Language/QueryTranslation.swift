@@ -101,20 +101,20 @@ private enum QueryConditions {
         case .and(let parts): joined("and", parts.map(condition))
         case .or(let parts): joined("or", parts.map(condition))
         case .field(let field, let operation, let value):
-            comparison(field, operation.function, value)
+            comparison(field, function: operation.function, value: value)
         case .unary(let field, let operation):
             switch operation {
-            case .isNull: comparison(field, "equal", .null)
-            case .isNaN: comparison(field, "equal", .double(.nan))
-            case .isNotNull: comparison(field, "not_equal", .null)
-            case .isNotNaN: comparison(field, "not_equal", .double(.nan))
+            case .isNull: comparison(field, function: "equal", value: .null)
+            case .isNaN: comparison(field, function: "equal", value: .double(.nan))
+            case .isNotNull: comparison(field, function: "not_equal", value: .null)
+            case .isNotNaN: comparison(field, function: "not_equal", value: .double(.nan))
             }
         }
     }
 
     /// Inequalities of Google's Enterprise edition match documents without the field.
     private static func comparison(
-        _ field: FieldPath, _ function: String, _ value: Value
+        _ field: FieldPath, function: String, value: Value
     ) -> Pipeline.Expression {
         let call = Pipeline.Expression.call(
             function, [.field(field.encoded), .constant(value)])

@@ -13,7 +13,7 @@ package final class PipelineRun {
     private var writes: WriteQueue?
 
     init(
-        _ pipeline: ValidatedPipeline, _ source: any PipelineSource, _ context: PipelineContext
+        _ pipeline: ValidatedPipeline, source: any PipelineSource, context: PipelineContext
     ) {
         self.pipeline = pipeline
         state = RunState(source: source, context: context)

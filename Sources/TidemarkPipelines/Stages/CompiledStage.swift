@@ -48,7 +48,7 @@ final class MappedStream: RowStream {
     var isSorted: Bool { input.isSorted }
 
     /// - Parameter change: Changes a row; false if the row is dropped.
-    init(_ input: any RowStream, _ run: RunState, _ change: @escaping Change) {
+    init(_ input: any RowStream, run: RunState, change: @escaping Change) {
         (self.input, self.run, self.change) = (input, run, change)
     }
 

@@ -19,7 +19,7 @@ package struct ValidatedPipeline: Sendable {
     package func run(
         over source: any PipelineSource, context: PipelineContext
     ) -> PipelineRun {
-        PipelineRun(self, source, context)
+        PipelineRun(self, source: source, context: context)
     }
 }
 

@@ -135,13 +135,14 @@ private struct RESTMessage {
         for (name, value) in pairs {
             let parts = name.split(separator: ".", omittingEmptySubsequences: false)
             guard parts.count <= 4 else { throw Self.unbound(name) }
-            tree = try set(value, parts.map(String.init)[...], name, schema, in: tree)
+            tree = try set(
+                value, parts: parts.map(String.init)[...], whole: name, schema: schema, in: tree)
         }
         return tree
     }
 
     private func set(
-        _ value: String, _ parts: ArraySlice<String>, _ whole: String, _ schema: MessageSchema,
+        _ value: String, parts: ArraySlice<String>, whole: String, schema: MessageSchema,
         in tree: JSONObject
     ) throws(RPCStatus) -> JSONObject {
         guard let head = parts.first, let field = schema.field(named: head) else {
@@ -155,7 +156,8 @@ private struct RESTMessage {
             }
             let inner = tree[field.jsonName]?.object ?? [:]
             tree[field.jsonName] = .object(
-                try set(value, rest, whole, MessageSchema.of(type), in: inner))
+                try set(value, parts: rest, whole: whole, schema: MessageSchema.of(type), in: inner)
+            )
         } else if field.isRepeated, case .list(let earlier)? = tree[field.jsonName] {
             tree[field.jsonName] = .list(JSONList(Array(earlier) + [.text(value)]))
         } else {

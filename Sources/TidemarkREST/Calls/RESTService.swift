@@ -179,7 +179,7 @@ extension HTTPService {
         let outbox = Outbox<StreamEvent<Reply>>(
             limit: Self.maxQueuedBytes, window: Self.window, budget: budget,
             onRoom: { handle.set(isPaused: false) })
-        let parts = RESTParts(call, outbox, handle, self)
+        let parts = RESTParts(call, outbox: outbox, handle: handle, service: self)
         handle.set(
             transport.call(call.request, context) { event in
                 switch event {
@@ -237,8 +237,8 @@ final class RESTParts: HTTPParts {
     private let progress = Mutex((isBegun: false, isEnded: false))
 
     init(
-        _ call: RESTCall, _ outbox: Outbox<StreamEvent<Reply>>, _ handle: ServerCallHandle,
-        _ service: HTTPService
+        _ call: RESTCall, outbox: Outbox<StreamEvent<Reply>>, handle: ServerCallHandle,
+        service: HTTPService
     ) {
         self.call = call
         self.outbox = outbox

@@ -51,26 +51,26 @@ struct ProtoJSONReader {
         _ field: FieldSchema, _ value: JSONValue, into writer: inout WireWriter
     ) throws(RPCStatus) {
         switch field.kind {
-        case .map(let type): return try map(field, type, value, into: &writer)
+        case .map(let type): return try map(field, type: type, value: value, into: &writer)
         case .textMap: return try textMap(field, value, into: &writer)
         default: break
         }
         guard field.isRepeated else {
             if case .list = value, !field.kind.isList { throw startsList(field) }
-            return try element(field.number, field.kind, value, into: &writer)
+            return try element(field.number, kind: field.kind, value: value, into: &writer)
         }
         guard case .list(let elements) = value else {
             throw invalid(field.kind, value)
         }
         for (index, element) in elements.enumerated() {
             place.append(.index(index))
-            try self.element(field.number, field.kind, element, into: &writer)
+            try self.element(field.number, kind: field.kind, value: element, into: &writer)
             place.removeLast()
         }
     }
 
     private mutating func element(
-        _ number: UInt64, _ kind: FieldKind, _ value: JSONValue, into writer: inout WireWriter
+        _ number: UInt64, kind: FieldKind, value: JSONValue, into writer: inout WireWriter
     ) throws(RPCStatus) {
         switch kind {
         case .text:
@@ -124,8 +124,8 @@ struct ProtoJSONReader {
             guard members.count == 1, members[0].name == "value" else {
                 throw invalid(kind, value)
             }
-            try element(1, inner, members[0].value, into: &writer)
-        case (.wrapped(let inner), _): try element(1, inner, value, into: &writer)
+            try element(1, kind: inner, value: members[0].value, into: &writer)
+        case (.wrapped(let inner), _): try element(1, kind: inner, value: value, into: &writer)
         default: throw invalid(kind, value)
         }
         return writer.bytes
@@ -162,7 +162,7 @@ struct ProtoJSONReader {
 
 extension ProtoJSONReader {
     private mutating func map(
-        _ field: FieldSchema, _ type: MessageType, _ value: JSONValue,
+        _ field: FieldSchema, type: MessageType, value: JSONValue,
         into writer: inout WireWriter
     ) throws(RPCStatus) {
         guard case .object(let entries) = value else { throw invalid(field.kind, value) }

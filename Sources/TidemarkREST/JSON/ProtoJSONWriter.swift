@@ -56,14 +56,14 @@ enum ProtoJSONWriter {
                 try reader.skip(tag)
                 slots[index].fields += start.prefix(start.count - reader.rest.count)
             } else {
-                try take(&slots[index], tag, &reader)
+                try take(&slots[index], tag: tag, reader: &reader)
             }
         }
         return .object(slots.map { .init($0.field.jsonName, $0.json) })
     }
 
     private static func take(
-        _ slot: inout Slot, _ tag: UInt64, _ reader: inout WireReader
+        _ slot: inout Slot, tag: UInt64, reader: inout WireReader
     ) throws(CodecError) {
         switch slot.field.kind {
         case .map(let type):

@@ -155,8 +155,9 @@ package final class ChannelHub: Sendable {
                 .resourceExhausted, "The server already has \(Self.maxSessions) open channels.")
         }
         let session = ChannelSession(
-            request.rpc, origin: request.origin, stream(request, caller, lease),
-            service.bodies.share(),
+            request.rpc, origin: request.origin,
+            stream: stream(request, caller: caller, lease: lease),
+            early: service.bodies.share(),
             endsWhenQuiet: request.rpc == .write && !request.isMultiplexed, clock: clock)
         let sid = makeID()
         sessions.withLock { $0[sid] = session }
@@ -170,15 +171,17 @@ package final class ChannelHub: Sendable {
     }
 
     private func stream(
-        _ request: ChannelRequest, _ caller: Caller, _ lease: StreamLease
+        _ request: ChannelRequest, caller: Caller, lease: StreamLease
     ) -> any ChannelStream {
         switch request.rpc {
         case .listen:
             return RPCStreamChannel(
-                .listen, .listenRequest, .listenResponse, service, caller, lease, request.headers)
+                .listen, request: .listenRequest, response: .listenResponse, service: service,
+                caller: caller, lease: lease, headers: request.headers)
         default:
             return RPCStreamChannel(
-                .write, .writeRequest, .writeResponse, service, caller, lease, request.headers)
+                .write, request: .writeRequest, response: .writeResponse, service: service,
+                caller: caller, lease: lease, headers: request.headers)
         }
     }
 

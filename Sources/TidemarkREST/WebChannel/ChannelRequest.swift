@@ -43,7 +43,7 @@ struct ChannelRequest: Equatable {
         let form = try Self.form(request)
         origin = request.headers["origin"]
         isMultiplexed = request.isMultiplexed
-        headers = try Self.headers(request, query, form)
+        headers = try Self.headers(request, query: query, form: form)
         acknowledged = query["AID"].flatMap { Int($0) }
         isPolling = query["CI"] == "1"
         wait = .milliseconds(max(0, min(query["TO"].flatMap { Int($0) } ?? 30_000, 60_000)))
@@ -97,7 +97,7 @@ struct ChannelRequest: Equatable {
     /// in the body or (older clients) in the URL, because the browser would ask permission for each
     /// real header.
     private static func headers(
-        _ request: RESTRequest, _ query: [String: String], _ form: [String: String]
+        _ request: RESTRequest, query: [String: String], form: [String: String]
     ) throws(RPCStatus) -> [String: String] {
         var headers = request.headers
         for text in [query["$httpHeaders"], form["headers"]].compactMap({ $0 }) {

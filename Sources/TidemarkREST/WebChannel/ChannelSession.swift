@@ -28,7 +28,7 @@ final class ChannelSession: Sendable {
     private let state: Mutex<State>
 
     init(
-        _ rpc: RPCMethod, origin: String?, _ stream: any ChannelStream, _ early: BodyBudget.Share,
+        _ rpc: RPCMethod, origin: String?, stream: any ChannelStream, early: BodyBudget.Share,
         endsWhenQuiet: Bool = false, clock: @escaping @Sendable () -> Duration
     ) {
         self.rpc = rpc

@@ -34,9 +34,9 @@ final class RPCStreamChannel<Message: Sendable, Response: Sendable>: ChannelStre
     private static var maxQueuedBytes: Int { 64 << 20 }
 
     init(
-        _ coding: StreamCoding<Message, Response>, _ request: MessageType, _ response: MessageType,
-        _ service: HTTPService, _ caller: Caller, _ lease: StreamLease,
-        _ headers: [String: String]
+        _ coding: StreamCoding<Message, Response>, request: MessageType, response: MessageType,
+        service: HTTPService, caller: Caller, lease: StreamLease,
+        headers: [String: String]
     ) {
         let handle = ServerCallHandle()
         let outbox = Outbox<StreamEvent<Response>>(

@@ -34,8 +34,8 @@ struct CommitStage {
     }
 
     init(
-        _ clocks: DatabaseClocks, _ transactions: Transactions, _ listens: Listens,
-        _ admission: QueryAdmission, _ rules: RulesChecks, _ billing: Billing
+        _ clocks: DatabaseClocks, transactions: Transactions, listens: Listens,
+        admission: QueryAdmission, rules: RulesChecks, billing: Billing
     ) {
         self.clocks = clocks
         self.transactions = transactions
@@ -72,10 +72,14 @@ struct CommitStage {
         let time: Timestamp
         do {
             (row, time) = try takeCommitTime(database)
-            let draft = try granted(valid, context, time, transaction, claimant)
+            let draft = try granted(
+                valid, context: context, time: time, transaction: transaction, claimant: claimant)
             let reply = CommitReply(results: draft.results, commitTime: time)
             // From here on a failure comes only from the store, and undoes the whole batch.
-            commits.append(try store(draft.draft.differences, database, row, time, transaction))
+            commits.append(
+                try store(
+                    draft.draft.differences, database: database, row: row, time: time,
+                    transaction: transaction))
             try record(reply, row, transaction)
             count(valid, context)
             if let transactionID { endedTransactions[transactionID] = .committed }
@@ -92,8 +96,8 @@ struct CommitStage {
 
     /// - Throws: ``RPCStatus`` `permissionDenied` with the reason; ``StoreError``.
     private mutating func askRules(
-        _ mutations: [Mutation], _ context: CallContext, _ time: Timestamp,
-        _ transaction: StoreTransaction
+        _ mutations: [Mutation], context: CallContext, time: Timestamp,
+        transaction: StoreTransaction
     ) throws {
         var reads = 0
         defer {
@@ -110,8 +114,8 @@ struct CommitStage {
 
     /// Applies the mutations in memory. Returns the changed documents and the results.
     private func prepare(
-        _ mutations: [Mutation], _ database: DatabaseID, _ time: Timestamp,
-        _ transaction: StoreTransaction
+        _ mutations: [Mutation], database: DatabaseID, time: Timestamp,
+        transaction: StoreTransaction
     ) throws -> PreparedCommit {
         var draft = CommitDraft(database: database, time: time)
         let table = transaction.documents(of: database)
@@ -132,8 +136,8 @@ struct CommitStage {
 
     /// Writes the documents and their log rows, and reads the windows that may have changed.
     private func store(
-        _ differences: [DocumentDifference], _ database: DatabaseID, _ row: Int64,
-        _ time: Timestamp, _ transaction: StoreTransaction
+        _ differences: [DocumentDifference], database: DatabaseID, row: Int64,
+        time: Timestamp, transaction: StoreTransaction
     ) throws(StoreError) -> Commit {
         let table = transaction.documents(of: database)
         let log = ChangeLog(database: row, documents: table)
@@ -246,18 +250,21 @@ struct CommitStage {
     /// - Throws: ``LockWait`` if the commit must wait, even if the present documents would make it
     ///   fail; ``RPCStatus``, ``StoreError``.
     private mutating func granted(
-        _ mutations: [Mutation], _ context: CallContext, _ time: Timestamp,
-        _ transaction: StoreTransaction, _ claimant: LockClaimant
+        _ mutations: [Mutation], context: CallContext, time: Timestamp,
+        transaction: StoreTransaction, claimant: LockClaimant
     ) throws -> PreparedCommit {
         let database = context.database
         guard transactions.concerns(database) else {
             if case .transaction(let id, _) = claimant { end(id, .rolledBack) }
-            try askRules(mutations, context, CommitDraft.requestTime(of: time), transaction)
-            return try prepare(mutations, database, time, transaction)
+            try askRules(
+                mutations, context: context, time: CommitDraft.requestTime(of: time),
+                transaction: transaction)
+            return try prepare(mutations, database: database, time: time, transaction: transaction)
         }
         let outcome: Result<PreparedCommit, RPCStatus>
         do {
-            outcome = .success(try prepare(mutations, database, time, transaction))
+            outcome = .success(
+                try prepare(mutations, database: database, time: time, transaction: transaction))
         } catch let status as RPCStatus {
             outcome = .failure(status)
         }
@@ -273,7 +280,9 @@ struct CommitStage {
         }
         if case .transaction(let id, _) = claimant { end(id, .rolledBack) }
         // The rules come before other errors: a refused caller must not learn if a document exists.
-        try askRules(mutations, context, CommitDraft.requestTime(of: time), transaction)
+        try askRules(
+            mutations, context: context, time: CommitDraft.requestTime(of: time),
+            transaction: transaction)
         return try outcome.get()
     }
 

@@ -17,7 +17,8 @@ struct DocumentWrites {
         let mutation = Mutation(
             path: path, .set(request.fields), precondition: .exists(false))
         _ = try commits.commit([mutation], context)
-        return .document(try written(path, request.mask, context.database, commits))
+        return .document(
+            try written(path, mask: request.mask, database: context.database, commits: commits))
     }
 
     func update(
@@ -29,13 +30,15 @@ struct DocumentWrites {
         let mutation = Mutation(
             path: request.path, operation, precondition: request.precondition)
         _ = try commits.commit([mutation], context)
-        return .document(try written(request.path, request.mask, context.database, commits))
+        return .document(
+            try written(
+                request.path, mask: request.mask, database: context.database, commits: commits))
     }
 
     /// Returns the document after the previous commit.
     private func written(
-        _ path: DocumentPath, _ mask: [FieldPath]?, _ database: DatabaseID,
-        _ commits: CommitStage
+        _ path: DocumentPath, mask: [FieldPath]?, database: DatabaseID,
+        commits: CommitStage
     ) throws -> Document {
         let stored = try commits.transaction?.documents(of: database).document(at: path)?.document
         guard let document = stored else {

@@ -31,8 +31,8 @@ final class WriteStage {
     }
 
     init(
-        _ commits: CommitStage, _ streams: WriteStreamStage, _ transactions: Transactions,
-        _ pipelines: PipelineWrites
+        _ commits: CommitStage, streams: WriteStreamStage, transactions: Transactions,
+        pipelines: PipelineWrites
     ) {
         self.commits = commits
         self.streams = streams
@@ -67,7 +67,8 @@ final class WriteStage {
 
     private func perform(_ command: Command) throws {
         switch command {
-        case .call(let id, let request, let context): try perform(id, request, context)
+        case .call(let id, let request, let context):
+            try perform(id, request: request, context: context)
         case .openWrite(let id, let context):
             tried.insert(id)
             streams.connect(id, context)
@@ -81,13 +82,13 @@ final class WriteStage {
         }
     }
 
-    private func perform(_ id: CallID, _ request: Request, _ context: CallContext) throws {
+    private func perform(_ id: CallID, request: Request, context: CallContext) throws {
         commits.method = request.method
         let firstBill = commits.bills.count
         var ending = RPCStatus.ok
         do {
             if case .batchWrite(let request) = request {
-                return try batchWrite(id, request, context)
+                return try batchWrite(id, request: request, context: context)
             }
             let reply = try reply(to: request, context)
             outputs.append(Output(id: id, event: .reply(reply)))
@@ -123,7 +124,7 @@ final class WriteStage {
                 [Mutation(path: path, .delete, precondition: precondition)], context)
             return .empty
         case .executePipeline(let request):
-            return try pipelines.perform(request, context, &commits)
+            return try pipelines.perform(request, request: context, context: &commits)
         case .getDocument, .listDocuments, .batchGetDocuments, .beginTransaction, .rollback,
             .runQuery, .runAggregationQuery, .listCollectionIDs, .partitionQuery, .batchWrite:
             throw RPCStatus(.internal, "A read was taken for a write.")
@@ -137,7 +138,7 @@ final class WriteStage {
     ///
     /// - Throws: ``RPCStatus`` if nothing of the batch is done; ``StoreError``.
     private func batchWrite(
-        _ id: CallID, _ request: BatchWriteRequest, _ context: CallContext
+        _ id: CallID, request: BatchWriteRequest, context: CallContext
     ) throws {
         if Set(request.mutations.map(\.path)).count < request.mutations.count {
             throw RPCStatus.invalidArgument(
@@ -227,7 +228,8 @@ final class WriteStage {
         retry(command, ticket)
         defer { retry(nil, nil) }
         switch command.work {
-        case .call(let id, let request, let context): try perform(id, request, context)
+        case .call(let id, let request, let context):
+            try perform(id, request: request, context: context)
         case .item(let id, let index, let mutation, let context):
             commits.method = .batchWrite
             let firstBill = commits.bills.count

@@ -24,9 +24,9 @@ extension ServerCore {
         var turn = Turn()
         listens.refreshTokens(&turn.outputs)
         let (writes, others) = split(batch)
-        turn.rest = round(writes, others, &turn.outputs)
+        turn.rest = round(writes, others: others, outputs: &turn.outputs)
         while turn.outputs.count < Self.outputsPerTurn, transactions.isAnyReady {
-            _ = round([], [], &turn.outputs)
+            _ = round([], others: [], outputs: &turn.outputs)
         }
         turn.isDone = turn.rest.isEmpty && !transactions.isAnyReady
         return turn
@@ -36,7 +36,7 @@ extension ServerCore {
     ///
     /// - Returns: The other commands that were not answered.
     private func round(
-        _ writes: [Command], _ others: [Command], _ outputs: inout [Output]
+        _ writes: [Command], others: [Command], outputs: inout [Output]
     ) -> [Command] {
         if !writes.isEmpty || transactions.hasReady(writes: true) {
             outputs += performWrites(writes)
@@ -96,7 +96,8 @@ extension ServerCore {
                 let history = TurnHistory(commits)
                 for (index, commit) in commits.enumerated() {
                     let documents = CommittedDocuments(
-                        transaction.documents(of: commit.database), commit.database, history, index)
+                        transaction.documents(of: commit.database), database: commit.database,
+                        history: history, commit: index)
                     review.judgeAgain(review.targets(of: commit), documents, &outputs)
                     publisher.publish(commit, &outputs)
                     told = index + 1
@@ -116,12 +117,14 @@ extension ServerCore {
     private func makeStage() -> WriteStage {
         WriteStage(
             CommitStage(
-                clocks, transactions, listens, indexes, rules, configuration.billing),
-            WriteStreamStage(
-                streams, clocks, transactions, randomBits: environment.randomBits,
+                clocks, transactions: transactions, listens: listens, admission: indexes,
+                rules: rules, billing: configuration.billing),
+            streams: WriteStreamStage(
+                streams, clocks: clocks, transactions: transactions,
+                randomBits: environment.randomBits,
                 remembered: configuration.rememberedWriteStreams),
-            transactions,
-            PipelineWrites(
+            transactions: transactions,
+            pipelines: PipelineWrites(
                 environment: PipelineWrites.Environment(
                     clocks: clocks, rules: rules, editions: configuration.editions,
                     randomBits: environment.randomBits, ticks: environment.ticks)))
@@ -182,22 +185,22 @@ extension ServerCore {
                 {
                     continue
                 }
-                endStream(id, stage.streams.ended[id] ?? status, &outputs)
+                endStream(id, status: stage.streams.ended[id] ?? status, outputs: &outputs)
             case .finishWrite(let id):
                 if isWaiting(id), index < stage.reached || transactions.hold(.finish, of: id) {
                     continue
                 }
-                endStream(id, stage.streams.ended[id] ?? status, &outputs)
-            case .end(let id, let reason): endStream(id, reason, &outputs)
+                endStream(id, status: stage.streams.ended[id] ?? status, outputs: &outputs)
+            case .end(let id, let reason): endStream(id, status: reason, outputs: &outputs)
             case .openListen, .listen, .finishListen, .proceed, .hold: break
             }
         }
         // A stream that another connection has resumed also loses its waiting commands.
-        for (id, reason) in stage.streams.ended { endStream(id, reason, &outputs) }
+        for (id, reason) in stage.streams.ended { endStream(id, status: reason, outputs: &outputs) }
         return outputs
     }
 
-    private func endStream(_ id: CallID, _ status: RPCStatus, _ outputs: inout [Output]) {
+    private func endStream(_ id: CallID, status: RPCStatus, outputs: inout [Output]) {
         guard streams.remove(id) else { return }
         transactions.drop(id)
         outputs.append(Output(id: id, event: .ended(status)))
@@ -213,7 +216,7 @@ extension ServerCore {
                 reads.answerReady(transaction, &outputs, upTo: Self.outputsPerTurn)
                 for (index, command) in commands.enumerated() {
                     let start = outputs.count
-                    answer(command, transaction, &outputs)
+                    answer(command, transaction: transaction, outputs: &outputs)
                     for output in outputs[start...] { bytes += output.event.size }
                     if bytes >= Self.bytesPerTurn { return index + 1 }
                 }
@@ -243,12 +246,12 @@ extension ServerCore {
     }
 
     private func answer(
-        _ command: Command, _ transaction: StoreTransaction, _ outputs: inout [Output]
+        _ command: Command, transaction: StoreTransaction, outputs: inout [Output]
     ) {
         switch command {
         case .call(let id, let request, let context):
             let call = ReadCall(id: id, request: request, context: context)
-            reads.answer(call, transaction, &outputs)
+            reads.answer(call, transaction: transaction, outputs: &outputs)
         case .listen(let id, .add(let target, _)):
             targets.add(target, id, transaction, &outputs)
         case .proceed(let id):
@@ -269,7 +272,7 @@ extension ServerCore {
             listens.open(id, context)
         case .listen(let id, .remove(let target)): targets.remove(target, id, &outputs)
         case .listen(let id, .unreadable(let target, let cause)):
-            targets.refuseUnreadable(target, cause, id, &outputs)
+            targets.refuseUnreadable(target, cause: cause, streamID: id, outputs: &outputs)
         case .finishListen(let id):
             listens.close(id, .ok, &outputs)
         case .hold(let id): listens.pause(id)

@@ -47,12 +47,15 @@ final class ServerCore {
         meter = UsageMeter(indexes: indexes.names)
         streams = WriteStreams(storedHistories: kept.histories)
         transactions = Transactions(
-            clocks, streams, environment, lockTimeout: configuration.lockTimeout)
-        listens = Listens(clocks, meter, configuration.billing, environment.executor)
+            clocks, streams: streams, environment: environment,
+            lockTimeout: configuration.lockTimeout)
+        listens = Listens(
+            clocks, meter: meter, billing: configuration.billing, executor: environment.executor)
         let access = ReadAccess(
-            clocks, transactions, indexes, meter, configuration, environment)
+            clocks, transactions: transactions, admission: indexes, meter: meter,
+            configuration: configuration, environment: environment)
         rules = RulesChecks(clocks, meter, log: environment.log)
-        reads = ReadAnswers(access, transactions, rules)
+        reads = ReadAnswers(access, transactions: transactions, rules: rules)
     }
 
     private static func openStore(

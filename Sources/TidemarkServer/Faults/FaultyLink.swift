@@ -25,8 +25,8 @@ final class FaultyLink<Faults: StreamFaults>: RequestStream {
     private let up: PacedLine<@Sendable () -> Void>
 
     init(
-        _ faults: Faults, _ effects: FaultEffects, _ owner: FaultyTransport,
-        _ environment: FaultEnvironment, _ receive: @escaping @Sendable (Event) -> Void
+        _ faults: Faults, effects: FaultEffects, owner: FaultyTransport,
+        environment: FaultEnvironment, receive: @escaping @Sendable (Event) -> Void
     ) {
         self.effects = effects
         self.environment = environment

@@ -77,7 +77,9 @@ public final class FaultyTransport: Transport {
         guard let effects = effects(on: request.method, context) else {
             return upstream.call(request, context, receive: receive)
         }
-        let link = FaultyLink(CallFaults(effects), effects, self, environment, receive)
+        let link = FaultyLink(
+            CallFaults(effects), effects: effects, owner: self, environment: environment,
+            receive: receive)
         link.open(deadline: context.timeout) { [upstream] in
             OneWay(upstream.call(request, context, receive: $0))
         }
@@ -91,7 +93,9 @@ public final class FaultyTransport: Transport {
         guard let effects = effects(on: .listen, context) else {
             return upstream.listen(context, receive: receive)
         }
-        let link = FaultyLink(ListenFaults(effects), effects, self, environment, receive)
+        let link = FaultyLink(
+            ListenFaults(effects), effects: effects, owner: self, environment: environment,
+            receive: receive)
         link.open(deadline: context.timeout) { [upstream] in upstream.listen(context, receive: $0) }
         return link
     }
@@ -103,7 +107,9 @@ public final class FaultyTransport: Transport {
         guard let effects = effects(on: .write, context) else {
             return upstream.write(context, receive: receive)
         }
-        let link = FaultyLink(WriteFaults(effects), effects, self, environment, receive)
+        let link = FaultyLink(
+            WriteFaults(effects), effects: effects, owner: self, environment: environment,
+            receive: receive)
         link.open(deadline: context.timeout) { [upstream] in upstream.write(context, receive: $0) }
         return link
     }

@@ -105,14 +105,14 @@ struct IndexEntryTally {
         let size: Int
         switch value {
         case .map(let fields): size = add(fields, settings, ways, nameBytes)
-        case .array(let elements): size = add(elements, ways, nameBytes)
+        case .array(let elements): size = add(elements, ways: ways, nameBytes: nameBytes)
         default: size = value.storageSize
         }
         add(ways.ordered, ways.orderedInGroup, nameBytes, size)
         return size
     }
 
-    private mutating func add(_ elements: [Value], _ ways: Ways, _ nameBytes: Int) -> Int {
+    private mutating func add(_ elements: [Value], ways: Ways, nameBytes: Int) -> Int {
         var seen: Set<EquivalentValue> = []
         var total = 0
         for element in elements {

@@ -83,16 +83,16 @@ extension MissingIndex {
         let place = "\(database.name)/collectionGroups/\(group.text)"
         switch self {
         case .composite(let index):
-            Self.write("\(place)/indexes/_", index.scope, index.fields, to: &writer)
+            Self.write("\(place)/indexes/_", scope: index.scope, fields: index.fields, to: &writer)
         case .singleField(let index):
             let name = "\(place)/fields/\(index.field.path.encoded)"
-            Self.write(name, index.scope, [index.field], to: &writer)
+            Self.write(name, scope: index.scope, fields: [index.field], to: &writer)
         }
         return writer.bytes
     }
 
     private static func write(
-        _ name: String, _ scope: IndexScope, _ fields: [IndexedField], to writer: inout WireWriter
+        _ name: String, scope: IndexScope, fields: [IndexedField], to writer: inout WireWriter
     ) {
         writer.text(1, name)
         writer.tag(2, 0)

@@ -40,7 +40,7 @@ struct CommitPublisher {
         }
         for streamID in order {
             guard let snapshot = snapshots[streamID], !snapshot.isEmpty else { continue }
-            listens.emit(snapshot, streamID, commit.time, &outputs)
+            listens.emit(snapshot, streamID: streamID, time: commit.time, outputs: &outputs)
         }
     }
 
@@ -73,7 +73,7 @@ struct CommitPublisher {
         }
         var outputs: [Output] = []
         for (streamID, snapshot) in snapshots.sorted(by: { $0.key < $1.key }) {
-            listens.emit(snapshot, streamID, time, &outputs)
+            listens.emit(snapshot, streamID: streamID, time: time, outputs: &outputs)
         }
         return outputs
     }

@@ -141,7 +141,7 @@ struct CommittedDocuments: RulesDatabase {
     private let commit: Int
 
     /// - Parameter commit: The commit's index in the turn.
-    init(_ table: DocumentTable, _ database: DatabaseID, _ history: TurnHistory, _ commit: Int) {
+    init(_ table: DocumentTable, database: DatabaseID, history: TurnHistory, commit: Int) {
         self.table = table
         self.database = database
         self.history = history

@@ -15,8 +15,8 @@ final class Listens {
     private(set) var nextRefresh: Duration?
 
     init(
-        _ clocks: DatabaseClocks, _ meter: UsageMeter, _ billing: Billing,
-        _ executor: any ServerExecutor
+        _ clocks: DatabaseClocks, meter: UsageMeter, billing: Billing,
+        executor: any ServerExecutor
     ) {
         self.clocks = clocks
         self.meter = meter
@@ -101,15 +101,15 @@ final class Listens {
 
     /// Sends a stream the changes of a snapshot, and the boundary of the new state.
     func emit(
-        _ snapshot: StreamSnapshot, _ streamID: CallID, _ time: Timestamp,
-        _ outputs: inout [Output]
+        _ snapshot: StreamSnapshot, streamID: CallID, time: Timestamp,
+        outputs: inout [Output]
     ) {
         guard let stream = registry.streams[streamID] else { return }
         if stream.isHeld || stream.lag != nil { return holdBack(streamID, &outputs) }
         for response in snapshot.responses(readTime: time) { outputs.append(streamID, response) }
         // The commits of a batch are sent one after the other, and a stream can be cut between
         // them. Therefore, the token refers to this commit, even if later commits are already done.
-        boundary(streamID, clocks.resumeToken(at: time), &outputs)
+        boundary(streamID, token: clocks.resumeToken(at: time), outputs: &outputs)
         for (id, reads) in snapshot.readsByTarget {
             if let target = stream.targets[id] { bill(reads, to: target) }
         }
@@ -117,7 +117,7 @@ final class Listens {
 
     /// Sends the boundary: all targets of the stream are in the state of the token.
     private func boundary(
-        _ streamID: CallID, _ token: ResumeToken, isNews: Bool = true, _ outputs: inout [Output]
+        _ streamID: CallID, token: ResumeToken, isNews: Bool = true, outputs: inout [Output]
     ) {
         outputs.append(
             streamID,
@@ -130,13 +130,13 @@ final class Listens {
     }
 
     /// Sends the boundary of a snapshot that contains all commits.
-    func sendBoundary(_ streamID: CallID, _ scope: ReadScope, _ outputs: inout [Output]) {
+    func sendBoundary(_ streamID: CallID, scope: ReadScope, outputs: inout [Output]) {
         let token = clocks.resumeToken(scope.database, readTime: scope.readTime)
-        boundary(streamID, token, &outputs)
+        boundary(streamID, token: token, outputs: &outputs)
     }
 
     /// Sends that a target is current, and the boundary of the snapshot that contains it.
-    func sendCurrent(_ target: LiveTarget, _ scope: ReadScope, _ outputs: inout [Output]) {
+    func sendCurrent(_ target: LiveTarget, scope: ReadScope, outputs: inout [Output]) {
         let token = clocks.resumeToken(scope.database, readTime: scope.readTime)
         outputs.append(
             target.streamID,
@@ -144,7 +144,7 @@ final class Listens {
                 TargetChange(
                     .current, targetIDs: [target.id], resumeToken: token.bytes,
                     readTime: scope.readTime)))
-        boundary(target.streamID, token, &outputs)
+        boundary(target.streamID, token: token, outputs: &outputs)
     }
 
     // MARK: Lag
@@ -191,7 +191,7 @@ final class Listens {
                 continue
             }
             let token = clocks.resumeToken(stream.database, readTime: readTime)
-            boundary(id, token, isNews: false, &outputs)
+            boundary(id, token: token, isNews: false, outputs: &outputs)
         }
     }
 

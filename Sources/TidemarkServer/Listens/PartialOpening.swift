@@ -47,14 +47,14 @@ struct PartialOpening {
     /// Sends the next matches in their stored form, in the query's order.
     mutating func sendPart(_ scope: ReadScope, _ outputs: inout [Output]) throws {
         switch left {
-        case .documents(let paths): try sendDocuments(paths, scope, &outputs)
-        case .rows(let rows): try sendRows(rows, scope, &outputs)
+        case .documents(let paths): try sendDocuments(paths, scope: scope, outputs: &outputs)
+        case .rows(let rows): try sendRows(rows, scope: scope, outputs: &outputs)
         case nil: break
         }
     }
 
     private mutating func sendRows(
-        _ rows: UnfinishedAnswer.Left, _ scope: ReadScope, _ outputs: inout [Output]
+        _ rows: UnfinishedAnswer.Left, scope: ReadScope, outputs: inout [Output]
     ) throws {
         guard case .query(let query) = target.kind else { return }
         let part = try scope.readPart(of: rows) { document in
@@ -69,7 +69,7 @@ struct PartialOpening {
     }
 
     private mutating func sendDocuments(
-        _ paths: ArraySlice<DocumentPath>, _ scope: ReadScope, _ outputs: inout [Output]
+        _ paths: ArraySlice<DocumentPath>, scope: ReadScope, outputs: inout [Output]
     ) throws {
         var rest = paths
         var part = AnswerPart()

@@ -48,7 +48,7 @@ struct TargetOpening {
             if listens.isBilledByChange(token, stream.database) { part = .resume }
         }
         listens.bill(reads, to: target, part: part)
-        listens.sendCurrent(target, scope, &outputs)
+        listens.sendCurrent(target, scope: scope, outputs: &outputs)
         return nil
     }
 

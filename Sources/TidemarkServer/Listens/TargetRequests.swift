@@ -17,8 +17,12 @@ struct TargetRequests {
         _ outputs: inout [Output]
     ) {
         if listens[streamID]?.lag != nil { return listens.queue(request, streamID, &outputs) }
-        guard let (id, stream) = admit(request.id, streamID, &outputs) else { return }
-        func refuse(_ cause: RPCStatus) { self.refuse(id, streamID, cause, &outputs) }
+        guard let (id, stream) = admit(request.id, streamID: streamID, outputs: &outputs) else {
+            return
+        }
+        func refuse(_ cause: RPCStatus) {
+            self.refuse(id, streamID: streamID, cause: cause, outputs: &outputs)
+        }
         guard let start = startingPoint(request.resume, stream.database) else {
             return refuse(.invalidArgument("bad resume token"))
         }
@@ -42,7 +46,7 @@ struct TargetRequests {
                 listens.setLag(lag, of: streamID)
                 outputs.append(Output(id: streamID, event: .unfinished))
             } else {
-                begin(target, request, &outputs)
+                begin(target, request: request, outputs: &outputs)
             }
         } catch {
             outputs.removeSubrange(beginning...)
@@ -63,15 +67,15 @@ struct TargetRequests {
     /// Refuses a target that cannot be decoded, like a target that cannot be served. Its stream
     /// stays open.
     func refuseUnreadable(
-        _ asked: Int32, _ cause: RPCStatus, _ streamID: CallID, _ outputs: inout [Output]
+        _ asked: Int32, cause: RPCStatus, streamID: CallID, outputs: inout [Output]
     ) {
-        guard let (id, _) = admit(asked, streamID, &outputs) else { return }
+        guard let (id, _) = admit(asked, streamID: streamID, outputs: &outputs) else { return }
         outputs.append(streamID, .targetChange(TargetChange(.add, targetIDs: [id])))
-        refuse(id, streamID, cause, &outputs)
+        refuse(id, streamID: streamID, cause: cause, outputs: &outputs)
     }
 
     private func refuse(
-        _ id: Int32, _ streamID: CallID, _ cause: RPCStatus, _ outputs: inout [Output]
+        _ id: Int32, streamID: CallID, cause: RPCStatus, outputs: inout [Output]
     ) {
         outputs.append(
             streamID, .targetChange(TargetChange(.remove, targetIDs: [id], cause: cause)))
@@ -82,7 +86,7 @@ struct TargetRequests {
     /// - Returns: The id and the stream; nil if there can be no target. The client was then
     ///   informed.
     private func admit(
-        _ asked: Int32, _ streamID: CallID, _ outputs: inout [Output]
+        _ asked: Int32, streamID: CallID, outputs: inout [Output]
     ) -> (id: Int32, stream: ListenStream)? {
         guard let stream = listens[streamID] else { return nil }
         guard let id = targetID(asked, stream) else {
@@ -92,12 +96,12 @@ struct TargetRequests {
         }
         if stream.targets[id] != nil {
             let cause = RPCStatus(.alreadyExists, "Target ID already exists: \(id)")
-            refuse(id, streamID, cause, &outputs)
+            refuse(id, streamID: streamID, cause: cause, outputs: &outputs)
             return nil
         }
         if stream.targets.count >= ListenRegistry.maxTargets {
             let cause = RPCStatus(.resourceExhausted, "The stream has too many targets.")
-            refuse(id, streamID, cause, &outputs)
+            refuse(id, streamID: streamID, cause: cause, outputs: &outputs)
             return nil
         }
         if asked == 0 { listens.noteAssigned(id, of: streamID) }
@@ -150,7 +154,7 @@ struct TargetRequests {
     }
 
     /// Listens to a current target, unless the client requested it only once.
-    private func begin(_ target: LiveTarget, _ request: ListenTarget, _ outputs: inout [Output]) {
+    private func begin(_ target: LiveTarget, request: ListenTarget, outputs: inout [Output]) {
         if request.once {
             outputs.append(
                 target.streamID,
@@ -176,13 +180,16 @@ struct TargetRequests {
         let start = outputs.count
         do {
             if let opening = lag.opening, !opening.isWhole {
-                let scope = clocks.pastScope(opening.readTime, stream.database, transaction)
+                let scope = clocks.pastScope(
+                    opening.readTime, database: stream.database, transaction: transaction)
                 try lag.opening?.sendPart(scope, &outputs)
                 listens.setLag(lag, of: streamID)
                 outputs.append(Output(id: streamID, event: .unfinished))
                 return
             }
-            try tell(stream, lag, clocks.latestScope(stream.database, transaction), &outputs)
+            try tell(
+                stream, lag: lag, scope: clocks.latestScope(stream.database, transaction),
+                outputs: &outputs)
         } catch {
             outputs.removeSubrange(start...)
             return listens.close(streamID, RPCStatus(storeFailure: error), &outputs)
@@ -194,7 +201,7 @@ struct TargetRequests {
 
     /// Sends a stream all changes since its last snapshot, and completes its new target.
     private func tell(
-        _ stream: ListenStream, _ lag: StreamLag, _ scope: ReadScope, _ outputs: inout [Output]
+        _ stream: ListenStream, lag: StreamLag, scope: ReadScope, outputs: inout [Output]
     ) throws {
         if let since = lag.since {
             for target in stream.targets.values.sorted(by: { $0.id < $1.id }) {
@@ -203,7 +210,8 @@ struct TargetRequests {
                 {
                     continue
                 }
-                listens.bill(try tell(target, since: since, scope, &outputs), to: target)
+                listens.bill(
+                    try tell(target, since: since, scope: scope, outputs: &outputs), to: target)
             }
         }
         if let opening = lag.opening {
@@ -211,22 +219,23 @@ struct TargetRequests {
             // The earlier check was for the time of the first part.
             if let refusal = review.judge(target, stream.context, ScopedDocuments(scope)) {
                 listens.bill(opening.reads, to: target, part: .start)
-                return refuse(target.id, target.streamID, refusal, &outputs)
+                return refuse(
+                    target.id, streamID: target.streamID, cause: refusal, outputs: &outputs)
             }
             // The filter counts the sent documents, without later changes.
             opening.sendFilter(stream.database, &outputs)
-            let changes = try tell(target, since: opening.readTime, scope, &outputs)
+            let changes = try tell(target, since: opening.readTime, scope: scope, outputs: &outputs)
             listens.bill(opening.reads + changes, to: target, part: .start)
-            listens.sendCurrent(target, scope, &outputs)
-            begin(target, opening.request, &outputs)
+            listens.sendCurrent(target, scope: scope, outputs: &outputs)
+            begin(target, request: opening.request, outputs: &outputs)
         } else if let streamID = stream.targets.values.first?.streamID {
-            listens.sendBoundary(streamID, scope, &outputs)
+            listens.sendBoundary(streamID, scope: scope, outputs: &outputs)
         }
     }
 
     /// - Returns: The number of billed reads.
     private func tell(
-        _ target: LiveTarget, since time: Timestamp, _ scope: ReadScope, _ outputs: inout [Output]
+        _ target: LiveTarget, since time: Timestamp, scope: ReadScope, outputs: inout [Output]
     ) throws -> Int {
         let delta = try TargetDelta(of: target, since: time, scope)
         for response in delta.snapshot.responses(readTime: scope.readTime) {

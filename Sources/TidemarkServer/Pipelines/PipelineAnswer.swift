@@ -50,7 +50,7 @@ struct PipelineAnswer {
                 database: context.database, now: scope.readTime, seed: access.randomBits()))
         var collected = CollectedRows()
         do throws(PipelineError) {
-            defer { bill(run, pipeline, context) }
+            defer { bill(run, pipeline: pipeline, context: context) }
             while let row = try run.next() { try collected.add(row) }
         } catch { throw error.status }
         try record(pipeline, scope)
@@ -99,7 +99,7 @@ struct PipelineAnswer {
 
     /// Bills the documents that the pipeline has read, also if it has failed.
     private func bill(
-        _ run: PipelineRun, _ pipeline: AdmittedPipeline, _ context: CallContext
+        _ run: PipelineRun, pipeline: AdmittedPipeline, context: CallContext
     ) {
         access.countReads(
             max(1, run.documentsRead), by: .executePipeline, context, on: pipeline.meterTarget)

@@ -24,7 +24,8 @@ struct AggregationAnswer {
                 explain: explanation.plan)
         }
         if explanation == nil, aggregations.map(\.operation) == [.count(upTo: 0)] {
-            _ = finish(scope, query, aggregations, 0, context)
+            _ = finish(
+                scope, query: query, aggregations: aggregations, entries: 0, context: context)
             return AggregationReply(
                 values: [aggregations[0].alias: .integer(0)], transaction: scope.begun,
                 readTime: Self.noReadTime)
@@ -34,12 +35,15 @@ struct AggregationAnswer {
         var counters = Explanation.Counters(results: 1)
         func reply(_ values: MapValue) -> AggregationReply {
             counters.entriesBilled = entries
-            counters.reads = finish(scope, query, aggregations, entries, context)
+            counters.reads = finish(
+                scope, query: query, aggregations: aggregations, entries: entries, context: context)
             return AggregationReply(
                 values: values, transaction: scope.begun, readTime: scope.readTime,
                 explain: explanation.map { access.metrics($0, counters) })
         }
-        if let values = try counts(aggregations, query, scope, &entries, &counters) {
+        if let values = try counts(
+            aggregations, query: query, scope: scope, entries: &entries, counters: &counters)
+        {
             return reply(values)
         }
         let totals = try scope.run(query) { document in
@@ -61,8 +65,8 @@ struct AggregationAnswer {
     ///
     /// - Returns: The billed reads.
     private func finish(
-        _ scope: ReadScope, _ query: Query, _ aggregations: [Aggregation], _ entries: Int,
-        _ context: CallContext
+        _ scope: ReadScope, query: Query, aggregations: [Aggregation], entries: Int,
+        context: CallContext
     ) -> Int {
         access.record(scope, query, [])
         let reads = Billing.aggregation(entries: entries)
@@ -73,8 +77,8 @@ struct AggregationAnswer {
     /// Returns the result if all aggregations are counts: the store then counts without reading
     /// documents.
     private func counts(
-        _ aggregations: [Aggregation], _ query: Query, _ scope: ReadScope, _ entries: inout Int,
-        _ counters: inout Explanation.Counters
+        _ aggregations: [Aggregation], query: Query, scope: ReadScope, entries: inout Int,
+        counters: inout Explanation.Counters
     ) throws -> MapValue? {
         var bounds: [Int64?] = []
         for aggregation in aggregations {

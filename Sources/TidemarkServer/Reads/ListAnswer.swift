@@ -29,7 +29,9 @@ struct ListAnswer {
         if !request.pageToken.isEmpty { after = try PageToken(request.pageToken, of: mark) }
         let scope = try access.scope(request.consistency, context, transaction)
         if request.showMissing, let collection = query.collection {
-            return try listWithMissing(collection, request, context, scope, size, after)
+            return try listWithMissing(
+                collection, request: request, context: context, scope: scope, size: size,
+                after: after)
         }
         if let after {
             query.start = Cursor(values: after.values, before: false)
@@ -68,8 +70,8 @@ struct ListAnswer {
 
     /// Returns a page in the order of names, including ids that only have documents below them.
     private func listWithMissing(
-        _ collection: CollectionPath, _ request: ListDocumentsRequest, _ context: CallContext,
-        _ scope: ReadScope, _ size: Int, _ after: PageToken?
+        _ collection: CollectionPath, request: ListDocumentsRequest, context: CallContext,
+        scope: ReadScope, size: Int, after: PageToken?
     ) throws -> Reply {
         var last: String?
         if let after {

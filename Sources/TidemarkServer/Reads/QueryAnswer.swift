@@ -25,7 +25,7 @@ struct QueryAnswer {
         }
         let start = outputs.count
         let part = try scope.readPart(of: query) { document in
-            outputs.append(id, .runQuery(Self.row(document, query, scope)))
+            outputs.append(id, .runQuery(Self.row(document, query: query, scope: scope)))
         }
         access.record(scope, query, part.recorded)
         if query.offset > 0 {
@@ -39,7 +39,7 @@ struct QueryAnswer {
         rows.add(part.totals)
         bill(&rows, context)
         if let rest = part.rest { return (.query(rows, rest), scope.readTime) }
-        explain(rows, scope, id, &outputs)
+        explain(rows, scope: scope, id: id, outputs: &outputs)
         return nil
     }
 
@@ -52,12 +52,12 @@ struct QueryAnswer {
     ) throws -> UnfinishedAnswer.Rest? {
         var rows = rows
         let part = try scope.readPart(of: left) { document in
-            outputs.append(id, .runQuery(Self.row(document, rows.query, scope)))
+            outputs.append(id, .runQuery(Self.row(document, query: rows.query, scope: scope)))
         }
         rows.add(part.totals)
         bill(&rows, context)
         if let rest = part.rest { return .query(rows, rest) }
-        explain(rows, scope, id, &outputs)
+        explain(rows, scope: scope, id: id, outputs: &outputs)
         return nil
     }
 
@@ -78,7 +78,7 @@ struct QueryAnswer {
 
     /// Sends the cost of the query after its last row, if requested.
     private func explain(
-        _ rows: UnfinishedAnswer.Rows, _ scope: ReadScope, _ id: CallID, _ outputs: inout [Output]
+        _ rows: UnfinishedAnswer.Rows, scope: ReadScope, id: CallID, outputs: inout [Output]
     ) {
         guard let explanation = rows.explanation else { return }
         let counters = Explanation.counters(of: rows.query, rows.totals, reads: rows.billed)
@@ -87,7 +87,7 @@ struct QueryAnswer {
     }
 
     private static func row(
-        _ document: Document, _ query: Query, _ scope: ReadScope
+        _ document: Document, query: Query, scope: ReadScope
     ) -> RunQueryReply {
         RunQueryReply(
             document: document.projected(to: query.projection), readTime: scope.readTime)

@@ -17,9 +17,9 @@ final class ReadAccess {
     private var begun: TransactionID?
 
     init(
-        _ clocks: DatabaseClocks, _ transactions: Transactions, _ admission: QueryAdmission,
-        _ meter: UsageMeter, _ configuration: FirestoreServer.Configuration,
-        _ environment: ServerEnvironment
+        _ clocks: DatabaseClocks, transactions: Transactions, admission: QueryAdmission,
+        meter: UsageMeter, configuration: FirestoreServer.Configuration,
+        environment: ServerEnvironment
     ) {
         self.clocks = clocks
         self.transactions = transactions
@@ -96,7 +96,7 @@ final class ReadAccess {
     /// Returns the scope that ``scope(_:_:_:)`` will return, for a check of the rules. Begins no
     /// transaction.
     func judgedScope(
-        _ consistency: ReadConsistency, _ context: CallContext, _ transaction: StoreTransaction
+        _ consistency: ReadConsistency, context: CallContext, transaction: StoreTransaction
     ) throws -> ReadScope {
         guard case .newTransaction(let options) = consistency else {
             return try scope(consistency, context, transaction)
@@ -136,7 +136,7 @@ final class ReadAccess {
                 .resourceExhausted,
                 "The response was read too slowly: the server no longer has its data.")
         }
-        return clocks.pastScope(answer.readTime, database, transaction)
+        return clocks.pastScope(answer.readTime, database: database, transaction: transaction)
     }
 
     // MARK: Reads of optimistic transactions

@@ -18,7 +18,7 @@ final class ReadAnswers {
     private let rules: RulesChecks
     private var unfinished = UnfinishedAnswers()
 
-    init(_ access: ReadAccess, _ transactions: Transactions, _ rules: RulesChecks) {
+    init(_ access: ReadAccess, transactions: Transactions, rules: RulesChecks) {
         self.access = access
         self.transactions = transactions
         self.rules = rules
@@ -48,7 +48,8 @@ final class ReadAnswers {
         do {
             if rules.areInForce(in: call.context.database) {
                 let scope = try access.judgedScope(
-                    call.request.consistency ?? .latest, call.context, transaction)
+                    call.request.consistency ?? .latest, context: call.context,
+                    transaction: transaction)
                 if let pipeline {
                     try rules.check(pipeline, call.context, scope)
                 } else {
@@ -56,16 +57,20 @@ final class ReadAnswers {
                 }
             }
             if let pipeline {
-                try run(pipeline, call, transaction, &outputs)
+                try run(pipeline, call: call, transaction: transaction, outputs: &outputs)
             } else {
-                try reply(call.id, to: call.request, call.context, transaction, &outputs)
+                try reply(
+                    call.id, to: call.request, context: call.context, transaction: transaction,
+                    outputs: &outputs)
             }
         } catch {
             outputs.removeSubrange(start...)
             status = RPCStatus(storeFailure: error)
             access.rollback()
         }
-        endPart(call.id, status, access.billed - before, call.context, &outputs)
+        endPart(
+            call.id, status: status, usage: access.billed - before, context: call.context,
+            outputs: &outputs)
     }
 
     /// Answers the reads that need not wait any longer, until there are too many outputs.
@@ -90,19 +95,21 @@ final class ReadAnswers {
     }
 
     private func reply(
-        _ id: CallID, to request: Request, _ context: CallContext,
-        _ transaction: StoreTransaction, _ outputs: inout [Output]
+        _ id: CallID, to request: Request, context: CallContext,
+        transaction: StoreTransaction, outputs: inout [Output]
     ) throws {
         switch request {
         case .getDocument(let request):
-            outputs.append(id, .document(try get(request, context, transaction)))
+            outputs.append(
+                id, .document(try get(request, context: context, transaction: transaction)))
         case .batchGetDocuments(let request):
-            try batchGet(id, request, context, transaction, &outputs)
+            try batchGet(
+                id, request: request, context: context, transaction: transaction, outputs: &outputs)
         case .runQuery(let request):
             if let (rest, readTime) = try QueryAnswer(access: access).begin(
                 id, request, context, transaction, &outputs)
             {
-                try wait(id, for: rest, readTime, context)
+                try wait(id, for: rest, readTime: readTime, context: context)
             }
         case .runAggregationQuery(let request):
             let reply = try AggregationAnswer(access: access).reply(request, context, transaction)
@@ -137,19 +144,19 @@ final class ReadAnswers {
     }
 
     private func run(
-        _ pipeline: AdmittedPipeline, _ call: ReadCall, _ transaction: StoreTransaction,
-        _ outputs: inout [Output]
+        _ pipeline: AdmittedPipeline, call: ReadCall, transaction: StoreTransaction,
+        outputs: inout [Output]
     ) throws {
         let answer = PipelineAnswer(access: access)
         if let (rest, readTime) = try answer.begin(
             call.id, pipeline, call.context, transaction, &outputs)
         {
-            try wait(call.id, for: .pipeline(rest), readTime, call.context)
+            try wait(call.id, for: .pipeline(rest), readTime: readTime, context: call.context)
         }
     }
 
     private func get(
-        _ request: GetDocumentRequest, _ context: CallContext, _ transaction: StoreTransaction
+        _ request: GetDocumentRequest, context: CallContext, transaction: StoreTransaction
     ) throws -> Document {
         try request.mask?.validateAsMask()
         let scope = try access.scope(request.consistency, context, transaction)
@@ -168,14 +175,14 @@ final class ReadAnswers {
     }
 
     private func batchGet(
-        _ id: CallID, _ request: BatchGetDocumentsRequest, _ context: CallContext,
-        _ transaction: StoreTransaction, _ outputs: inout [Output]
+        _ id: CallID, request: BatchGetDocumentsRequest, context: CallContext,
+        transaction: StoreTransaction, outputs: inout [Output]
     ) throws {
         try request.mask?.validateAsMask()
         let scope = try access.scope(request.consistency, context, transaction)
         let batch = BatchAnswer(access: access)
         if let rest = try batch.begin(id, request, scope, context, &outputs) {
-            try wait(id, for: .batch(rest), scope.readTime, context)
+            try wait(id, for: .batch(rest), readTime: scope.readTime, context: context)
         }
     }
 
@@ -193,8 +200,8 @@ final class ReadAnswers {
         let before = access.billed
         do {
             let scope = try access.scope(continuing: answer, transaction)
-            if let rest = try sendPart(of: answer, scope, id, &outputs) {
-                try wait(id, for: rest, scope.readTime, answer.context)
+            if let rest = try sendPart(of: answer, scope: scope, id: id, outputs: &outputs) {
+                try wait(id, for: rest, readTime: scope.readTime, context: answer.context)
             }
         } catch {
             outputs.removeSubrange(start...)
@@ -202,12 +209,12 @@ final class ReadAnswers {
         }
         var usage = answer.usage
         usage += access.billed - before
-        endPart(id, status, usage, answer.context, &outputs)
+        endPart(id, status: status, usage: usage, context: answer.context, outputs: &outputs)
         return true
     }
 
     private func sendPart(
-        of answer: UnfinishedAnswer, _ scope: ReadScope, _ id: CallID, _ outputs: inout [Output]
+        of answer: UnfinishedAnswer, scope: ReadScope, id: CallID, outputs: inout [Output]
     ) throws -> UnfinishedAnswer.Rest? {
         switch answer.rest {
         case .query(let rows, let left):
@@ -219,15 +226,15 @@ final class ReadAnswers {
             return isWhole ? nil : .batch(batch)
         case .pipeline(var rest):
             let isWhole = PipelineAnswer(access: access).sendPart(
-                of: &rest, scope.readTime, id, &outputs)
+                of: &rest, scope: scope.readTime, id: id, outputs: &outputs)
             return isWhole ? nil : .pipeline(rest)
         }
     }
 
     /// Keeps the rest of an answer until the call's reader has room.
     private func wait(
-        _ id: CallID, for rest: UnfinishedAnswer.Rest, _ readTime: Timestamp,
-        _ context: CallContext
+        _ id: CallID, for rest: UnfinishedAnswer.Rest, readTime: Timestamp,
+        context: CallContext
     ) throws(RPCStatus) {
         try unfinished.add(UnfinishedAnswer(context: context, readTime: readTime, rest: rest), id)
     }
@@ -236,8 +243,8 @@ final class ReadAnswers {
     ///
     /// - Parameter usage: The bill for this part.
     private func endPart(
-        _ id: CallID, _ status: RPCStatus, _ usage: Usage, _ context: CallContext,
-        _ outputs: inout [Output]
+        _ id: CallID, status: RPCStatus, usage: Usage, context: CallContext,
+        outputs: inout [Output]
     ) {
         if unfinished.contains(id) {
             unfinished.addUsage(usage, id)

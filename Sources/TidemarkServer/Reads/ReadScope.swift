@@ -36,7 +36,9 @@ struct ReadScope {
     /// Passes the query's rows on in order, until `body` returns false; offset and limit are
     /// applied, the projection is not. The rows of a vector search have their distances.
     func run(_ query: Query, _ body: (Document) -> Bool) throws -> Totals {
-        if let search = query.findNearest { return try runNearest(query, search, body) }
+        if let search = query.findNearest {
+            return try runNearest(query, search: search, body: body)
+        }
         if let past {
             let undos = try past.undos(after: readTime) { query.contains($0) }
             if !undos.isEmpty { return try run(query, undoing: undos, body) }
@@ -54,7 +56,7 @@ struct ReadScope {
 
     /// Reads every row that passes the filters, as production does without a better index.
     private func runNearest(
-        _ query: Query, _ search: FindNearest, _ body: (Document) -> Bool
+        _ query: Query, search: FindNearest, body: (Document) -> Bool
     ) throws -> Totals {
         var candidates = query
         candidates.findNearest = nil
@@ -205,12 +207,12 @@ extension DatabaseClocks {
         at time: Timestamp, _ database: DatabaseID, _ transaction: StoreTransaction
     ) throws(RPCStatus) -> ReadScope {
         try check(readTime: time, database)
-        return pastScope(time, database, transaction)
+        return pastScope(time, database: database, transaction: transaction)
     }
 
     /// - Precondition: The log reaches back to the time, and no later commit will precede it.
     func pastScope(
-        _ time: Timestamp, _ database: DatabaseID, _ transaction: StoreTransaction
+        _ time: Timestamp, database: DatabaseID, transaction: StoreTransaction
     ) -> ReadScope {
         ReadScope(
             database: database, table: transaction.documents(of: database), readTime: time,

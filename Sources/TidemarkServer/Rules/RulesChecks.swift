@@ -80,9 +80,11 @@ final class RulesChecks {
     func check(_ request: Request, _ context: CallContext, _ scope: ReadScope) throws {
         var operations = 1
         if case .batchGetDocuments(let request) = request { operations = request.paths.count }
-        guard var gate = try gate(context, ScopedDocuments(scope), operations) else { return }
+        guard
+            var gate = try gate(context, documents: ScopedDocuments(scope), operations: operations)
+        else { return }
         // The reads of the rules are billed even if the request is refused.
-        defer { finish(gate, request.method, context) }
+        defer { finish(gate, method: request.method, context: context) }
         switch request {
         case .getDocument(let request): try gate.check(get: request.path)
         case .batchGetDocuments(let request):
@@ -107,8 +109,10 @@ final class RulesChecks {
     /// - Throws: ``RPCStatus`` `permissionDenied` with the reason; ``StoreError``.
     func check(_ pipeline: AdmittedPipeline, _ context: CallContext, _ scope: ReadScope) throws {
         let operations = pipeline.judgedOperations
-        guard var gate = try gate(context, ScopedDocuments(scope), operations) else { return }
-        defer { finish(gate, .executePipeline, context) }
+        guard
+            var gate = try gate(context, documents: ScopedDocuments(scope), operations: operations)
+        else { return }
+        defer { finish(gate, method: .executePipeline, context: context) }
         try gate.check(pipeline)
     }
 
@@ -118,7 +122,7 @@ final class RulesChecks {
     func refuseWritingPipeline(
         _ context: CallContext, _ scope: ReadScope
     ) throws(RPCStatus) {
-        try gate(context, ScopedDocuments(scope), 1)?.refuseWrites()
+        try gate(context, documents: ScopedDocuments(scope), operations: 1)?.refuseWrites()
     }
 
     /// Checks the rules for a target of a listen.
@@ -133,10 +137,12 @@ final class RulesChecks {
     ) throws -> Set<DocumentPath> {
         var operations = 1
         if case .documents(let paths) = kind { operations = paths.count }
-        guard var gate = try gate(context, documents, operations) else { return [] }
+        guard var gate = try gate(context, documents: documents, operations: operations) else {
+            return []
+        }
         defer {
             bill(gate.reads)
-            finish(gate, .listen, context)
+            finish(gate, method: .listen, context: context)
         }
         switch kind {
         case .query(let query): try gate.check(query)
@@ -170,7 +176,7 @@ final class RulesChecks {
     /// - Returns: The gate; nil if no rules apply to the caller: to administrators, and to the
     ///   server's own calls.
     private func gate(
-        _ context: CallContext, _ documents: any RulesDatabase, _ operations: Int
+        _ context: CallContext, documents: any RulesDatabase, operations: Int
     ) throws(RPCStatus) -> RulesGate? {
         guard !context.isUnbilled, let settings = settings(of: context.database.project) else {
             return nil
@@ -179,7 +185,7 @@ final class RulesChecks {
             settings, context, at: clocks.now, of: documents, operations: operations)
     }
 
-    private func finish(_ gate: RulesGate, _ method: RPCMethod, _ context: CallContext) {
+    private func finish(_ gate: RulesGate, method: RPCMethod, context: CallContext) {
         meter.countReads(gate.reads, by: method, context, on: MeterDetail.ofRules)
         note(gate, context)
     }

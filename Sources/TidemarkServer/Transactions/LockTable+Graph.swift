@@ -6,7 +6,7 @@ extension LockTable {
     /// Returns the other transactions that have locked anything that a write touches. Reads share
     /// locks.
     func hardEdges(
-        _ access: LockAccess, _ database: DatabaseID, _ agent: Agent
+        _ access: LockAccess, database: DatabaseID, agent: Agent
     ) -> Set<TransactionID> {
         guard case .write(let changes) = access, let index = indexes[database] else { return [] }
         var result = index.holders(touchedBy: changes)
@@ -17,7 +17,7 @@ extension LockTable {
     /// Returns the nearest earlier waiters for the same documents, except waiters that wait for
     /// `agent`.
     func softEdges(
-        _ access: LockAccess, _ database: DatabaseID, _ agent: Agent, before ticket: LockTicket
+        _ access: LockAccess, database: DatabaseID, agent: Agent, before ticket: LockTicket
     ) -> Set<LockTicket> {
         guard let index = indexes[database] else { return [] }
         var result: Set<LockTicket> = []
@@ -84,7 +84,8 @@ extension LockTable {
             guard let latest = circle.filter(\.isSoft).map(\.ticket).max(),
                 let waiter = waiters[latest]
             else { return assertionFailure("a deadlock was left") }
-            let soft = softEdges(waiter.access, waiter.database, waiter.agent, before: latest)
+            let soft = softEdges(
+                waiter.access, database: waiter.database, agent: waiter.agent, before: latest)
             setSoft(soft, of: latest)
         }
     }

@@ -98,11 +98,13 @@ struct LockTable {
         let followers = ticket.flatMap { detach($0) } ?? []
         let own = ticket ?? lastTicket + 1
         let agent = agent(of: claimant, own)
-        let hard = hardEdges(access, database, agent)
-        let soft = softEdges(access, database, agent, before: own)
+        let hard = hardEdges(access, database: database, agent: agent)
+        let soft = softEdges(access, database: database, agent: agent, before: own)
         if hard.isEmpty, soft.isEmpty {
             for follower in followers { dropSoft(own, of: follower) }
-            if case .read(let reading) = access { acquire(reading, database, claimant) }
+            if case .read(let reading) = access {
+                acquire(reading, database: database, claimant: claimant)
+            }
             return .granted
         }
         if ticket == nil {
@@ -111,9 +113,9 @@ struct LockTable {
         }
         attach(
             own,
-            Waiter(
+            waiter: Waiter(
                 database: database, agent: agent, access: access, hard: hard, soft: soft,
-                followers: followers), claimant)
+                followers: followers), claimant: claimant)
         resolve(agent)
         return waiters[own] == nil ? .deadlock : .waits(own)
     }
@@ -147,9 +149,9 @@ struct LockTable {
     mutating func restore(_ id: TransactionID, _ owner: Owner) {
         let documents = LockedReading(documents: owner.documents.sorted())
         let claimant = LockClaimant.transaction(id, age: owner.age)
-        acquire(documents, owner.database, claimant)
+        acquire(documents, database: owner.database, claimant: claimant)
         for query in owner.queries {
-            acquire(LockedReading(query: query), owner.database, claimant)
+            acquire(LockedReading(query: query), database: owner.database, claimant: claimant)
         }
     }
 
@@ -194,7 +196,7 @@ struct LockTable {
     }
 
     private mutating func attach(
-        _ ticket: LockTicket, _ waiter: Waiter, _ claimant: LockClaimant
+        _ ticket: LockTicket, waiter: Waiter, claimant: LockClaimant
     ) {
         if case .transaction(let id, let age) = claimant {
             owners[id, default: Owner(database: waiter.database, age: age)].waiting.insert(ticket)
@@ -246,7 +248,7 @@ struct LockTable {
     /// Takes shared locks. Waiting writes that touch the locked documents then also wait for this
     /// transaction.
     private mutating func acquire(
-        _ reading: LockedReading, _ database: DatabaseID, _ claimant: LockClaimant
+        _ reading: LockedReading, database: DatabaseID, claimant: LockClaimant
     ) {
         guard case .transaction(let id, let age) = claimant else { return }
         var owner = owners.removeValue(forKey: id) ?? Owner(database: database, age: age)

@@ -18,7 +18,7 @@ final class Transactions {
     private var lateOutputs: [Output] = []
 
     init(
-        _ clocks: DatabaseClocks, _ streams: WriteStreams, _ environment: ServerEnvironment,
+        _ clocks: DatabaseClocks, streams: WriteStreams, environment: ServerEnvironment,
         lockTimeout: Duration
     ) {
         self.clocks = clocks

@@ -16,7 +16,7 @@ struct WriteStreamStage {
     private(set) var ended: [CallID: RPCStatus] = [:]
 
     init(
-        _ streams: WriteStreams, _ clocks: DatabaseClocks, _ transactions: Transactions,
+        _ streams: WriteStreams, clocks: DatabaseClocks, transactions: Transactions,
         randomBits: @escaping @Sendable () -> UInt64,
         remembered: Int
     ) {
@@ -45,9 +45,12 @@ struct WriteStreamStage {
         guard let stream = connections[id] else { return false }
         do {
             if let history = stream.history {
-                try apply(request, id, stream.context, history, &commits, &outputs)
+                try apply(
+                    request, id: id, context: stream.context, history: history, commits: &commits,
+                    outputs: &outputs)
             } else {
-                try open(request, id, stream.context, commits, &outputs)
+                try open(
+                    request, id: id, context: stream.context, commits: commits, outputs: &outputs)
             }
         } catch let status as RPCStatus {
             end(id, status, &outputs)
@@ -58,8 +61,8 @@ struct WriteStreamStage {
     /// Commits a batch. The stream's history with the answer is stored in the same transaction as
     /// the changes.
     private mutating func apply(
-        _ request: WriteRequest, _ id: CallID, _ context: CallContext, _ history: StreamHistory,
-        _ commits: inout CommitStage, _ outputs: inout [Output]
+        _ request: WriteRequest, id: CallID, context: CallContext, history: StreamHistory,
+        commits: inout CommitStage, outputs: inout [Output]
     ) throws {
         guard history.knows(request.streamToken) else {
             throw RPCStatus.invalidArgument("The stream token does not belong to this stream.")
@@ -84,8 +87,8 @@ struct WriteStreamStage {
     }
 
     private mutating func open(
-        _ request: WriteRequest, _ id: CallID, _ context: CallContext, _ commits: CommitStage,
-        _ outputs: inout [Output]
+        _ request: WriteRequest, id: CallID, context: CallContext, commits: CommitStage,
+        outputs: inout [Output]
     ) throws {
         let (database, caller) = (context.database, CallerMark(context))
         guard request.mutations.isEmpty else {
@@ -97,7 +100,8 @@ struct WriteStreamStage {
         if isOwn, !request.streamID.isEmpty {
             endConnections(of: request.streamID, database, &outputs)
         }
-        if isOwn, let history = try storedHistory(request.streamID, database, commits),
+        if isOwn,
+            let history = try storedHistory(request.streamID, database: database, commits: commits),
             let missed = history.responses(after: request.streamToken)
         {
             connections[id]?.history = history
@@ -127,7 +131,7 @@ struct WriteStreamStage {
     }
 
     private func storedHistory(
-        _ streamID: String, _ database: DatabaseID, _ commits: CommitStage
+        _ streamID: String, database: DatabaseID, commits: CommitStage
     ) throws -> StreamHistory? {
         guard !streamID.isEmpty, let transaction = commits.transaction,
             let row = commits.databases[database]?.rowID

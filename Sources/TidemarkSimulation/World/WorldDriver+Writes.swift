@@ -40,7 +40,8 @@ extension WorldDriver {
         let counter = Mutation(
             path: DocumentPath(unchecked: "counters/\(writer.name)"), .patch([:], mask: []),
             transforms: [FieldTransform(FieldPath(name: "n"), .increment(.integer(1)))])
-        let mutations = [journal, counter] + changes(kind, id, writer, room, number)
+        let mutations =
+            [journal, counter] + changes(kind, id: id, writer: writer, room: room, number: number)
         let write = WorldWrite(
             id: id, writer: writer, sequence: sequence, room: room,
             paths: Set(mutations.map(\.path)), number: number, addsTag: (5..<8).contains(kind))
@@ -49,7 +50,7 @@ extension WorldDriver {
     }
 
     private func changes(
-        _ kind: Int, _ id: String, _ writer: WorldWriter, _ room: DocumentPath, _ number: Int64
+        _ kind: Int, id: String, writer: WorldWriter, room: DocumentPath, number: Int64
     ) -> [Mutation] {
         switch kind {
         case 12:
@@ -64,12 +65,12 @@ extension WorldDriver {
                 WorldBank.increment(transfer.from, by: -transfer.amount),
                 WorldBank.increment(transfer.to, by: transfer.amount),
             ]
-        default: return [change(kind, id, room, number)]
+        default: return [change(kind, id: id, room: room, number: number)]
         }
     }
 
     private func change(
-        _ kind: Int, _ id: String, _ room: DocumentPath, _ number: Int64
+        _ kind: Int, id: String, room: DocumentPath, number: Int64
     ) -> Mutation {
         var fields: MapValue = [
             "w": .string(id), "n": .integer(number), "g": .integer(number % 3),

@@ -189,7 +189,7 @@ package struct WorldLedger {
         var found: [String: Document] = [:]
         for document in journal { found[document.path.id] = document }
         for id in order {
-            try check(writes[id]!, found[id], kept[writes[id]!.writer] ?? [])
+            try check(writes[id]!, found: found[id], kept: kept[writes[id]!.writer] ?? [])
         }
         if let stranger = found.keys.sorted().first(where: { writes[$0] == nil }) {
             throw WorldViolation(.writesRefused, "the server holds \(stranger), which nobody wrote")
@@ -214,7 +214,7 @@ package struct WorldLedger {
         }
     }
 
-    private func check(_ write: WorldWrite, _ found: Document?, _ kept: Set<Int64>) throws {
+    private func check(_ write: WorldWrite, found: Document?, kept: Set<Int64>) throws {
         switch write.state {
         case .proposed, .erasing, .erased: return
         case .acknowledged(let time):

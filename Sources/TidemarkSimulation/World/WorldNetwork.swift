@@ -41,7 +41,7 @@ package final class WorldNetwork: @unchecked Sendable {
     }
 
     func link(of process: WorldProcess, isUp: @escaping () -> Bool) -> WorldLink {
-        let link = WorldLink(self, process, isUp)
+        let link = WorldLink(self, process: process, isUp: isUp)
         links.removeAll { $0.isOver }
         links.append(link)
         return link
@@ -110,7 +110,7 @@ package final class WorldLink: Transport, @unchecked Sendable {
     /// Called for every commit that the process sends.
     var sent: ([Mutation]) -> Void = { _ in }
 
-    init(_ network: WorldNetwork, _ process: WorldProcess, _ isUp: @escaping () -> Bool) {
+    init(_ network: WorldNetwork, process: WorldProcess, isUp: @escaping () -> Bool) {
         self.network = network
         self.process = process
         self.isUp = isUp

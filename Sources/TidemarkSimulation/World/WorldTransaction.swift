@@ -43,12 +43,12 @@ final class WorldTransaction {
             return later(thinking) { $0.commit() }
         }
         let path = reads[index]
-        session.lookUp([path], completion: here { $0.wasRead(path, index, $1) })
+        session.lookUp([path], completion: here { $0.wasRead(path, index: index, result: $1) })
     }
 
     private func wasRead(
-        _ path: DocumentPath, _ index: Int,
-        _ result: Result<[(Document?, readTime: Timestamp)], SyncError>
+        _ path: DocumentPath, index: Int,
+        result: Result<[(Document?, readTime: Timestamp)], SyncError>
     ) {
         do throws(SyncError) {
             let document = try result.get()[0].0

@@ -12,7 +12,7 @@ extension WorldWitness {
         for (document, client) in versions { try check(document, client) }
         var known = WorldHeld()
         for (snapshot, client) in truths {
-            try check(snapshot, client, &known)
+            try check(snapshot, client: client, known: &known)
             try checkSum(snapshot, client)
         }
         try checkStrangers()
@@ -37,7 +37,7 @@ extension WorldWitness {
     }
 
     private func check(
-        _ snapshot: ViewSnapshot, _ client: String, _ known: inout WorldHeld
+        _ snapshot: ViewSnapshot, client: String, known: inout WorldHeld
     ) throws {
         guard let collection = snapshot.query.collectionID, let time = snapshot.readTime,
             let all = known.documents(of: collection, at: time, world.server)

@@ -56,7 +56,8 @@ private struct Layer: @unchecked Sendable {
         record.pointee.szOsFile = Int32(LayeredFile.sizeBeforeFile) + base.pointee.szOsFile
         record.pointee.pNext = nil
         record.pointee.xOpen = { layer, name, file, flags, outFlags in
-            Layer.open(Layer.base(of: layer!), name, file!, flags, outFlags)
+            Layer.open(
+                Layer.base(of: layer!), name: name, file: file!, flags: flags, outFlags: outFlags)
         }
         guard sqlite3_vfs_register(record, 0) == SQLITE_OK else { return nil }
         return Layer(record: record)
@@ -67,8 +68,8 @@ private struct Layer: @unchecked Sendable {
     }
 
     private static func open(
-        _ base: Record, _ name: UnsafePointer<CChar>?, _ file: LayeredFile.File,
-        _ flags: Int32, _ outFlags: UnsafeMutablePointer<Int32>?
+        _ base: Record, name: UnsafePointer<CChar>?, file: LayeredFile.File,
+        flags: Int32, outFlags: UnsafeMutablePointer<Int32>?
     ) -> Int32 {
         let begin: (LayeredFile.File) -> Void
         if flags & SQLITE_OPEN_WAL != 0 {

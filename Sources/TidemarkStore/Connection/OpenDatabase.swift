@@ -51,10 +51,10 @@ struct OpenDatabase {
             return below(file).xClose(inner(file))
         }
         methods.pointee.xRead = { file, bytes, count, offset in
-            read(file, bytes, count, offset)
+            read(file, bytes: bytes, count: count, offset: offset)
         }
         methods.pointee.xWrite = { file, bytes, count, offset in
-            write(file, bytes, count, offset)
+            write(file, bytes: bytes, count: count, offset: offset)
         }
         methods.pointee.xTruncate = { file, size in
             database(file).pointee.end = nil
@@ -157,7 +157,7 @@ extension OpenDatabase {
 
 extension OpenDatabase {
     private static func read(
-        _ file: File?, _ bytes: UnsafeMutableRawPointer?, _ count: Int32, _ offset: Int64
+        _ file: File?, bytes: UnsafeMutableRawPointer?, count: Int32, offset: Int64
     ) -> Int32 {
         let code = below(file).xRead(inner(file), bytes, count, offset)
         // Short reads are not pages: they read the header, or reach beyond the file's end.
@@ -182,7 +182,7 @@ extension OpenDatabase {
     }
 
     private static func write(
-        _ file: File?, _ bytes: UnsafeRawPointer?, _ count: Int32, _ offset: Int64
+        _ file: File?, bytes: UnsafeRawPointer?, count: Int32, offset: Int64
     ) -> Int32 {
         let page = UnsafeRawBufferPointer(start: bytes, count: Int(count))
         if offset == 0, page.count >= 512 {
@@ -197,11 +197,11 @@ extension OpenDatabase {
             return below(file).xWrite(inner(file), bytes, count, offset)
         }
         let code = fill(file, to: offset, page.count)
-        return code == SQLITE_OK ? writeWithSum(file, page, offset) : code
+        return code == SQLITE_OK ? writeWithSum(file, page: page, offset: offset) : code
     }
 
     private static func writeWithSum(
-        _ file: File?, _ page: UnsafeRawBufferPointer, _ offset: Int64
+        _ file: File?, page: UnsafeRawBufferPointer, offset: Int64
     ) -> Int32 {
         let scratch = UnsafeMutableRawBufferPointer(
             rebasing: database(file).pointee.scratch[..<page.count])
@@ -236,7 +236,7 @@ extension OpenDatabase {
         var place = (end + Int64(size) - 1) / Int64(size) * Int64(size)
         while place < offset {
             scratch.initializeMemory(as: UInt8.self, repeating: 0)
-            let code = writeWithSum(file, UnsafeRawBufferPointer(scratch), place)
+            let code = writeWithSum(file, page: UnsafeRawBufferPointer(scratch), offset: place)
             guard code == SQLITE_OK else { return code }
             place += Int64(size)
         }

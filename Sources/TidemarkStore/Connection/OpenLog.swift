@@ -31,7 +31,7 @@ struct OpenLog {
     private static func below(_ file: File?) -> sqlite3_io_methods { LayeredFile.below(file) }
 
     private static func write(
-        _ file: File?, _ bytes: UnsafeRawPointer?, _ count: Int32, _ offset: Int64
+        _ file: File?, bytes: UnsafeRawPointer?, count: Int32, offset: Int64
     ) -> Int32 {
         let new = UnsafeRawBufferPointer(start: bytes, count: Int(count))
         log(file).pointee.checksums.note(new, at: offset)
@@ -39,7 +39,7 @@ struct OpenLog {
     }
 
     private static func read(
-        _ file: File?, _ bytes: UnsafeMutableRawPointer?, _ count: Int32, _ offset: Int64
+        _ file: File?, bytes: UnsafeMutableRawPointer?, count: Int32, offset: Int64
     ) -> Int32 {
         let code = afterFlush(file) { below(file).xRead(inner(file), bytes, count, offset) }
         guard code == SQLITE_OK, log(file).pointee.verifies else { return code }
@@ -64,10 +64,10 @@ struct OpenLog {
             return below(file).xClose(inner(file))
         }
         methods.pointee.xRead = { file, bytes, count, offset in
-            read(file, bytes, count, offset)
+            read(file, bytes: bytes, count: count, offset: offset)
         }
         methods.pointee.xWrite = { file, bytes, count, offset in
-            write(file, bytes, count, offset)
+            write(file, bytes: bytes, count: count, offset: offset)
         }
         methods.pointee.xTruncate = { file, size in
             afterFlush(file) { below(file).xTruncate(inner(file), size) }

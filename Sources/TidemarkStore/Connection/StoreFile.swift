@@ -66,11 +66,11 @@ extension StoreFile {
         switch location {
         case .memory:
             flags |= SQLITE_OPEN_MEMORY
-            return try opened(":memory:", flags, nil)
+            return try opened(":memory:", flags: flags, layer: nil)
         case .file(let path):
             if access(path, F_OK) != 0 { try makeFolder(of: path) }
             makePrivate(path)
-            return try opened(path, flags, layer, key)
+            return try opened(path, flags: flags, layer: layer, key: key)
         }
     }
 
@@ -79,7 +79,7 @@ extension StoreFile {
     }
 
     private static func opened(
-        _ path: String, _ flags: Int32, _ layer: UnsafePointer<CChar>?, _ key: (any StoreKey)? = nil
+        _ path: String, flags: Int32, layer: UnsafePointer<CChar>?, key: (any StoreKey)? = nil
     ) throws(StoreError) -> StoreFile {
         var opened: OpaquePointer?
         let code = FileLayer.$key.withValue(key) {
@@ -218,7 +218,7 @@ extension StoreFile {
     ) throws(StoreError) -> [[SQLValue]] {
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX
         let key = try key.map(ask)
-        guard let file = try? opened(path, flags, layer, key) else { return [] }
+        guard let file = try? opened(path, flags: flags, layer: layer, key: key) else { return [] }
         OpenDatabase.verify(false, in: file.handle)
         try? file.execute(lone)
         let connection = Connection(handle: file.handle, longestLog: .max)

@@ -61,11 +61,14 @@ struct SealedDatabase {
         methods.pointee.xRead = { file, bytes, count, offset in
             afterMove(file!) {
                 read(
-                    file, UnsafeMutableRawBufferPointer(start: bytes, count: Int(count)), offset)
+                    file, bytes: UnsafeMutableRawBufferPointer(start: bytes, count: Int(count)),
+                    offset: offset)
             }
         }
         methods.pointee.xWrite = { file, bytes, count, offset in
-            write(file!, UnsafeRawBufferPointer(start: bytes, count: Int(count)), offset)
+            write(
+                file!, page: UnsafeRawBufferPointer(start: bytes, count: Int(count)), offset: offset
+            )
         }
         methods.pointee.xTruncate = { file, size in
             endingMove(file!) {
@@ -153,14 +156,14 @@ extension SealedDatabase {
     private static let headerEnd: Int64 = 100
 
     private static func read(
-        _ file: File?, _ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64
+        _ file: File?, bytes: UnsafeMutableRawBufferPointer, offset: Int64
     ) -> Int32 {
         let number = offset / pageSize
         let start = offset - number * pageSize
         guard start + Int64(bytes.count) <= pageSize else { return LayeredFile.failedRead }
-        if bytes.count == SealedPage.size { return readPage(file!, bytes, number) }
+        if bytes.count == SealedPage.size { return readPage(file!, page: bytes, number: number) }
         let scratch = database(file).pointee.scratch
-        let code = readPage(file!, scratch, number)
+        let code = readPage(file!, page: scratch, number: number)
         switch code {
         case SQLITE_OK: break
         case LayeredFile.damaged where number == 0 && start + Int64(bytes.count) <= headerEnd:
@@ -176,11 +179,11 @@ extension SealedDatabase {
     }
 
     private static func readPage(
-        _ file: File, _ page: UnsafeMutableRawBufferPointer, _ number: Int64
+        _ file: File, page: UnsafeMutableRawBufferPointer, number: Int64
     ) -> Int32 {
         let isScan = database(file).pointee.ahead.isScan(to: number)
         if database(file).pointee.verifies, let cipher = cipher(of: file),
-            let isOpen = readAhead(file, page, number, isScan: isScan, cipher)
+            let isOpen = readAhead(file, page: page, number: number, isScan: isScan, cipher: cipher)
         {
             return isOpen ? SQLITE_OK : LayeredFile.damaged
         }
@@ -206,8 +209,8 @@ extension SealedDatabase {
 
     /// - Returns: True if the page is as it was written; nil if it must be read without read-ahead.
     private static func readAhead(
-        _ file: File, _ page: UnsafeMutableRawBufferPointer, _ number: Int64, isScan: Bool,
-        _ cipher: any PageCipher
+        _ file: File, page: UnsafeMutableRawBufferPointer, number: Int64, isScan: Bool,
+        cipher: any PageCipher
     ) -> Bool? {
         let database = database(file)
         var batch = database.pointee.ahead.batch(with: number)
@@ -231,7 +234,7 @@ extension SealedDatabase {
     /// Writes a page. A page that could not be read back unchanged is rejected, and the transaction
     /// fails.
     private static func write(
-        _ file: File, _ page: UnsafeRawBufferPointer, _ offset: Int64
+        _ file: File, page: UnsafeRawBufferPointer, offset: Int64
     ) -> Int32 {
         let number = offset / pageSize
         guard number * pageSize == offset, SealedPage.isFit(page, isFirst: number == 0) else {
@@ -240,7 +243,7 @@ extension SealedDatabase {
         var code = database(file).pointee.failedMove
         if code == SQLITE_OK { code = learn(file) }
         if code == SQLITE_OK { code = fill(file, to: number) }
-        return code == SQLITE_OK ? writePage(file, page, number) : code
+        return code == SQLITE_OK ? writePage(file, page: page, number: number) : code
     }
 
     private static func learn(_ file: File) -> Int32 {
@@ -255,12 +258,14 @@ extension SealedDatabase {
     }
 
     private static func writePage(
-        _ file: File, _ page: UnsafeRawBufferPointer, _ number: Int64
+        _ file: File, page: UnsafeRawBufferPointer, number: Int64
     ) -> Int32 {
         database(file).pointee.ahead.forget(number)
         let code =
-            database(file).pointee.behind?.add(page, number) { writeSealed(file, $0, $1) }
-            ?? writeAlone(file, page, number)
+            database(file).pointee.behind?.add(page, number) {
+                writeSealed(file, pages: $0, offset: $1)
+            }
+            ?? writeAlone(file, page: page, number: number)
         let end = (number + 1) * pageSize
         if code != SQLITE_OK {
             // SQLite receives the error, and ends the move.
@@ -273,7 +278,7 @@ extension SealedDatabase {
     }
 
     private static func writeAlone(
-        _ file: File, _ page: UnsafeRawBufferPointer, _ number: Int64
+        _ file: File, page: UnsafeRawBufferPointer, number: Int64
     ) -> Int32 {
         let (scratch, sealed) = (
             database(file).pointee.scratch, database(file).pointee.sealed
@@ -282,11 +287,11 @@ extension SealedDatabase {
         guard let (header, cipher) = database(file).pointee.made,
             SealedPage.seal(scratch, into: sealed, number: number, header, cipher)
         else { return LayeredFile.failedWrite }
-        return writeSealed(file, sealed, number * pageSize)
+        return writeSealed(file, pages: sealed, offset: number * pageSize)
     }
 
     private static func writeSealed(
-        _ file: File, _ pages: UnsafeMutableRawBufferPointer, _ offset: Int64
+        _ file: File, pages: UnsafeMutableRawBufferPointer, offset: Int64
     ) -> Int32 {
         below(file).xWrite(inner(file), pages.baseAddress, Int32(pages.count), offset)
     }
@@ -300,7 +305,7 @@ extension SealedDatabase {
         }
         let zeros = [UInt8](repeating: 0, count: SealedPage.size)
         for place in (end + pageSize - 1) / pageSize..<number {
-            let code = zeros.withUnsafeBytes { writePage(file, $0, place) }
+            let code = zeros.withUnsafeBytes { writePage(file, page: $0, number: place) }
             guard code == SQLITE_OK else { return code }
         }
         return SQLITE_OK
@@ -327,7 +332,7 @@ extension SealedDatabase {
 
     private static func writeKept(_ file: File) {
         guard let behind = database(file).pointee.behind else { return }
-        let code = behind.finish { writeSealed(file, $0, $1) }
+        let code = behind.finish { writeSealed(file, pages: $0, offset: $1) }
         guard code != SQLITE_OK else { return }
         database(file).pointee.failedMove = code
         database(file).pointee.end = nil

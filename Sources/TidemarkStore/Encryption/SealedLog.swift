@@ -70,7 +70,9 @@ struct SealedLog {
             return below(file).xClose(inner(file))
         }
         methods.pointee.xRead = { file, bytes, count, offset in
-            read(file!, UnsafeMutableRawBufferPointer(start: bytes, count: Int(count)), offset)
+            read(
+                file!, bytes: UnsafeMutableRawBufferPointer(start: bytes, count: Int(count)),
+                offset: offset)
         }
         methods.pointee.xWrite = { file, bytes, count, offset in
             write(file!, UnsafeRawBufferPointer(start: bytes, count: Int(count)), offset)
@@ -125,7 +127,8 @@ extension SealedLog {
             if justRead == place.number { return correct(file, place.number) }
             log(file).pointee.waiting = place.number
             return SQLITE_OK
-        case (SealedFrames.header, SealedPage.size): return writePage(file, bytes, place.number)
+        case (SealedFrames.header, SealedPage.size):
+            return writePage(file, page: bytes, place: place.number)
         // A part of a page, which SQLite writes on disks where a write may damage its neighbours.
         default: return LayeredFile.failedWrite
         }
@@ -145,13 +148,15 @@ extension SealedLog {
     }
 
     private static func writePage(
-        _ file: File, _ page: UnsafeRawBufferPointer, _ place: Int
+        _ file: File, page: UnsafeRawBufferPointer, place: Int
     ) -> Int32 {
         // Contents in the space reserved for the box would be missing when SQLite reads the page.
         guard page.suffix(SealedPage.roomSize).allSatisfy({ $0 == 0 }) else {
             return LayeredFile.failedWrite
         }
-        guard log(file).pointee.waiting == place else { return replace(file, page, place) }
+        guard log(file).pointee.waiting == place else {
+            return replace(file, page: page, place: place)
+        }
         log(file).pointee.waiting = nil
         if log(file).pointee.keptPlaces.upperBound != place {
             let code = writeKept(file)
@@ -270,7 +275,7 @@ extension SealedLog {
 
     /// Replaces the header of a page in the log with ``header``.
     private static func correct(_ file: File, _ place: Int) -> Int32 {
-        change(file, place) { frame in
+        change(file, place: place) { frame in
             frame.copyMemory(from: UnsafeRawBufferPointer(log(file).pointee.header))
         }
     }
@@ -278,11 +283,11 @@ extension SealedLog {
     /// Replaces a page that the same transaction wrote before. The checksums stay those of the old
     /// page until SQLite corrects them before the end of the transaction.
     private static func replace(
-        _ file: File, _ page: UnsafeRawBufferPointer, _ place: Int
+        _ file: File, page: UnsafeRawBufferPointer, place: Int
     ) -> Int32 {
         let code = settle(file)
         guard code == SQLITE_OK else { return code }
-        return change(file, place) { frame in
+        return change(file, place: place) { frame in
             UnsafeMutableRawBufferPointer(rebasing: frame[SealedFrames.header...])
                 .copyMemory(from: page)
         }
@@ -290,7 +295,7 @@ extension SealedLog {
 
     /// Changes the header or page at a position, and rewrites its whole box.
     private static func change(
-        _ file: File, _ place: Int, _ body: (UnsafeMutableRawBufferPointer) -> Void
+        _ file: File, place: Int, body: (UnsafeMutableRawBufferPointer) -> Void
     ) -> Int32 {
         var code = writeAll(file)
         if code == SQLITE_OK { code = open(file, place) }
@@ -308,17 +313,19 @@ extension SealedLog {
 
 extension SealedLog {
     private static func read(
-        _ file: File, _ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64
+        _ file: File, bytes: UnsafeMutableRawBufferPointer, offset: Int64
     ) -> Int32 {
         log(file).pointee.justRead = nil
         return afterWriting(file) {
-            if offset < Int64(SealedFrames.logHeader) { return readHeader(file, bytes, offset) }
-            return readPart(file, bytes, place(offset))
+            if offset < Int64(SealedFrames.logHeader) {
+                return readHeader(file, bytes: bytes, offset: offset)
+            }
+            return readPart(file, bytes: bytes, place: place(offset))
         }
     }
 
     private static func readHeader(
-        _ file: File, _ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64
+        _ file: File, bytes: UnsafeMutableRawBufferPointer, offset: Int64
     ) -> Int32 {
         let part = Int(offset)..<Int(offset) + bytes.count
         guard part.upperBound <= SealedFrames.logHeader else { return LayeredFile.failedRead }
@@ -331,8 +338,8 @@ extension SealedLog {
     }
 
     private static func readPart(
-        _ file: File, _ bytes: UnsafeMutableRawBufferPointer,
-        _ place: (number: Int, within: Int)
+        _ file: File, bytes: UnsafeMutableRawBufferPointer,
+        place: (number: Int, within: Int)
     ) -> Int32 {
         guard place.within + bytes.count <= SealedFrames.size else {
             return LayeredFile.failedRead

@@ -98,13 +98,13 @@ extension BlockFigures {
         if try statement.step(), statement.isFound(in: change.collection.id) {
             old = EncodedFields(trusted: statement.blob(4))
         }
-        update(concerned, row, change, from: old)
+        update(concerned, row: row, change: change, from: old)
     }
 
     /// Updates the blocks after a row was inserted.
     func add(_ row: Int64, _ change: DocumentChange) {
         let concerned = concerned(change)
-        if !concerned.isEmpty { update(concerned, row, change, from: nil) }
+        if !concerned.isEmpty { update(concerned, row: row, change: change, from: nil) }
     }
 
     /// How a document is found in a source.
@@ -158,7 +158,7 @@ extension BlockFigures {
     }
 
     private func update(
-        _ concerned: Concerned, _ row: Int64, _ change: DocumentChange, from old: EncodedFields?
+        _ concerned: Concerned, row: Int64, change: DocumentChange, from old: EncodedFields?
     ) {
         let indexed = IndexedRow(
             id: row, collection: change.collection, name: change.name, path: change.path)

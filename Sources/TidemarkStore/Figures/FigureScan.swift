@@ -18,7 +18,7 @@ package final class FigureScan: DocumentWatch {
     package private(set) var isLost = false
     private var scanned = 0
 
-    private init(_ planned: PlannedQuery, _ parts: [ScanPart], _ fields: [FieldPath]) {
+    private init(_ planned: PlannedQuery, parts: [ScanPart], fields: [FieldPath]) {
         self.planned = planned
         self.parts = parts
         figures = Figures(of: fields)
@@ -50,7 +50,7 @@ package final class FigureScan: DocumentWatch {
         precondition(query.offset == 0 && query.limit == nil)
         let planned = try QueryPlans(table: table).plan(query)
         let parts = try PlannedRows(table: table).parts(planned, needsOrder: false)
-        let scan = FigureScan(planned, parts, fields)
+        let scan = FigureScan(planned, parts: parts, fields: fields)
         table.connection.watches.add(scan)
         return scan
     }
@@ -119,7 +119,7 @@ package final class FigureScan: DocumentWatch {
             else { continue }
             all.add(document.contents)
         }
-        table.connection.figures.keep(RangeFigures(source, range, all))
+        table.connection.figures.keep(RangeFigures(source, range: range, figures: all))
     }
 
     /// The number of rows from which block figures are worthwhile for the next time.

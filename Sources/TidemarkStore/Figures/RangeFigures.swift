@@ -7,7 +7,7 @@ final class RangeFigures {
     let range: KeyRange
     private(set) var figures: Figures
 
-    init(_ source: FigureBlocks.Source, _ range: KeyRange, _ figures: Figures) {
+    init(_ source: FigureBlocks.Source, range: KeyRange, figures: Figures) {
         self.source = source
         self.range = range
         self.figures = figures

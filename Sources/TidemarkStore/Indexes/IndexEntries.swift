@@ -100,7 +100,7 @@ struct IndexEntries {
         if isCovered, index.definition.surelyKeeps(keysOf: old, as: new) { return }
         let before = old.map { index.definition.keys(of: $0, row) } ?? []
         let after = new.map { index.definition.keys(of: $0, row) } ?? []
-        if !isCovered { return try replaceAwaited(row, before, after, index) }
+        if !isCovered { return try replaceAwaited(row, before: before, after: after, index: index) }
         if before.count == 1, before == after { return }
         let kept = before.count > 1 ? Set(before).intersection(after) : []
         for key in before where !kept.contains(key) { try deleteEntry(key, of: index, row) }
@@ -111,7 +111,7 @@ struct IndexEntries {
     /// have entries, from a current or lost batch. The new version gets its entries now, or with a
     /// later batch.
     private func replaceAwaited(
-        _ row: IndexedRow, _ before: [[UInt8]], _ after: [[UInt8]], _ index: FieldIndex
+        _ row: IndexedRow, before: [[UInt8]], after: [[UInt8]], index: FieldIndex
     ) throws(StoreError) {
         for key in before { try deleteEntry(key, of: index, row) }
         guard let batch = connection.indexing.batch, batch.index == index.id,

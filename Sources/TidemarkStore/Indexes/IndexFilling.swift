@@ -45,8 +45,8 @@ struct IndexFiller {
             // Sorting many documents takes some milliseconds, so the time must be checked, as
             // before it.
             budget = 0
-        case .reading: try read(&batch, index, &budget)
-        case .writing: try write(&batch, index, &budget)
+        case .reading: try read(&batch, index: index, budget: &budget)
+        case .writing: try write(&batch, index: index, budget: &budget)
         case .done:
             index.builtName = batch.through
             return true
@@ -99,7 +99,7 @@ struct IndexFiller {
     }
 
     private func read(
-        _ batch: inout EntryBatch, _ index: FieldIndex, _ budget: inout Int
+        _ batch: inout EntryBatch, index: FieldIndex, budget: inout Int
     ) throws(StoreError) {
         let collection = try connection.catalog.collection(id: batch.collection, connection)
         let statement = try connection.statement(.documentsToIndex)
@@ -113,7 +113,7 @@ struct IndexFiller {
             while try statement.step() {
                 let id = statement.integer(2)
                 guard batch.take(id, &budget) else { continue }
-                try add(statement, id, in: collection, index, &batch)
+                try add(statement, id: id, in: collection, index: index, batch: &batch)
                 if batch.isFull {
                     isWhole = false
                     break
@@ -126,8 +126,8 @@ struct IndexFiller {
     }
 
     private func add(
-        _ statement: PreparedStatement, _ id: Int64, in collection: CollectionRow,
-        _ index: FieldIndex, _ batch: inout EntryBatch
+        _ statement: PreparedStatement, id: Int64, in collection: CollectionRow,
+        index: FieldIndex, batch: inout EntryBatch
     ) throws(StoreError) {
         let definition = index.definition
         let fields = FieldsInPlace(statement.bytes(1))
@@ -149,7 +149,7 @@ struct IndexFiller {
     }
 
     private func write(
-        _ batch: inout EntryBatch, _ index: FieldIndex, _ budget: inout Int
+        _ batch: inout EntryBatch, index: FieldIndex, budget: inout Int
     ) throws(StoreError) {
         let collection = try connection.catalog.collection(id: batch.collection, connection)
         while budget > 0 {

@@ -57,7 +57,7 @@ struct SortedEntries {
                 entries[index].digest = Self.digest(
                     Keys(rebasing: keys[entry.start..<entry.end]), Keys(rebasing: keys[head]))
             }
-            entries[run].sort { Self.precedes($0, $1, keys) }
+            entries[run].sort { Self.precedes($0, b: $1, keys: keys) }
         }
         runs.append(runStart..<entries.count)
         runStart = entries.count
@@ -68,7 +68,7 @@ struct SortedEntries {
         guard !runs.isEmpty else { return nil }
         return keys.bytes.withUnsafeBufferPointer { keys in
             entries.withUnsafeBufferPointer { entries in
-                Self.popLeast(&runs, &isHeap, entries, keys)
+                Self.popLeast(&runs, isHeap: &isHeap, entries: entries, keys: keys)
             }
         }
     }
@@ -93,7 +93,7 @@ extension SortedEntries {
     private typealias Entries = UnsafeBufferPointer<Entry>
     private typealias Keys = UnsafeBufferPointer<UInt8>
 
-    private static func precedes(_ a: Entry, _ b: Entry, _ keys: Keys) -> Bool {
+    private static func precedes(_ a: Entry, b: Entry, keys: Keys) -> Bool {
         if a.digest != b.digest { return a.digest < b.digest }
         return Comparison.bytes(
             Keys(rebasing: keys[a.start..<a.end]), Keys(rebasing: keys[b.start..<b.end]))
@@ -131,10 +131,12 @@ extension SortedEntries {
 
 extension SortedEntries {
     private static func popLeast(
-        _ runs: inout [Range<Int>], _ isHeap: inout Bool, _ entries: Entries, _ keys: Keys
+        _ runs: inout [Range<Int>], isHeap: inout Bool, entries: Entries, keys: Keys
     ) -> Entry {
         if !isHeap {
-            for root in (0..<runs.count / 2).reversed() { siftDown(root, &runs, entries, keys) }
+            for root in (0..<runs.count / 2).reversed() {
+                siftDown(root, runs: &runs, entries: entries, keys: keys)
+            }
             isHeap = true
         }
         let least = entries[runs[0].lowerBound]
@@ -143,15 +145,15 @@ extension SortedEntries {
             runs.swapAt(0, runs.count - 1)
             runs.removeLast()
         }
-        siftDown(0, &runs, entries, keys)
+        siftDown(0, runs: &runs, entries: entries, keys: keys)
         return least
     }
 
     private static func siftDown(
-        _ start: Int, _ runs: inout [Range<Int>], _ entries: Entries, _ keys: Keys
+        _ start: Int, runs: inout [Range<Int>], entries: Entries, keys: Keys
     ) {
         func precedes(_ a: Int, _ b: Int) -> Bool {
-            Self.precedes(entries[runs[a].lowerBound], entries[runs[b].lowerBound], keys)
+            Self.precedes(entries[runs[a].lowerBound], b: entries[runs[b].lowerBound], keys: keys)
         }
         var root = start
         while 2 * root + 1 < runs.count {

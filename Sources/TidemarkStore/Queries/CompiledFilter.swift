@@ -27,12 +27,12 @@ indirect enum CompiledFilter {
         case .unary(let field, .isNotNull): self = .noneOf(field, [])
         case .unary(let field, .isNotNaN): self = .noneOf(field, [KeyWriter.nan])
         case .field(let field, let operation, let operand):
-            self = Self.comparison(field, operation, operand)
+            self = Self.comparison(field, operation: operation, operand: operand)
         }
     }
 
     private static func comparison(
-        _ field: FieldPath, _ operation: Filter.Operator, _ operand: Value
+        _ field: FieldPath, operation: Filter.Operator, operand: Value
     ) -> CompiledFilter {
         switch operation {
         case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:

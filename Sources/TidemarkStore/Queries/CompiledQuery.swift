@@ -59,15 +59,15 @@ final class CompiledQuery {
         _ path: @autoclosure () -> DocumentPath, _ fields: some FieldSource
     ) -> [UInt8]? {
         var writer = KeyWriter()
-        return writeOrderKey(path(), fields, &writer) ? writer.bytes : nil
+        return writeOrderKey(path(), fields: fields, writer: &writer) ? writer.bytes : nil
     }
 
     /// Appends the order key to `writer`.
     ///
     /// - Returns: False if an ordered field is missing. The bytes written are then not a key.
     func writeOrderKey(
-        _ path: @autoclosure () -> DocumentPath, _ fields: some FieldSource,
-        _ writer: inout KeyWriter
+        _ path: @autoclosure () -> DocumentPath, fields: some FieldSource,
+        writer: inout KeyWriter
     ) -> Bool {
         for order in orders {
             guard let value = value(order.field, path, fields) else { return false }

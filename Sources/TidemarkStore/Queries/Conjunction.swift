@@ -40,9 +40,9 @@ struct Conjunction {
             case .unary(let field, let operation): add(field, operation)
             case .field(let field, let operation, let operand):
                 if field.isDocumentID {
-                    addName(operation, operand, database)
+                    addName(operation, operand: operand, database: database)
                 } else {
-                    add(field, operation, operand)
+                    add(field, operation: operation, operand: operand)
                 }
             }
         }
@@ -85,7 +85,7 @@ struct Conjunction {
     }
 
     private mutating func add(
-        _ field: FieldPath, _ operation: Filter.Operator, _ operand: Value
+        _ field: FieldPath, operation: Filter.Operator, operand: Value
     ) {
         switch operation {
         case .equal:
@@ -105,7 +105,7 @@ struct Conjunction {
     }
 
     private mutating func addName(
-        _ operation: Filter.Operator, _ operand: Value, _ database: DatabaseID
+        _ operation: Filter.Operator, operand: Value, database: DatabaseID
     ) {
         switch operation {
         case .equal:

@@ -16,8 +16,8 @@ struct IndexMatch {
 
     /// Returns nil if the index may lack rows of the query.
     init?(
-        _ query: CompiledQuery, _ conjunction: Conjunction, _ definition: IndexDefinition,
-        _ collection: CollectionRow?
+        _ query: CompiledQuery, conjunction: Conjunction, definition: IndexDefinition,
+        collection: CollectionRow?
     ) {
         self.query = query
         self.conjunction = conjunction
@@ -91,7 +91,7 @@ extension IndexMatch {
         guard let field = rest.first else { return boundByNames(&range) }
         var count = 0
         for interval in conjunction.intervals where interval.field == field.path {
-            bound(&range, interval.lower, interval.upper, field.direction!)
+            bound(&range, lower: interval.lower, upper: interval.upper, direction: field.direction!)
             count += 1
         }
         return count
@@ -108,13 +108,13 @@ extension IndexMatch {
                 case .greaterThan: (place.cut(isAfter: true), everything.1)
                 default: (place.cut(isAfter: false), everything.1)
                 }
-            bound(&range, lower, upper, definition.name)
+            bound(&range, lower: lower, upper: upper, direction: definition.name)
         }
         return conjunction.nameBounds.count
     }
 
     private func bound(
-        _ range: inout KeyRange, _ lower: Cut, _ upper: Cut, _ direction: Direction
+        _ range: inout KeyRange, lower: Cut, upper: Cut, direction: Direction
     ) {
         let isAscending = direction == .ascending
         range.raise(to: (isAscending ? lower : upper.inverted).prefixed(by: prefix))
@@ -150,7 +150,7 @@ extension IndexMatch {
         for (position, (order, value)) in zip(query.orders, cursor.values).enumerated() {
             if order.field.isDocumentID {
                 return cutAtName(
-                    value, order, head, cursor, isStart: isStart,
+                    value, order: order, head: head, cursor: cursor, isStart: isStart,
                     isLast: position == cursor.values.count - 1)
             }
             if let fixed = conjunction.fixedKey(order.field) {
@@ -166,7 +166,7 @@ extension IndexMatch {
     }
 
     private func cutAtName(
-        _ value: Value, _ order: Order, _ head: [UInt8], _ cursor: Cursor, isStart: Bool,
+        _ value: Value, order: Order, head: [UInt8], cursor: Cursor, isStart: Bool,
         isLast: Bool
     ) -> (Cut, isExact: Bool) {
         let isAscending = order.direction == .ascending

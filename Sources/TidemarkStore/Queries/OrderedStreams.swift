@@ -59,7 +59,7 @@ final class SortedStream: RowStream {
     private var position = 0
 
     init(
-        _ streams: [any RowStream], _ query: CompiledQuery, capacity: Int, _ connection: Connection
+        _ streams: [any RowStream], query: CompiledQuery, capacity: Int, connection: Connection
     ) {
         self.streams = streams
         self.query = query

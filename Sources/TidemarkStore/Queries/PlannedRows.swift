@@ -16,7 +16,8 @@ struct PlannedRows {
         var streams: [any RowStream] = []
         for path in planned.paths { streams.append(try tested(path, planned, meter)) }
         if planned.isSorted {
-            return SortedStream(streams, planned.query, capacity: capacity, connection)
+            return SortedStream(
+                streams, query: planned.query, capacity: capacity, connection: connection)
         }
         return MergeStream(streams, planned.query)
     }
@@ -25,13 +26,13 @@ struct PlannedRows {
     func tested(
         _ path: PlannedPath, _ planned: PlannedQuery, _ meter: ScanMeter
     ) throws(StoreError) -> any RowStream {
-        let stream = try stream(path, planned, meter)
+        let stream = try stream(path, planned: planned, meter: meter)
         if path.isExact || stream is RangeStream { return stream }
-        return FilteredStream(stream, planned.query, path.test)
+        return FilteredStream(stream, query: planned.query, filter: path.test)
     }
 
     private func stream(
-        _ path: PlannedPath, _ planned: PlannedQuery, _ meter: ScanMeter
+        _ path: PlannedPath, planned: PlannedQuery, meter: ScanMeter
     ) throws(StoreError) -> any RowStream {
         switch path.source {
         case .point(let document):
@@ -43,24 +44,24 @@ struct PlannedRows {
             statement.bind(2, scope)
             statement.bind(3, path.bounds)
             return RangeStream(
-                statement, connection, meter,
+                statement, connection: connection, meter: meter,
                 test: path.isExact ? nil : (planned.query, path))
         case .names(let collection):
-            return try names(collection, path, planned, meter)
+            return try names(collection, path: path, planned: planned, meter: meter)
         case .everything:
             let source = self
             return ChainStream(try collections(of: planned)) { id throws(StoreError) in
-                try source.names(id, path, planned, meter)
+                try source.names(id, path: path, planned: planned, meter: meter)
             }
         }
     }
 
     private func names(
-        _ collection: Int64, _ path: PlannedPath, _ planned: PlannedQuery, _ meter: ScanMeter
+        _ collection: Int64, path: PlannedPath, planned: PlannedQuery, meter: ScanMeter
     ) throws(StoreError) -> any RowStream {
         if planned.isSorted, path.isOfWholeCollection, try fillsTable(collection) {
             return try TableStream(
-                collection, connection, meter,
+                collection, connection: connection, meter: meter,
                 test: path.isExact ? nil : (planned.query, path))
         }
         // Rows that are sorted afterwards are read in file order, which visits each page once and
@@ -70,7 +71,8 @@ struct PlannedRows {
         statement.bind(1, collection)
         statement.bind(2, path.bounds)
         return RangeStream(
-            statement, connection, meter, test: path.isExact ? nil : (planned.query, path))
+            statement, connection: connection, meter: meter,
+            test: path.isExact ? nil : (planned.query, path))
     }
 
     /// Returns the collections that may contain rows of a query over several collections.

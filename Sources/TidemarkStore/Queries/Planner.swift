@@ -61,14 +61,18 @@ struct Planner {
 
     private func match(_ index: FieldIndex, _ conjunction: Conjunction) -> AccessPath? {
         let source = AccessPath.Source.entries(index, scope: collection?.id ?? 0)
-        return IndexMatch(query, conjunction, index.definition, collection)?.path(source)
+        return IndexMatch(
+            query, conjunction: conjunction, definition: index.definition, collection: collection)?
+            .path(source)
     }
 
     /// Returns the path without an index.
     private func scan(_ conjunction: Conjunction) -> AccessPath {
         guard let collection else { return AccessPath(source: .everything) }
         let names = IndexDefinition(collectionID: collection.group.id, fields: [])
-        let path = IndexMatch(query, conjunction, names, collection)?.path(.names(collection))
+        let path = IndexMatch(
+            query, conjunction: conjunction, definition: names, collection: collection)?.path(
+                .names(collection))
         return path ?? AccessPath(source: .names(collection))
     }
 

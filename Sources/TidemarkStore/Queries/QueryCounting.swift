@@ -37,7 +37,7 @@ struct QueryCounter {
         var count = 0
         for path in paths {
             let before = meter.scanned
-            let stream = try counted(path, planned, meter)
+            let stream = try counted(path, planned: planned, meter: meter)
             while count < limit, let id = try stream() {
                 if paths.count > 1, !seen.insert(id).inserted { continue }
                 count += 1
@@ -70,7 +70,7 @@ struct QueryCounter {
 
     /// Returns the row numbers of one path. Documents are read only if each must be tested.
     private func counted(
-        _ path: PlannedPath, _ planned: PlannedQuery, _ meter: ScanMeter
+        _ path: PlannedPath, planned: PlannedQuery, meter: ScanMeter
     ) throws(StoreError) -> () throws(StoreError) -> Int64? {
         if path.isCountedByEntries, case .entries(let index, let scope) = path.source {
             let statement = Loan(try connection.statement(.entryIDs))

@@ -30,10 +30,11 @@ struct QueryRunner {
         _ body: (consuming StoredDocument) -> Bool
     ) throws(StoreError) -> QueryStats {
         if case .last(let count)? = query.limit {
-            return try runLast(query, count, kept, most, body)
+            return try runLast(query, count: count, kept: kept, most: most, body: body)
         }
         let planned = try plans.plan(query, kept)
-        return try run(planned, offset: query.offset, limit: query.limit?.count, most, body)
+        return try run(
+            planned, offset: query.offset, limit: query.limit?.count, most: most, body: body)
     }
 
     /// Returns a sentence about what ``run(_:)`` would do, without running it.
@@ -48,8 +49,8 @@ struct QueryRunner {
     }
 
     private func run(
-        _ planned: PlannedQuery, offset: Int, limit: Int?, _ most: Int = .max,
-        _ body: (consuming StoredDocument) -> Bool
+        _ planned: PlannedQuery, offset: Int, limit: Int?, most: Int = .max,
+        body: (consuming StoredDocument) -> Bool
     ) throws(StoreError) -> QueryStats {
         let meter = ScanMeter(limit: most)
         var returned = 0
@@ -97,12 +98,12 @@ struct QueryRunner {
 
     /// Runs the query in the reversed order, and reverses the rows found.
     private func runLast(
-        _ query: Query, _ count: Int, _ kept: KeptPlan?, _ most: Int,
-        _ body: (consuming StoredDocument) -> Bool
+        _ query: Query, count: Int, kept: KeptPlan?, most: Int,
+        body: (consuming StoredDocument) -> Bool
     ) throws(StoreError) -> QueryStats {
-        if query.offset > 0 { return try runLastAfterOffset(query, count, body) }
+        if query.offset > 0 { return try runLastAfterOffset(query, count: count, body: body) }
         var documents: [StoredDocument] = []
-        let stats = try run(try plans.plan(query, kept), offset: 0, limit: count, most) {
+        let stats = try run(try plans.plan(query, kept), offset: 0, limit: count, most: most) {
             documents.append($0)
             return true
         }
@@ -111,7 +112,7 @@ struct QueryRunner {
 
     /// Runs a query whose offset counts from the front, so the rows are read from the front.
     private func runLastAfterOffset(
-        _ query: Query, _ count: Int, _ body: (consuming StoredDocument) -> Bool
+        _ query: Query, count: Int, body: (consuming StoredDocument) -> Bool
     ) throws(StoreError) -> QueryStats {
         var forwards = query
         forwards.limit = nil

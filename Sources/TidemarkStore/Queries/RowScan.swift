@@ -63,31 +63,32 @@ package final class RowScan: DocumentWatch {
     ) throws(StoreError) -> Bool {
         if try !QueryPlans(table: table).stillHas(indexesOf: planned) { lost() }
         if isLost { return false }
-        guard try advance(table, budget, take) else { return false }
+        guard try advance(table, budget: budget, take: take) else { return false }
         end(table)
         return true
     }
 
     /// - Returns: True if the scan is complete.
     private func advance(
-        _ table: DocumentTable, _ budget: ScanBudget, _ take: (consuming StoredDocument) -> Void
+        _ table: DocumentTable, budget: ScanBudget, take: (consuming StoredDocument) -> Void
     ) throws(StoreError) -> Bool {
         precondition(!isLost)
-        if stage == .gathering { try gather(table, budget, take) }
-        if stage == .reading { try read(table, budget, take) }
+        if stage == .gathering { try gather(table, budget: budget, take: take) }
+        if stage == .reading { try read(table, budget: budget, take: take) }
         return stage == .done
     }
 
     private func gather(
-        _ table: DocumentTable, _ budget: ScanBudget, _ take: (consuming StoredDocument) -> Void
+        _ table: DocumentTable, budget: ScanBudget, take: (consuming StoredDocument) -> Void
     ) throws(StoreError) {
         while current < parts.count {
             var part = parts[current]
             let path = part.path
             var taken = part.taken
-            let isAtEnd = try part.read(table, budget) { statement throws(StoreError) in
+            let isAtEnd = try part.read(table, budget: budget) { statement throws(StoreError) in
                 self.scanned += 1
-                return try self.look(at: statement, &taken, path, table, take)
+                return try self.look(
+                    at: statement, taken: &taken, path: path, table: table, take: take)
             }
             part.taken = taken
             parts[current] = part
@@ -101,8 +102,8 @@ package final class RowScan: DocumentWatch {
 
     /// - Returns: True if more rows of the path are wanted.
     private func look(
-        at statement: PreparedStatement, _ taken: inout Int, _ path: PlannedPath,
-        _ table: DocumentTable, _ take: (consuming StoredDocument) -> Void
+        at statement: PreparedStatement, taken: inout Int, path: PlannedPath,
+        table: DocumentTable, take: (consuming StoredDocument) -> Void
     ) throws(StoreError) -> Bool {
         let connection = table.connection
         if path.isOrdered, taken >= capacity {
@@ -120,13 +121,13 @@ package final class RowScan: DocumentWatch {
         let (query, fields) = (planned.query, FieldsInPlace(statement.bytes(4)))
         let name = try connection.path(statement)
         try found!.add(statement.integer(0)) { writer throws(StoreError) in
-            query.writeOrderKey(name, fields, &writer)
+            query.writeOrderKey(name, fields: fields, writer: &writer)
         }
         return true
     }
 
     private func read(
-        _ table: DocumentTable, _ budget: ScanBudget, _ take: (consuming StoredDocument) -> Void
+        _ table: DocumentTable, budget: ScanBudget, take: (consuming StoredDocument) -> Void
     ) throws(StoreError) {
         while count < capacity {
             if budget.isSpent { return }

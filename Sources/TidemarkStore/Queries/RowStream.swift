@@ -53,7 +53,7 @@ final class RangeStream: RowStream {
     ///   - statement: A bound statement, which the stream releases.
     ///   - test: The test of each row; nil if every row matches.
     init(
-        _ statement: PreparedStatement, _ connection: Connection, _ meter: ScanMeter,
+        _ statement: PreparedStatement, connection: Connection, meter: ScanMeter,
         test: (query: CompiledQuery, path: PlannedPath)?
     ) {
         self.connection = connection
@@ -122,7 +122,7 @@ final class FilteredStream: RowStream {
     private let query: CompiledQuery
     private let filter: CompiledFilter?
 
-    init(_ source: any RowStream, _ query: CompiledQuery, _ filter: CompiledFilter?) {
+    init(_ source: any RowStream, query: CompiledQuery, filter: CompiledFilter?) {
         self.source = source
         self.query = query
         self.filter = filter

@@ -82,14 +82,16 @@ extension ScanPart {
             statement.bind(3, range.lower)
             statement.bind(4, range.upper)
             return try read(
-                statement, key: keysOnly ? 1 : 9, !keysOnly && path.isReversed, budget, body)
+                statement, key: keysOnly ? 1 : 9, isReversed: !keysOnly && path.isReversed,
+                budget: budget, body: body)
         case .names(let collection):
             let statement = try connection.statement(path.isReversed ? .namesReversed : .names)
             defer { statement.release() }
             statement.bind(1, collection)
             statement.bind(2, range.lower)
             statement.bind(3, range.upper)
-            return try read(statement, key: 2, path.isReversed, budget, body)
+            return try read(
+                statement, key: 2, isReversed: path.isReversed, budget: budget, body: body)
         case .table(let collection):
             let statement = try connection.statement(.rowsOfTable)
             defer { statement.release() }
@@ -106,8 +108,8 @@ extension ScanPart {
 
     /// - Parameter key: The column of the range's key.
     private mutating func read(
-        _ statement: PreparedStatement, key: Int32, _ isReversed: Bool, _ budget: ScanBudget,
-        _ body: (PreparedStatement) throws(StoreError) -> Bool
+        _ statement: PreparedStatement, key: Int32, isReversed: Bool, budget: ScanBudget,
+        body: (PreparedStatement) throws(StoreError) -> Bool
     ) throws(StoreError) -> Bool {
         while try statement.step() {
             guard try body(statement) else { return true }

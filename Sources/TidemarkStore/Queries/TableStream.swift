@@ -11,7 +11,7 @@ final class TableStream: RowStream {
     private let test: (query: CompiledQuery, path: PlannedPath)?
 
     init(
-        _ collection: Int64, _ connection: Connection, _ meter: ScanMeter,
+        _ collection: Int64, connection: Connection, meter: ScanMeter,
         test: (query: CompiledQuery, path: PlannedPath)?
     ) throws(StoreError) {
         self.collection = collection

@@ -38,7 +38,7 @@ enum SealedMessage {
         guard head == sealedHead, bytes.count >= headSize + SealedHeader.size + SealedBox.overhead
         else { throw damaged }
         guard let key = try key.map(StoreFile.ask) else { throw .keyMissing }
-        return try decrypted(Array(bytes.dropFirst(headSize)), name, key)
+        return try decrypted(Array(bytes.dropFirst(headSize)), name: name, key: key)
     }
 
     private static func readable(
@@ -52,7 +52,7 @@ enum SealedMessage {
     }
 
     private static func decrypted(
-        _ bytes: [UInt8], _ name: String, _ key: any StoreKey
+        _ bytes: [UInt8], name: String, key: any StoreKey
     ) throws(StoreError) -> [UInt8] {
         guard case .sealed(let header) = bytes.withUnsafeBytes(SealedHeader.read) else {
             throw damaged

@@ -13,9 +13,9 @@ struct CacheExchange {
     private let garbage: GarbageCollector
 
     init(
-        _ context: EngineContext, _ storage: CacheStorage, _ listened: ListenedQueries,
-        _ views: QueryViews, _ remote: RemoteListening, _ writing: WriteDelivery,
-        _ garbage: GarbageCollector
+        _ context: EngineContext, storage: CacheStorage, listened: ListenedQueries,
+        views: QueryViews, remote: RemoteListening, writing: WriteDelivery,
+        garbage: GarbageCollector
     ) {
         self.context = context
         self.storage = storage

@@ -33,8 +33,8 @@ final class UserChanges {
     private var parked: [UserKey: Parked] = [:]
 
     init(
-        _ context: EngineContext, _ storage: CacheStorage, _ writing: WriteDelivery,
-        _ views: QueryViews, _ exchange: CacheExchange
+        _ context: EngineContext, storage: CacheStorage, writing: WriteDelivery,
+        views: QueryViews, exchange: CacheExchange
     ) {
         self.context = context
         self.storage = storage

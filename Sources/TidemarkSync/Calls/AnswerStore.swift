@@ -10,7 +10,7 @@ final class AnswerStore: @unchecked Sendable {
     private let storage: CacheStorage
     private let views: QueryViews
 
-    init(_ context: EngineContext, _ storage: CacheStorage, _ views: QueryViews) {
+    init(_ context: EngineContext, storage: CacheStorage, views: QueryViews) {
         self.context = context
         self.storage = storage
         self.views = views
@@ -146,7 +146,8 @@ final class AnswerStore: @unchecked Sendable {
         var names = answer.names
         for document in answer.unstored { names.insert(document.path) }
         let pruning = Pruning(
-            query, names, answer.count, readTime, session: context.gate.session)
+            query, names: names, count: answer.count, readTime: readTime,
+            session: context.gate.session)
         prune(pruning, completion)
     }
 

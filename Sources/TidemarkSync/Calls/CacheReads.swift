@@ -11,8 +11,8 @@ final class CacheReads {
     private let indexes: IndexBuilder
 
     init(
-        _ context: EngineContext, _ storage: CacheStorage, _ slices: SlicedReads,
-        _ indexes: IndexBuilder
+        _ context: EngineContext, storage: CacheStorage, slices: SlicedReads,
+        indexes: IndexBuilder
     ) {
         self.context = context
         self.storage = storage
@@ -67,7 +67,9 @@ final class CacheReads {
     ) throws {
         defer { indexes.want() }
         if let rows = try storage.local.documents.run(query, lookingAt: slices.mostAtOnce) {
-            return completion(.success(try result(query, rows.compactMap(\.viewDocument), reason)))
+            return completion(
+                .success(
+                    try result(query, documents: rows.compactMap(\.viewDocument), reason: reason)))
         }
         let read = QueryRead(query, storage.local)
         slices.beginLater(read) { [weak self] error in
@@ -75,14 +77,14 @@ final class CacheReads {
             self?.slices.show(read.rows) { [weak self] documents in
                 guard let self else { return }
                 completion(
-                    Result { try self.result(query, documents, reason) }
+                    Result { try self.result(query, documents: documents, reason: reason) }
                         .mapError(SyncError.init(storing:)))
             }
         }
     }
 
     private func result(
-        _ query: Query, _ documents: [ViewDocument], _ reason: StaleReason
+        _ query: Query, documents: [ViewDocument], reason: StaleReason
     ) throws -> ReadResult {
         let confirmed = try storage.local.targets.confirmed(query.wireForm)
         return ReadResult(
@@ -121,7 +123,7 @@ final class CacheReads {
             let named = try Aggregation.validated(aggregations)
             let ordered = try query.ordered(for: named)
             try ordered.validateWithoutVectors()
-            findFigures(ordered, named) { [weak self] result in
+            findFigures(ordered, aggregations: named) { [weak self] result in
                 completion(
                     result.flatMap { values in
                         self?.reply(values, query) ?? .failure(.terminated)
@@ -132,13 +134,14 @@ final class CacheReads {
 
     /// - Parameter aggregations: Validated aggregations.
     private func findFigures(
-        _ query: Query, _ aggregations: [Aggregation],
-        _ completion: @escaping (Result<MapValue, SyncError>) -> Void
+        _ query: Query, aggregations: [Aggregation],
+        completion: @escaping (Result<MapValue, SyncError>) -> Void
     ) {
         let fields = Figures.fields(of: aggregations)
         let isWhole = query.limit == nil && query.offset == 0
         guard isWhole || fields.isEmpty else {
-            return findFiguresOfRows(query, aggregations, fields, completion)
+            return findFiguresOfRows(
+                query, aggregations: aggregations, fields: fields, completion: completion)
         }
         var all = query
         (all.limit, all.offset, all.projection) = (nil, 0, nil)
@@ -158,8 +161,8 @@ final class CacheReads {
     /// Computes figures of a query with a limit: finds the rows first, because the limit selects
     /// them.
     private func findFiguresOfRows(
-        _ query: Query, _ aggregations: [Aggregation], _ fields: [FieldPath],
-        _ completion: @escaping (Result<MapValue, SyncError>) -> Void
+        _ query: Query, aggregations: [Aggregation], fields: [FieldPath],
+        completion: @escaping (Result<MapValue, SyncError>) -> Void
     ) {
         let read = QueryRead(query, storage.local)
         slices.begin(read) { error in

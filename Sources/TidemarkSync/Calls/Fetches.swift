@@ -18,8 +18,8 @@ final class Fetches: @unchecked Sendable {
     private let cache: CacheReads
 
     init(
-        _ context: EngineContext, _ storage: CacheStorage, _ meter: BillingMeter,
-        _ calls: OneShotCalls, _ answers: AnswerStore, _ cache: CacheReads
+        _ context: EngineContext, storage: CacheStorage, meter: BillingMeter,
+        calls: OneShotCalls, answers: AnswerStore, cache: CacheReads
     ) {
         self.context = context
         self.storage = storage
@@ -76,7 +76,7 @@ final class Fetches: @unchecked Sendable {
         if let reason = refusal(tag) { return completion(.failure(reason)) }
         var query = query
         query.projection = nil
-        calls.startRead(query, tag.or(.page), deadline: deadline, mayMixTimes: false) {
+        calls.startRead(query, tag: tag.or(.page), deadline: deadline, mayMixTimes: false) {
             [self, query] end in
             completion(
                 end.answer(context.gate.error).flatMap { answer in
@@ -102,7 +102,8 @@ final class Fetches: @unchecked Sendable {
         var query = query
         query.projection = nil
         calls.startRead(
-            query, tag, deadline: deadline, silence: silence, mayMixTimes: true, keepsRows: false
+            query, tag: tag, deadline: deadline, silence: silence, mayMixTimes: true,
+            keepsRows: false
         ) { [self, query] end in
             switch end.answer(context.gate.error) {
             case .failure(let error): completion(.failure(error))
@@ -126,7 +127,7 @@ final class Fetches: @unchecked Sendable {
         _ completion: @escaping @Sendable (Result<[DocumentPath], SyncError>) -> Void
     ) {
         if let reason = refusal(tag) { return completion(.failure(reason)) }
-        calls.startRead(query, tag.or(.page), deadline: deadline, mayMixTimes: false) {
+        calls.startRead(query, tag: tag.or(.page), deadline: deadline, mayMixTimes: false) {
             [self] end in
             do {
                 let answer = try end.answer(context.gate.error).get()

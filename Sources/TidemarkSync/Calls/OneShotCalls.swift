@@ -20,8 +20,8 @@ final class OneShotCalls: @unchecked Sendable {
     static let overdue = RPCStatus(.deadlineExceeded, "The server did not answer in time.")
 
     init(
-        _ context: EngineContext, _ storage: CacheStorage, _ meter: BillingMeter,
-        _ reachability: Reachability, _ connection: ListenConnection, _ views: QueryViews
+        _ context: EngineContext, storage: CacheStorage, meter: BillingMeter,
+        reachability: Reachability, connection: ListenConnection, views: QueryViews
     ) {
         self.context = context
         self.storage = storage
@@ -43,7 +43,7 @@ final class OneShotCalls: @unchecked Sendable {
     ) {
         let longest = CallLimits.longest
         let limits = CallLimits(whole: min(deadline ?? longest, longest))
-        start(request, nil, tag, rule, limits) { end in
+        start(request, read: nil, tag: tag, rule: rule, limits: limits) { end in
             if case .replies(let replies, let status) = end { completion(replies, status) }
         }
     }
@@ -56,7 +56,7 @@ final class OneShotCalls: @unchecked Sendable {
     ///   - silence: The maximum time without a message; nil for ``CallLimits/longest``.
     ///   - mayMixTimes: Allows rows of different times, as in ``LongRead``.
     func startRead(
-        _ query: Query, _ tag: ReadTag, _ rule: RetryRule = .read, deadline: Duration?,
+        _ query: Query, tag: ReadTag, rule: RetryRule = .read, deadline: Duration?,
         silence: Duration? = nil, mayMixTimes: Bool, keepsRows: Bool = true,
         completion: @escaping @Sendable (ReadEnd) -> Void
     ) {
@@ -65,7 +65,8 @@ final class OneShotCalls: @unchecked Sendable {
         let longest = CallLimits.longest
         let limits = CallLimits(whole: deadline, silence: min(silence ?? longest, longest))
         start(
-            .runQuery(RunQueryRequest(query: query.wireForm)), read, tag, rule, limits
+            .runQuery(RunQueryRequest(query: query.wireForm)), read: read, tag: tag, rule: rule,
+            limits: limits
         ) { end in
             switch end {
             case .replies(_, let status): completion(.failed(status))
@@ -75,8 +76,8 @@ final class OneShotCalls: @unchecked Sendable {
     }
 
     private func start(
-        _ request: Request, _ read: LongRead?, _ tag: ReadTag, _ rule: RetryRule,
-        _ limits: CallLimits, completion: @escaping @Sendable (CallEnd) -> Void
+        _ request: Request, read: LongRead?, tag: ReadTag, rule: RetryRule,
+        limits: CallLimits, completion: @escaping @Sendable (CallEnd) -> Void
     ) {
         let id = nextID
         nextID += 1
@@ -103,17 +104,17 @@ final class OneShotCalls: @unchecked Sendable {
         case .attempt: attempt(id)
         case .wait(let delay):
             calls[id]!.timer = context.after(delay, .callRetry) { [weak self] in
-                self?.advance(id, .ready, status)
+                self?.advance(id, event: .ready, status: status)
             }
         // ``AuthorizedTransport`` has already tried another token, which was also rejected.
-        case .refreshCredentials: advance(id, .refreshed(isDone: false), status)
+        case .refreshCredentials: advance(id, event: .refreshed(isDone: false), status: status)
         // Calls do not wait for the network, because asking shows whether it is there.
-        case .awaitNetwork: advance(id, .ready, status)
+        case .awaitNetwork: advance(id, event: .ready, status: status)
         case .giveUp: finish(id, status)
         }
     }
 
-    private func advance(_ id: UInt64, _ event: RetryMachine.Event, _ status: RPCStatus) {
+    private func advance(_ id: UInt64, event: RetryMachine.Event, status: RPCStatus) {
         guard let began = calls[id]?.machineBegan else { return }
         let step = calls[id]!.machine.step(event, at: context.elapsed - began)
         if case .failed = event { tellAttempt(of: id, step) }
@@ -174,7 +175,7 @@ final class OneShotCalls: @unchecked Sendable {
             // A connection that has carried rows may carry more; the caller's deadline is final.
             let isLate = call.limits.left(of: call.began, at: now).map { $0 <= .zero } ?? false
             ended(
-                id, attempt, Self.overdue,
+                id, attempt: attempt, status: Self.overdue,
                 isOurs: isLate || call.read?.progress ?? 0 == 0)
         }
     }
@@ -196,13 +197,13 @@ final class OneShotCalls: @unchecked Sendable {
                 calls[id]!.replies.append(reply)
             }
             reachability.heardByCall()
-        case .ended(let status): ended(id, attempt, status)
+        case .ended(let status): ended(id, attempt: attempt, status: status)
         }
     }
 
     /// - Parameter isOurs: True if the attempt was ended here because no time is left.
     private func ended(
-        _ id: UInt64, _ attempt: Int, _ status: RPCStatus, isOurs: Bool = false
+        _ id: UInt64, attempt: Int, status: RPCStatus, isOurs: Bool = false
     ) {
         guard let call = calls[id], call.isUnderWay, call.attempt == attempt else { return }
         call.timer?.cancel()
@@ -219,7 +220,7 @@ final class OneShotCalls: @unchecked Sendable {
             reachability.heardByCall()
         }
         guard let call = calls[id] else { return }
-        advance(id, failed(status, call), status)
+        advance(id, event: failed(status, call), status: status)
     }
 
     private func giveUp(_ id: UInt64) {

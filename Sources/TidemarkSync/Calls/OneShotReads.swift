@@ -35,9 +35,9 @@ final class OneShotReads: @unchecked Sendable {
     private static let noTime = Duration.microseconds(1)
 
     init(
-        _ context: EngineContext, _ meter: BillingMeter, _ reachability: Reachability,
-        _ connection: ListenConnection, _ queries: ListenedQueries, _ calls: OneShotCalls,
-        _ answers: AnswerStore, _ cache: CacheReads
+        _ context: EngineContext, meter: BillingMeter, reachability: Reachability,
+        connection: ListenConnection, queries: ListenedQueries, calls: OneShotCalls,
+        answers: AnswerStore, cache: CacheReads
     ) {
         self.context = context
         self.meter = meter
@@ -59,17 +59,18 @@ final class OneShotReads: @unchecked Sendable {
         case .cache: cache.read(target, .askedForCache, completion)
         case .server:
             if let reason = meter.refusal(of: tag) { return completion(.failure(reason)) }
-            ask(target, tag, .read, deadline: deadline, silence: silence) {
+            ask(target, tag: tag, rule: .read, deadline: deadline, silence: silence) {
                 [self] result, status in
                 completion(result ?? .failure(context.gate.error(status)))
             }
-        case .default: readDefault(target, deadline ?? silence, tag, completion)
+        case .default:
+            readDefault(target, deadline: deadline ?? silence, tag: tag, completion: completion)
         }
     }
 
     private func readDefault(
-        _ target: ReadTarget, _ deadline: Duration?, _ tag: ReadTag,
-        _ completion: @escaping Completion
+        _ target: ReadTarget, deadline: Duration?, tag: ReadTag,
+        completion: @escaping Completion
     ) {
         if let live = live(target) { return completion(.success(live)) }
         switch meter.verdict(on: tag) {
@@ -91,7 +92,8 @@ final class OneShotReads: @unchecked Sendable {
         }
         waiting[id] = Waiting(timer: timer, completion: completion)
         // The call continues after the deadline, and stores its result for the next read.
-        ask(target, tag, .readOrCache(within: wait), deadline: nil) { [self] result, status in
+        ask(target, tag: tag, rule: .readOrCache(within: wait), deadline: nil) {
+            [self] result, status in
             if let result { return finish(id, result) }
             answer(id, target, without: status)
         }
@@ -101,7 +103,7 @@ final class OneShotReads: @unchecked Sendable {
     /// too often.
     private func probe(_ target: ReadTarget, _ tag: ReadTag) {
         guard context.gate.isNetworkEnabled, calls.isEmpty, reachability.mayProbe else { return }
-        ask(target, tag, .readOrCache(within: Self.noTime), deadline: nil) { _, _ in }
+        ask(target, tag: tag, rule: .readOrCache(within: Self.noTime), deadline: nil) { _, _ in }
     }
 
     // MARK: The end
@@ -140,7 +142,7 @@ final class OneShotReads: @unchecked Sendable {
 
     /// - Parameter completion: Gets no result if the server gave none.
     private func ask(
-        _ target: ReadTarget, _ tag: ReadTag, _ rule: RetryRule, deadline: Duration?,
+        _ target: ReadTarget, tag: ReadTag, rule: RetryRule, deadline: Duration?,
         silence: Duration? = nil,
         completion: @escaping @Sendable (Result<ReadResult, SyncError>?, RPCStatus) -> Void
     ) {
@@ -159,7 +161,7 @@ final class OneShotReads: @unchecked Sendable {
         case .query(var query):
             query.projection = nil
             calls.startRead(
-                query, tag, rule, deadline: deadline, silence: silence, mayMixTimes: true
+                query, tag: tag, rule: rule, deadline: deadline, silence: silence, mayMixTimes: true
             ) { [self, query] end in
                 switch end {
                 case .failed(let status): completion(nil, status)

@@ -16,7 +16,7 @@ struct Pruning: Sendable {
     static let slice = 300
 
     init(
-        _ query: Query, _ names: NameDigests, _ count: Int, _ readTime: Timestamp, session: UInt64
+        _ query: Query, names: NameDigests, count: Int, readTime: Timestamp, session: UInt64
     ) {
         self.query = query
         self.names = names

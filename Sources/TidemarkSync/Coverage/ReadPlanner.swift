@@ -69,25 +69,29 @@ package enum ReadPlanner {
     ) -> ReadPlan? {
         switch rules.way {
         case .changeTime:
-            if let first = afterLongAbsence(progress, reach, action, rules) { return first }
-            if let delta = delta(progress, reach, action, rules) { return delta }
+            if let first = afterLongAbsence(progress, reach: reach, action: action, rules: rules) {
+                return first
+            }
+            if let delta = delta(progress, reach: reach, action: action, rules: rules) {
+                return delta
+            }
         case .itemTime, .audit:
-            if !reach.hasHead { return head(progress, reach, action, rules) }
+            if !reach.hasHead { return head(progress, reach: reach, action: action, rules: rules) }
         }
         if let gap = progress.gaps(above: action, rules).last {
-            return page(gap, of: progress, reach, action, rules)
+            return page(gap, of: progress, reach: reach, action: action, rules: rules)
         }
         if rules.way.audits, !reach.hasAudit,
-            let audit = audit(progress, reach, action, rules)
+            let audit = audit(progress, reach: reach, action: action, rules: rules)
         {
             return audit
         }
-        return older(progress, reach, action, rules)
+        return older(progress, reach: reach, action: action, rules: rules)
     }
 
     /// Returns a plan for a page below the base of a bounded feed that holds too few items.
     private static func older(
-        _ progress: FeedProgress, _ reach: SyncReach, _ action: Timestamp?, _ rules: FeedRules
+        _ progress: FeedProgress, reach: SyncReach, action: Timestamp?, rules: FeedRules
     ) -> ReadPlan? {
         guard let target = reach.target(rules), let held = reach.held, held < target,
             let tail = progress.tail(above: action, rules)
@@ -103,17 +107,17 @@ package enum ReadPlanner {
     /// changed during an absence than the feed holds. A drain within the overlap is completed,
     /// because its changes would be returned again soon.
     private static func anew(
-        _ reach: SyncReach, _ cursor: ChangeCursor, _ action: Timestamp?, _ rules: FeedRules
+        _ reach: SyncReach, cursor: ChangeCursor, action: Timestamp?, rules: FeedRules
     ) -> ReadPlan? {
         guard let target = reach.target(rules), reach.news >= target, let drain = cursor.drain,
             drain.readTime.duration(since: drain.since) > cursor.overlap * 2
         else { return nil }
-        return newest(reach, target, action, rules)
+        return newest(reach, target: target, action: action, rules: rules)
     }
 
     /// Returns a plan that replaces a bounded feed's items with the newest.
     private static func newest(
-        _ reach: SyncReach, _ target: Int, _ action: Timestamp?, _ rules: FeedRules
+        _ reach: SyncReach, target: Int, action: Timestamp?, rules: FeedRules
     ) -> ReadPlan {
         let size = reach.pageSize(rules)
         var plan = ReadPlan(
@@ -127,7 +131,7 @@ package enum ReadPlanner {
     /// Returns the first plan of a bounded feed after a long absence: a count of the changes, and,
     /// if there are as many as wanted items, the newest items. Returns nil if the changes are read.
     package static func afterLongAbsence(
-        _ progress: FeedProgress, _ reach: SyncReach, _ action: Timestamp?, _ rules: FeedRules
+        _ progress: FeedProgress, reach: SyncReach, action: Timestamp?, rules: FeedRules
     ) -> ReadPlan? {
         guard reach.countsChanges, !reach.hasHead, progress.cursor.drain == nil,
             let since = sinceOfDelta(progress.cursor, rules), let target = reach.target(rules),
@@ -141,11 +145,11 @@ package enum ReadPlanner {
                 reason: "After a long absence the changes are counted, because the \(target) "
                     + "newest items may cost less.")
         }
-        return counted >= target ? newest(reach, target, action, rules) : nil
+        return counted >= target ? newest(reach, target: target, action: action, rules: rules) : nil
     }
 
     private static func delta(
-        _ progress: FeedProgress, _ reach: SyncReach, _ action: Timestamp?, _ rules: FeedRules
+        _ progress: FeedProgress, reach: SyncReach, action: Timestamp?, rules: FeedRules
     ) -> ReadPlan? {
         let cursor = progress.cursor
         // The maximum is the number of held items plus the number of repeated rows.
@@ -153,7 +157,7 @@ package enum ReadPlanner {
         let size = most.overflow ? rules.pageSize : min(rules.pageSize, most.partialValue)
         let bounds = ReadPlan.Prediction(atLeast: 1, atMost: size)
         if let drain = cursor.drain {
-            if let anew = anew(reach, cursor, action, rules) { return anew }
+            if let anew = anew(reach, cursor: cursor, action: action, rules: rules) { return anew }
             return ReadPlan(
                 kind: .delta,
                 question: .changes(
@@ -192,14 +196,16 @@ package enum ReadPlanner {
 
     /// Returns a plan for new items: from the newest held item, whose time other items may share.
     private static func head(
-        _ progress: FeedProgress, _ reach: SyncReach, _ action: Timestamp?, _ rules: FeedRules
+        _ progress: FeedProgress, reach: SyncReach, action: Timestamp?, rules: FeedRules
     ) -> ReadPlan {
         let floor = FeedProgress.floor(action)
         guard let top = progress.held(above: action).last?.upperBound else {
-            return page(floor..<CoveragePosition.highest, of: progress, reach, action, rules)
+            return page(
+                floor..<CoveragePosition.highest, of: progress, reach: reach, action: action,
+                rules: rules)
         }
         let size = reach.pageSize(rules)
-        let (start, repeated) = startOfHead(progress, top, rules)
+        let (start, repeated) = startOfHead(progress, top: top, rules: rules)
         return ReadPlan(
             kind: .page,
             question: .items(max(floor, start)..<CoveragePosition.highest), pageSize: size,
@@ -210,7 +216,7 @@ package enum ReadPlanner {
     }
 
     private static func startOfHead(
-        _ progress: FeedProgress, _ top: CoveragePosition, _ rules: FeedRules
+        _ progress: FeedProgress, top: CoveragePosition, rules: FeedRules
     ) -> (CoveragePosition, repeated: Int) {
         #if TIDEMARK_DEFECTS
             if rules.defects.contains(.equalTimesSkipped) { return (.end(of: top.time), 0) }
@@ -220,8 +226,8 @@ package enum ReadPlanner {
     }
 
     private static func page(
-        _ gap: Range<CoveragePosition>, of progress: FeedProgress, _ reach: SyncReach,
-        _ action: Timestamp?, _ rules: FeedRules
+        _ gap: Range<CoveragePosition>, of progress: FeedProgress, reach: SyncReach,
+        action: Timestamp?, rules: FeedRules
     ) -> ReadPlan {
         let size = reach.pageSize(rules)
         let isFull = progress.held(above: action).isEmpty
@@ -240,7 +246,7 @@ package enum ReadPlanner {
 
     /// Returns a plan to audit the items held before this sync.
     private static func audit(
-        _ progress: FeedProgress, _ reach: SyncReach, _ action: Timestamp?, _ rules: FeedRules
+        _ progress: FeedProgress, reach: SyncReach, action: Timestamp?, rules: FeedRules
     ) -> ReadPlan? {
         var ranges = progress.held(above: action)
         // Parts below a gap are audited when the feed reaches them.

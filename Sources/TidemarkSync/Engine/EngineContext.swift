@@ -14,8 +14,8 @@ final class EngineContext: @unchecked Sendable {
     private var timers: [(id: TimerID, call: any CancellableCall)] = []
 
     init(
-        _ configuration: SyncEngine.Configuration, _ environment: SyncEnvironment,
-        _ gate: EngineGate
+        _ configuration: SyncEngine.Configuration, environment: SyncEnvironment,
+        gate: EngineGate
     ) {
         self.configuration = configuration
         self.environment = environment

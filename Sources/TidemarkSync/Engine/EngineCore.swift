@@ -21,8 +21,9 @@ final class EngineCore: @unchecked Sendable {
         let cache = try opening.open(user)
         let gate = EngineGate(
             isReadOnly: cache.isView, sharesWrites: opening.inbox(of: user) != nil)
-        context = EngineContext(configuration, environment, gate)
-        parts = EngineParts(context, CacheStorage(context, opening, cache.local, of: user))
+        context = EngineContext(configuration, environment: environment, gate: gate)
+        parts = EngineParts(
+            context, CacheStorage(context, opening: opening, local: cache.local, of: user))
         context.attach(self)
     }
 

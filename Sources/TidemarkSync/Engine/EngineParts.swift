@@ -35,26 +35,40 @@ struct EngineParts {
         reachability = Reachability(context)
 
         let held = HeldTargets(context.configuration.stormBounds)
-        connection = ListenConnection(context, storage, meter, reachability)
+        connection = ListenConnection(
+            context, storage: storage, meter: meter, reachability: reachability)
         queries = ListenedQueries()
-        views = QueryViews(context, storage, queries, held, reachability)
+        views = QueryViews(
+            context, storage: storage, queries: queries, held: held, reachability: reachability)
         remote = RemoteListening(
-            context, storage, slices, meter, connection, queries, held, views)
+            context, storage: storage, slices: slices, meter: meter, connection: connection,
+            queries: queries, held: held, views: views)
         listeners = Listeners(
-            context, storage, indexes, slices, meter, reachability, queries, views, remote)
+            context, storage: storage, indexes: indexes, slices: slices, meter: meter,
+            reachability: reachability, queries: queries, views: views, remote: remote)
 
-        garbage = GarbageCollector(context, storage, views)
-        writing = WriteDelivery(context, storage, views, SharedWrites(context, storage))
+        garbage = GarbageCollector(context, storage: storage, views: views)
+        writing = WriteDelivery(
+            context, storage: storage, views: views, shared: SharedWrites(context, storage))
 
-        calls = OneShotCalls(context, storage, meter, reachability, connection, views)
-        cache = CacheReads(context, storage, slices, indexes)
-        let answers = AnswerStore(context, storage, views)
+        calls = OneShotCalls(
+            context, storage: storage, meter: meter, reachability: reachability,
+            connection: connection, views: views)
+        cache = CacheReads(context, storage: storage, slices: slices, indexes: indexes)
+        let answers = AnswerStore(context, storage: storage, views: views)
         reads = OneShotReads(
-            context, meter, reachability, connection, queries, calls, answers, cache)
-        fetches = Fetches(context, storage, meter, calls, answers, cache)
+            context, meter: meter, reachability: reachability, connection: connection,
+            queries: queries, calls: calls, answers: answers, cache: cache)
+        fetches = Fetches(
+            context, storage: storage, meter: meter, calls: calls, answers: answers, cache: cache)
 
-        exchange = CacheExchange(context, storage, queries, views, remote, writing, garbage)
-        users = UserChanges(context, storage, writing, views, exchange)
-        sharing = CacheSharing(context, storage, slices, listeners, exchange, writing)
+        exchange = CacheExchange(
+            context, storage: storage, listened: queries, views: views, remote: remote,
+            writing: writing, garbage: garbage)
+        users = UserChanges(
+            context, storage: storage, writing: writing, views: views, exchange: exchange)
+        sharing = CacheSharing(
+            context, storage: storage, slices: slices, listeners: listeners, exchange: exchange,
+            writing: writing)
     }
 }

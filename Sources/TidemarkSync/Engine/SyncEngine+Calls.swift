@@ -8,7 +8,7 @@ extension SyncEngine {
         _ query: Query, _ options: ListenOptions = ListenOptions(),
         observer: @escaping @Sendable (Result<ViewSnapshot, SyncError>) -> Void
     ) -> any CancellableCall {
-        let listener = Subscription(newListenerID(), core) { $0.removeListener($1) }
+        let listener = Subscription(newListenerID(), core: core) { $0.removeListener($1) }
         // Uses one closure, because a screen of listeners waits for it. The closure holds the
         // engine through the handle, because each further reference to an object with weak
         // references takes longer.

@@ -65,7 +65,7 @@ public final class SyncEngine: Sendable {
     ) -> any CancellableCall {
         let id = newListenerID()
         perform { start($0, id) }
-        return Subscription(id, core, end)
+        return Subscription(id, core: core, end: end)
     }
 
     func newListenerID() -> UInt64 {
@@ -169,8 +169,8 @@ final class Subscription: CancellableCall {
     private let end: @Sendable (EngineCore, UInt64) -> Void
 
     init(
-        _ id: UInt64, _ core: EngineCore,
-        _ end: @escaping @Sendable (EngineCore, UInt64) -> Void
+        _ id: UInt64, core: EngineCore,
+        end: @escaping @Sendable (EngineCore, UInt64) -> Void
     ) {
         self.id = id
         self.core = core

@@ -25,8 +25,8 @@ final class LocalBundles {
     private var nextLoad: UInt64 = 0
 
     init(
-        _ file: LocalFile, _ table: TargetTable, _ remote: RemoteChanges, _ queue: LocalQueue,
-        _ takeOver: LocalTakeOver
+        _ file: LocalFile, table: TargetTable, remote: RemoteChanges, queue: LocalQueue,
+        takeOver: LocalTakeOver
     ) {
         self.file = file
         self.table = table
@@ -38,7 +38,7 @@ final class LocalBundles {
 
     /// - Returns: The load; nil if the bundle was loaded before.
     func begin(_ id: String, _ createTime: Timestamp) throws -> BundleLoad? {
-        let isNew = try file.read { try self.isNew(id, createTime, $0) }
+        let isNew = try file.read { try self.isNew(id, createTime: createTime, transaction: $0) }
         guard isNew else { return nil }
         let whole = try file.write(.loadBundle) { try newLoadingTarget($0) }
         nextLoad += 1
@@ -47,7 +47,7 @@ final class LocalBundles {
     }
 
     private func isNew(
-        _ id: String, _ createTime: Timestamp, _ transaction: StoreTransaction
+        _ id: String, createTime: Timestamp, transaction: StoreTransaction
     ) throws -> Bool {
         let known = try transaction.rows(
             "SELECT createTime FROM syncBundle WHERE id = ?", [.blob(Array(id.utf8))])
@@ -105,14 +105,20 @@ final class LocalBundles {
     func finish(_ load: BundleLoad) throws {
         guard var targets = loads[load.number] else { throw SyncError.userChanged }
         try file.write(.loadBundle) { transaction in
-            guard try isNew(load.id, load.createTime, transaction) else { return }
-            try adopt(targets.whole, as: QueryKey(bundle: load.id), .epoch, transaction)
+            guard try isNew(load.id, createTime: load.createTime, transaction: transaction) else {
+                return
+            }
+            try adopt(
+                targets.whole, as: QueryKey(bundle: load.id), readTime: .epoch,
+                transaction: transaction)
             for named in load.queries {
                 try transaction.execute(
                     "INSERT OR REPLACE INTO syncNamedQuery VALUES (?, ?)",
                     [.blob(Array(named.name.utf8)), .blob(named.source)])
                 let id = try target(of: named.name, &targets, transaction)
-                try adopt(id, as: QueryKey(named.query.wireForm), named.readTime, transaction)
+                try adopt(
+                    id, as: QueryKey(named.query.wireForm), readTime: named.readTime,
+                    transaction: transaction)
             }
             try transaction.execute(
                 "INSERT OR REPLACE INTO syncBundle VALUES (?, ?)",
@@ -125,7 +131,7 @@ final class LocalBundles {
     /// - Parameter readTime: The time as of which the target has all rows of the query, from which
     ///   a listen continues. The epoch if they are not a query's result.
     private func adopt(
-        _ id: Int32, as key: QueryKey, _ readTime: Timestamp, _ transaction: StoreTransaction
+        _ id: Int32, as key: QueryKey, readTime: Timestamp, transaction: StoreTransaction
     ) throws {
         // A current listen has newer data.
         if table.inUse(key) != nil { return }

@@ -119,7 +119,9 @@ final class LocalDocuments {
         if !written.isEmpty {
             // The rows are already sorted, which this sort exploits.
             let all = (rows + written).compactMap { document in
-                document.viewDocument.map { (ViewRow($0, document.contents, order), document) }
+                document.viewDocument.map {
+                    (ViewRow($0, fields: document.contents, order: order), document)
+                }
             }
             result = all.sorted { order.precedes($0.0, $1.0) }.map(\.1)[...]
         }

@@ -29,8 +29,8 @@ final class LocalFile {
         logPages: 500, longestLog: 4_000, cacheKibibytes: 16_000)
     init(
         _ location: DocumentStore.Location, database: DatabaseID, key: StoreKeySource?,
-        fault: SyncEnvironment.StorageFaultSource?, copy: StoreCopy?, _ targets: TargetTable,
-        _ book: ReadBook
+        fault: SyncEnvironment.StorageFaultSource?, copy: StoreCopy?, targets: TargetTable,
+        book: ReadBook
     ) throws {
         self.database = database
         self.copy = copy

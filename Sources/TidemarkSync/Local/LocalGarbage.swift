@@ -20,7 +20,7 @@ final class LocalGarbage {
     private let rows: TargetRows
 
     init(
-        _ file: LocalFile, _ table: TargetTable, _ targets: LocalTargets, _ bundles: LocalBundles
+        _ file: LocalFile, table: TargetTable, targets: LocalTargets, bundles: LocalBundles
     ) {
         self.file = file
         self.table = table
@@ -88,7 +88,9 @@ final class LocalGarbage {
             var result = CollectedGarbage()
             if try condemnTarget(upTo: bound, transaction) { result.targets = 1 }
             if let target = try bundles.condemned(transaction)?.integer(0) {
-                result.documents = try emptyTarget(target, bound, limit, isPinned, transaction)
+                result.documents = try emptyTarget(
+                    target, bound: bound, limit: limit, isPinned: isPinned, transaction: transaction
+                )
                 return result
             }
             let loose = try transaction.rows(
@@ -96,7 +98,9 @@ final class LocalGarbage {
                 [.integer(bound), .integer(Int64(limit))])
             for row in loose {
                 let path = try DocumentPath(unchecked: row.text(0))
-                if try remove(path, isPinned, transaction) { result.documents += 1 }
+                if try remove(path, isPinned: isPinned, transaction: transaction) {
+                    result.documents += 1
+                }
             }
             result.isDone = loose.count < limit
             return result
@@ -159,8 +163,8 @@ final class LocalGarbage {
     }
 
     private func emptyTarget(
-        _ target: Int64, _ bound: Int64, _ limit: Int, _ isPinned: (DocumentPath) -> Bool,
-        _ transaction: StoreTransaction
+        _ target: Int64, bound: Int64, limit: Int, isPinned: (DocumentPath) -> Bool,
+        transaction: StoreTransaction
     ) throws -> Int {
         let paths = try rows.first(of: target, limit, transaction)
         var removed = 0
@@ -169,7 +173,7 @@ final class LocalGarbage {
             let used = try transaction.rows(
                 "SELECT sequence FROM syncLoose WHERE path = ?", [.text(path.text)])
             if let used = try used.first?.integer(0), used > bound { continue }
-            if try remove(path, isPinned, transaction) { removed += 1 }
+            if try remove(path, isPinned: isPinned, transaction: transaction) { removed += 1 }
         }
         if paths.count < limit {
             try transaction.execute(
@@ -182,7 +186,7 @@ final class LocalGarbage {
 
     /// Removes the document unless a target, a view or a pending write needs it.
     private func remove(
-        _ path: DocumentPath, _ isPinned: (DocumentPath) -> Bool, _ transaction: StoreTransaction
+        _ path: DocumentPath, isPinned: (DocumentPath) -> Bool, transaction: StoreTransaction
     ) throws -> Bool {
         if isPinned(path) {
             try LooseDocuments.touch([path], at: table.nextSequence, transaction)

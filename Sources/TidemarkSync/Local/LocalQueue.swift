@@ -179,7 +179,9 @@ final class LocalQueue {
             let table = transaction.documents(of: file.database)
             for path in batch.paths {
                 let base = try table.document(at: path)
-                if let new = outcome(of: batch, at: path, base, results, commitTime) {
+                if let new = outcome(
+                    of: batch, at: path, base: base, results: results, commitTime: commitTime)
+                {
                     try table.put(new)
                 }
             }
@@ -198,8 +200,8 @@ final class LocalQueue {
 
     /// Returns nil if the cache has the result already or if nothing changed.
     private func outcome(
-        of batch: MutationBatch, at path: DocumentPath, _ base: StoredDocument?,
-        _ results: [MutationResult], _ commitTime: Timestamp
+        of batch: MutationBatch, at path: DocumentPath, base: StoredDocument?,
+        results: [MutationResult], commitTime: Timestamp
     ) -> StoredDocument? {
         var document = base
         var hasChanged = false

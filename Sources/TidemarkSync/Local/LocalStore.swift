@@ -22,14 +22,15 @@ final class LocalStore {
         copy: StoreCopy? = nil
     ) throws {
         file = try LocalFile(
-            location, database: database, key: key, fault: fault, copy: copy, table, book)
+            location, database: database, key: key, fault: fault, copy: copy, targets: table,
+            book: book)
         queue = LocalQueue(file, table, user: user)
         documents = LocalDocuments(file, queue)
-        targets = LocalTargets(file, table, documents)
-        remote = RemoteChanges(file, table, queue)
-        takeOver = LocalTakeOver(file, table, queue)
-        bundles = LocalBundles(file, table, remote, queue, takeOver)
-        garbage = LocalGarbage(file, table, targets, bundles)
+        targets = LocalTargets(file, table: table, documents: documents)
+        remote = RemoteChanges(file, targets: table, queue: queue)
+        takeOver = LocalTakeOver(file, table: table, queue: queue)
+        bundles = LocalBundles(file, table: table, remote: remote, queue: queue, takeOver: takeOver)
+        garbage = LocalGarbage(file, table: table, targets: targets, bundles: bundles)
         try file.store.read(label: StorageStep.open.rawValue) { transaction in
             try table.load(transaction)
             try queue.loadPosition(transaction)

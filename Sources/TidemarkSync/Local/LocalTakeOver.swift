@@ -15,7 +15,7 @@ final class LocalTakeOver {
     /// The take-over that this process continues.
     private var open: TakeOverRecord?
 
-    init(_ file: LocalFile, _ table: TargetTable, _ queue: LocalQueue) {
+    init(_ file: LocalFile, table: TargetTable, queue: LocalQueue) {
         self.file = file
         self.table = table
         self.queue = queue
@@ -141,7 +141,8 @@ final class LocalTakeOver {
         let id = table.takeID()
         let (changed, isTaken) = try file.write(.loadBundle) { transaction in
             let changed = try store(documents, transaction) { _ in id }
-            let isTaken = try adopt(target, as: id, table.nextSequence, transaction)
+            let isTaken = try adopt(
+                target, as: id, sequence: table.nextSequence, transaction: transaction)
             if !isTaken {
                 try transaction.execute(
                     "DELETE FROM syncTargetRow WHERE target = ?", [.integer(Int64(id))])
@@ -165,8 +166,8 @@ final class LocalTakeOver {
             for target in targets where !record.spoiled.contains(target.number) {
                 let id = record.id(of: target.number)
                 let sequence = record.firstSequence + Int64(record.count - target.number)
-                guard try has(target.rowCount, id, transaction),
-                    try adopt(target, as: id, sequence, transaction)
+                guard try has(target.rowCount, id: id, transaction: transaction),
+                    try adopt(target, as: id, sequence: sequence, transaction: transaction)
                 else { continue }
                 try transaction.execute(
                     "DELETE FROM syncCondemned WHERE target = ?", [.integer(Int64(id))])
@@ -177,7 +178,7 @@ final class LocalTakeOver {
     }
 
     private func has(
-        _ count: Int, _ id: Int32, _ transaction: StoreTransaction
+        _ count: Int, id: Int32, transaction: StoreTransaction
     ) throws -> Bool {
         let found = try transaction.rows(
             "SELECT count(*) FROM syncTargetRow WHERE target = ?", [.integer(Int64(id))])
@@ -186,7 +187,7 @@ final class LocalTakeOver {
 
     /// - Returns: False if this cache knows the query's result by itself.
     private func adopt(
-        _ target: TakenTarget, as id: Int32, _ sequence: Int64, _ transaction: StoreTransaction
+        _ target: TakenTarget, as id: Int32, sequence: Int64, transaction: StoreTransaction
     ) throws -> Bool {
         let key = QueryKey(target.query.wireForm)
         if table.inUse(key) != nil { return false }

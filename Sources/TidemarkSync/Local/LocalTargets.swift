@@ -8,7 +8,7 @@ final class LocalTargets {
     private let documents: LocalDocuments
     private let rows: TargetRows
 
-    init(_ file: LocalFile, _ table: TargetTable, _ documents: LocalDocuments) {
+    init(_ file: LocalFile, table: TargetTable, documents: LocalDocuments) {
         self.file = file
         self.table = table
         self.documents = documents
@@ -108,15 +108,17 @@ final class LocalTargets {
                 let paths = try rows.first(
                     of: row.integer(0), KnownResult.mostRows + 1, transaction)
                 if paths.isEmpty || paths.count > KnownResult.mostRows { continue }
-                return try known(paths, shape, version, itemTime, transaction)
+                return try known(
+                    paths, shape: shape, version: version, itemTime: itemTime,
+                    transaction: transaction)
             }
             return nil
         }
     }
 
     private func known(
-        _ paths: [DocumentPath], _ shape: ResultShape, _ version: Timestamp,
-        _ itemTime: FieldPath, _ transaction: StoreTransaction
+        _ paths: [DocumentPath], shape: ResultShape, version: Timestamp,
+        itemTime: FieldPath, transaction: StoreTransaction
     ) throws -> KnownResult {
         let table = transaction.documents(of: file.database)
         var placed: [(document: Document, time: Value)] = []

@@ -19,7 +19,7 @@ enum MutationCodec {
         var writer = WireWriter(capacity: room)
         writer.byte(edition)
         writer.count(mutations.count)
-        for mutation in mutations { write(mutation, contents, &writer) }
+        for mutation in mutations { write(mutation, contents: contents, writer: &writer) }
         return writer.bytes
     }
 
@@ -46,7 +46,7 @@ enum MutationCodec {
 
 extension MutationCodec {
     private static func write(
-        _ mutation: Mutation, _ contents: EncodedFields?, _ writer: inout WireWriter
+        _ mutation: Mutation, contents: EncodedFields?, writer: inout WireWriter
     ) {
         writer.text(mutation.path.text)
         switch mutation.operation {

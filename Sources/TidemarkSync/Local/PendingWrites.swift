@@ -38,7 +38,7 @@ struct PendingWrites: Equatable, Sendable {
         var unknown: [DocumentPath] = []
 
         fileprivate mutating func add(
-            _ path: DocumentPath, _ overlay: LocalDocument?, _ query: PreparedQuery
+            _ path: DocumentPath, overlay: LocalDocument?, query: PreparedQuery
         ) {
             count += 1
             guard let overlay else { return unknown.append(path) }
@@ -51,7 +51,7 @@ struct PendingWrites: Equatable, Sendable {
         var written = Written()
         for (path, document) in documents
         where document.first != nil && query.query.contains(path) {
-            written.add(path, document.overlay, query)
+            written.add(path, overlay: document.overlay, query: query)
         }
         return written
     }

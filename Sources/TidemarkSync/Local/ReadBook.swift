@@ -71,7 +71,7 @@ final class ReadBook {
     }
 
     func rows(of day: BillingDay, _ transaction: StoreTransaction) throws -> [ReadRow] {
-        try rows("day = ?", day, transaction)
+        try rows("day = ?", day: day, transaction: transaction)
     }
 
     /// Returns all rows of the days from `first` on, including the rows that are not on disk yet.
@@ -79,7 +79,7 @@ final class ReadBook {
         since first: BillingDay, _ transaction: StoreTransaction
     ) throws -> ReadReport {
         var counts: [ReadRow.Name: ReadCount] = [:]
-        for row in try rows("day >= ?", first, transaction) {
+        for row in try rows("day >= ?", day: first, transaction: transaction) {
             counts[row.name] = ReadCount(reads: row.reads, lowerBounds: row.lowerBounds)
         }
         for (name, count) in ledger.unsaved where name.day >= first {
@@ -89,7 +89,7 @@ final class ReadBook {
     }
 
     private func rows(
-        _ condition: String, _ day: BillingDay, _ transaction: StoreTransaction
+        _ condition: String, day: BillingDay, transaction: StoreTransaction
     ) throws -> [ReadRow] {
         try transaction.rows(
             """

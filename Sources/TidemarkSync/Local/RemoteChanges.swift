@@ -8,7 +8,7 @@ final class RemoteChanges {
     private let queue: LocalQueue
     private let targetRows: TargetRows
 
-    init(_ file: LocalFile, _ targets: TargetTable, _ queue: LocalQueue) {
+    init(_ file: LocalFile, targets: TargetTable, queue: LocalQueue) {
         self.file = file
         self.targets = targets
         self.queue = queue
@@ -27,11 +27,11 @@ final class RemoteChanges {
         var update = targets.update(at: event.version)
         let changed = try file.write(.applyRemoteEvent) { transaction in
             let (changed, rows) = try merge(
-                event.documents.values, readTime: event.version, isHeld,
-                added: event.targets.values.map(\.added), transaction)
+                event.documents.values, readTime: event.version, isHeld: isHeld,
+                added: event.targets.values.map(\.added), transaction: transaction)
             for (id, delta) in event.targets {
                 guard let old = targets[id] else { continue }
-                try applyRows(delta, of: id, rows, transaction)
+                try applyRows(delta, of: id, rows: rows, transaction: transaction)
                 try targets.add(
                     target(old, after: delta, event), hasChanges: delta.hasChanges,
                     isLost: event.mismatches[id] != nil, to: &update, transaction)
@@ -91,14 +91,16 @@ final class RemoteChanges {
             var changed = try merge(documents, readTime: readTime, { _, _ in false }, transaction)
             if let part {
                 changed += try forgetOthers(
-                    than: rows, in: part, readTime, isListened, transaction)
+                    than: rows, in: part, readTime: readTime, isListened: isListened,
+                    transaction: transaction)
             }
             if let query {
                 try targets.confirm(QueryKey(query.wireForm), at: readTime, transaction)
                 changed += try forgetOthers(
-                    than: rows, in: query, readTime, isListened, transaction)
+                    than: rows, in: query, readTime: readTime, isListened: isListened,
+                    transaction: transaction)
             }
-            if let followed { try follow(followed, readTime, transaction) }
+            if let followed { try follow(followed, readTime: readTime, transaction: transaction) }
             return changed
         }
         targets.countUse()
@@ -107,7 +109,7 @@ final class RemoteChanges {
 
     /// Stores a query's target with its rows as of a read time, from which a listen goes on.
     private func follow(
-        _ followed: FollowedQuery, _ readTime: Timestamp, _ transaction: StoreTransaction
+        _ followed: FollowedQuery, readTime: Timestamp, transaction: StoreTransaction
     ) throws {
         let key = QueryKey(followed.query.wireForm)
         guard let id = try targets.add(key, asOf: readTime, transaction) else { return }
@@ -115,8 +117,8 @@ final class RemoteChanges {
     }
 
     private func forgetOthers(
-        than rows: [DocumentPath], in query: Query, _ readTime: Timestamp,
-        _ isListened: (DocumentPath) -> Bool, _ transaction: StoreTransaction
+        than rows: [DocumentPath], in query: Query, readTime: Timestamp,
+        isListened: (DocumentPath) -> Bool, transaction: StoreTransaction
     ) throws -> [LocalQueue.Change] {
         guard query.offset == 0, query.limit.map({ rows.count < $0.count }) ?? true else {
             return []
@@ -136,7 +138,9 @@ final class RemoteChanges {
         _ documents: some Collection<RemoteDocument>, readTime: Timestamp,
         _ isHeld: (DocumentPath, Timestamp) -> Bool, _ transaction: StoreTransaction
     ) throws -> [LocalQueue.Change] {
-        try merge(documents, readTime: readTime, isHeld, added: [], transaction).changed
+        try merge(
+            documents, readTime: readTime, isHeld: isHeld, added: [], transaction: transaction
+        ).changed
     }
 
     /// A document that was looked up, and the number of its row.
@@ -145,8 +149,8 @@ final class RemoteChanges {
     /// - Parameter added: The documents that came into a target. Most are new to the cache too.
     private func merge(
         _ documents: some Collection<RemoteDocument>, readTime: Timestamp,
-        _ isHeld: (DocumentPath, Timestamp) -> Bool, added: [Set<DocumentPath>],
-        _ transaction: StoreTransaction
+        isHeld: (DocumentPath, Timestamp) -> Bool, added: [Set<DocumentPath>],
+        transaction: StoreTransaction
     ) throws -> (changed: [LocalQueue.Change], rows: [Row]) {
         let table = transaction.documents(of: file.database)
         var changed: [LocalQueue.Change] = []
@@ -199,7 +203,7 @@ final class RemoteChanges {
     }
 
     private func applyRows(
-        _ delta: TargetDelta, of target: Int32, _ rows: [Row], _ transaction: StoreTransaction
+        _ delta: TargetDelta, of target: Int32, rows: [Row], transaction: StoreTransaction
     ) throws {
         for path in delta.removed { try targetRows.remove(path, of: target, transaction) }
         if delta.added.isEmpty { return }

@@ -100,7 +100,7 @@ final class FigureRead: SlicedRead {
         try local.read { transaction in
             let table = transaction.documents(of: local.database)
             for index in queries.indices {
-                guard try scan(index, table, budget) else { return false }
+                guard try scan(index, table: table, budget: budget) else { return false }
             }
             // All figures are known, and each is current.
             figures = try queries.indices.map { try finish($0, table) }
@@ -110,7 +110,7 @@ final class FigureRead: SlicedRead {
 
     /// - Returns: True if the query's figures are known.
     private func scan(
-        _ index: Int, _ table: DocumentTable, _ budget: ScanBudget
+        _ index: Int, table: DocumentTable, budget: ScanBudget
     ) throws -> Bool {
         if scans[index] == nil {
             if try table.knowsFigures(queries[index], fields) { return true }

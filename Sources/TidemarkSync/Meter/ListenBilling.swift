@@ -93,7 +93,7 @@ struct ListenBilling: Equatable, Sendable {
         let ids = change.targetIDs.isEmpty ? targets.keys.sorted() : change.targetIDs
         switch change.kind {
         case .current:
-            return ids.compactMap { settle($0, change.readTime, rows) }
+            return ids.compactMap { settle($0, time: change.readTime, rows: rows) }
         case .remove: return ids.flatMap { end($0) }
         case .reset:
             for id in ids where targets[id] != nil {
@@ -116,7 +116,7 @@ struct ListenBilling: Equatable, Sendable {
     }
 
     /// Bills the first answer when it is complete.
-    private mutating func settle(_ id: Int32, _ time: Timestamp?, _ rows: Rows) -> Bill? {
+    private mutating func settle(_ id: Int32, time: Timestamp?, rows: Rows) -> Bill? {
         guard let target = targets[id], !target.isOpen else { return nil }
         targets[id]!.isOpen = true
         targets[id]!.documents = 0

@@ -35,14 +35,14 @@ enum ReadBilling {
     /// - Parameter isWhole: True if all replies came. An empty answer then costs one read.
     static func bill(for request: Request, _ replies: [Reply], isWhole: Bool) -> Bill {
         switch request {
-        case .runQuery(let request): query(request.query, replies, isWhole)
+        case .runQuery(let request): query(request.query, replies: replies, isWhole: isWhole)
         case .batchGetDocuments: lookups(replies)
         case .runAggregationQuery(let request): aggregation(request, replies)
         default: Bill()
         }
     }
 
-    private static func query(_ query: Query, _ replies: [Reply], _ isWhole: Bool) -> Bill {
+    private static func query(_ query: Query, replies: [Reply], isWhole: Bool) -> Bill {
         var heard = Heard()
         for case .runQuery(let reply) in replies { heard.add(reply) }
         return bill(for: query, heard, isWhole: isWhole)

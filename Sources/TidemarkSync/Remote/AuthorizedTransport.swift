@@ -50,7 +50,7 @@ package struct AuthorizedTransport: Transport {
         _ context: CallContext,
         receive: @escaping @Sendable (StreamEvent<ListenResponse>) -> Void
     ) -> any RequestStream<ListenRequest> {
-        let run = AuthorizedRun(context, tokens, receive) { [base] context, sink in
+        let run = AuthorizedRun(context, tokens: tokens, receive: receive) { [base] context, sink in
             AuthorizedRun<ListenRequest, ListenResponse>.Inner(
                 stream: base.listen(context, receive: sink))
         }
@@ -62,7 +62,7 @@ package struct AuthorizedTransport: Transport {
         _ context: CallContext,
         receive: @escaping @Sendable (StreamEvent<WriteResponse>) -> Void
     ) -> any RequestStream<WriteRequest> {
-        let run = AuthorizedRun(context, tokens, receive) { [base] context, sink in
+        let run = AuthorizedRun(context, tokens: tokens, receive: receive) { [base] context, sink in
             AuthorizedRun<WriteRequest, WriteResponse>.Inner(
                 stream: base.write(context, receive: sink))
         }
@@ -168,8 +168,8 @@ private final class AuthorizedRun<Sent: Sendable, Received: Sendable>: RequestSt
     private let state = Mutex(State())
 
     init(
-        _ context: CallContext, _ tokens: TokenSource, _ receive: @escaping Sink,
-        _ open: @escaping @Sendable (CallContext, @escaping Sink) -> Inner
+        _ context: CallContext, tokens: TokenSource, receive: @escaping Sink,
+        open: @escaping @Sendable (CallContext, @escaping Sink) -> Inner
     ) {
         self.context = context
         self.tokens = tokens

@@ -18,7 +18,7 @@ extension WatchAggregator {
         let held = remoteKeys(target.targetID)
         let count = held.count + target.balance
         guard count != Int(filter.count) else { return }
-        let verdict = apply(filter, held, count, remoteKeys)
+        let verdict = apply(filter, held: held, count: count, remoteKeys: remoteKeys)
         guard verdict != .agrees else { return }
         reset(wireID, remoteKeys)
         mismatches[target.targetID] =
@@ -28,8 +28,8 @@ extension WatchAggregator {
     /// Removes the documents that the filter surely does not contain from the target, but not from
     /// the cache. Limbo resolution finds out later whether they were deleted.
     private mutating func apply(
-        _ filter: ExistenceFilter, _ held: Set<DocumentPath>, _ count: Int,
-        _ remoteKeys: RemoteKeys
+        _ filter: ExistenceFilter, held: Set<DocumentPath>, count: Int,
+        remoteKeys: RemoteKeys
     ) -> Verdict {
         guard let bits = filter.unchangedNames, !bits.bitmap.isEmpty,
             let bloom = BloomFilter(bits)

@@ -55,8 +55,8 @@ final class ListenConnection {
     #endif
 
     init(
-        _ context: EngineContext, _ storage: CacheStorage, _ meter: BillingMeter,
-        _ reachability: Reachability
+        _ context: EngineContext, storage: CacheStorage, meter: BillingMeter,
+        reachability: Reachability
     ) {
         self.context = context
         self.storage = storage

@@ -15,9 +15,9 @@ final class RemoteListening {
     private var limbo: LimboResolution
 
     init(
-        _ context: EngineContext, _ storage: CacheStorage, _ slices: SlicedReads,
-        _ meter: BillingMeter, _ connection: ListenConnection, _ queries: ListenedQueries,
-        _ held: HeldTargets, _ views: QueryViews
+        _ context: EngineContext, storage: CacheStorage, slices: SlicedReads,
+        meter: BillingMeter, connection: ListenConnection, queries: ListenedQueries,
+        held: HeldTargets, views: QueryViews
     ) {
         self.context = context
         self.storage = storage
@@ -233,7 +233,7 @@ final class RemoteListening {
         switch held.admitLimbo(id, at: context.elapsed) {
         case .admitted: perform(limbo.step(.entered(path, view: id)))
         case .stopped(let until, let isNew):
-            if isNew { tellStorm(id, .limbo, until) }
+            if isNew { tellStorm(id, cause: .limbo, until: until) }
             scheduleRelease()
         }
     }
@@ -305,12 +305,12 @@ final class RemoteListening {
         switch held.admitRequery(id, at: context.elapsed) {
         case .admitted: return true
         case .stopped(let until, _):
-            tellStorm(id, .requery, until)
+            tellStorm(id, cause: .requery, until: until)
             return false
         }
     }
 
-    private func tellStorm(_ id: Int32, _ cause: ReadCause, _ until: Duration) {
+    private func tellStorm(_ id: Int32, cause: ReadCause, until: Duration) {
         let query = queries.of(target: id).first?.query.canonicalID ?? ""
         meter.tell(.stormStopped(query: query, cause, pause: until - context.elapsed))
     }

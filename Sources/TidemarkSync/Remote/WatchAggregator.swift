@@ -224,7 +224,7 @@ extension WatchAggregator {
     ) -> RemoteEvent {
         var event = RemoteEvent(version: version, mismatches: mismatches)
         for wireID in Array(targets.keys) where isActive(wireID) {
-            synthesizeMissing(wireID, version, remoteKeys)
+            synthesizeMissing(wireID, version: version, remoteKeys: remoteKeys)
             guard let target = targets[wireID] else { continue }
             if target.isCurrent { event.confirmed.insert(target.targetID) }
             guard target.hasChanges else { continue }
@@ -242,7 +242,7 @@ extension WatchAggregator {
     /// Adds a missing document. A server sends no message about a document that does not exist; the
     /// current state of its target implies it.
     private mutating func synthesizeMissing(
-        _ wireID: Int32, _ version: Timestamp, _ remoteKeys: RemoteKeys
+        _ wireID: Int32, version: Timestamp, remoteKeys: RemoteKeys
     ) {
         guard let target = targets[wireID], target.isCurrent, let path = target.onlyDocument,
             !target.updated.contains(path), !remoteKeys(target.targetID).contains(path)

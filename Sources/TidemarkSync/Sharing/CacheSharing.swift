@@ -19,8 +19,8 @@ final class CacheSharing: @unchecked Sendable {
     private var opening = 0
 
     init(
-        _ context: EngineContext, _ storage: CacheStorage, _ slices: SlicedReads,
-        _ listeners: Listeners, _ exchange: CacheExchange, _ writing: WriteDelivery
+        _ context: EngineContext, storage: CacheStorage, slices: SlicedReads,
+        listeners: Listeners, exchange: CacheExchange, writing: WriteDelivery
     ) {
         self.context = context
         self.storage = storage

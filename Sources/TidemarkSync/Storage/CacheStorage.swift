@@ -21,7 +21,7 @@ final class CacheStorage {
     private var observers: [UInt64: @Sendable (StorageState) -> Void] = [:]
 
     init(
-        _ context: EngineContext, _ opening: CacheOpening, _ local: LocalStore, of user: String?
+        _ context: EngineContext, opening: CacheOpening, local: LocalStore, of user: String?
     ) {
         self.context = context
         self.opening = opening

@@ -30,7 +30,7 @@ final class GarbageCollector {
     private static let pauseOfFreeing = Duration.seconds(1)
     private static let pauseBetweenSteps = Duration.milliseconds(2)
 
-    init(_ context: EngineContext, _ storage: CacheStorage, _ views: QueryViews) {
+    init(_ context: EngineContext, storage: CacheStorage, views: QueryViews) {
         self.context = context
         self.storage = storage
         self.views = views

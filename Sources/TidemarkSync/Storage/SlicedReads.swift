@@ -36,7 +36,7 @@ final class SlicedReads: @unchecked Sendable {
 
     /// Performs the first slice of a read now, and the others after the engine's waiting work.
     func begin(_ read: any SlicedRead, completion: @escaping (SyncError?) -> Void) {
-        slice(add(read, false, completion))
+        slice(add(read, isOfListeners: false, completion: completion))
     }
 
     /// Starts a read as ``begin(_:completion:)`` does, but performs all slices later. This serves a
@@ -48,7 +48,7 @@ final class SlicedReads: @unchecked Sendable {
         _ read: any SlicedRead, isOfListeners: Bool = false,
         completion: @escaping (SyncError?) -> Void
     ) -> UInt64 {
-        let id = add(read, isOfListeners, completion)
+        let id = add(read, isOfListeners: isOfListeners, completion: completion)
         sliceLater(id)
         return id
     }
@@ -67,8 +67,8 @@ final class SlicedReads: @unchecked Sendable {
     }
 
     private func add(
-        _ read: any SlicedRead, _ isOfListeners: Bool,
-        _ completion: @escaping (SyncError?) -> Void
+        _ read: any SlicedRead, isOfListeners: Bool,
+        completion: @escaping (SyncError?) -> Void
     ) -> UInt64 {
         let id = nextID
         nextID += 1

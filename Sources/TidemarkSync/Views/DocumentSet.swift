@@ -10,7 +10,7 @@ final class ViewRow: Sendable {
     /// The bits order rows: rows with different bits have the same order as their bits.
     fileprivate let leadingBits: UInt64
 
-    init(_ document: ViewDocument, _ fields: some FieldSource, _ order: RowOrder) {
+    init(_ document: ViewDocument, fields: some FieldSource, order: RowOrder) {
         self.document = document
         sortKey = order.sortKey(fields)
         leadingBits = order.leadingBits(document.path, sortKey)
@@ -18,7 +18,7 @@ final class ViewRow: Sendable {
 
     /// Creates the row of a found document.
     convenience init(_ document: LocalDocument, _ order: RowOrder) {
-        self.init(document.shown, document.contents, order)
+        self.init(document.shown, fields: document.contents, order: order)
     }
 
     var path: DocumentPath { document.path }

@@ -29,9 +29,9 @@ final class Listeners: @unchecked Sendable {
     private var openings: [QueryKey: Opening] = [:]
 
     init(
-        _ context: EngineContext, _ storage: CacheStorage, _ indexes: IndexBuilder,
-        _ slices: SlicedReads, _ meter: BillingMeter, _ reachability: Reachability,
-        _ queries: ListenedQueries, _ views: QueryViews, _ remote: RemoteListening
+        _ context: EngineContext, storage: CacheStorage, indexes: IndexBuilder,
+        slices: SlicedReads, meter: BillingMeter, reachability: Reachability,
+        queries: ListenedQueries, views: QueryViews, remote: RemoteListening
     ) {
         self.context = context
         self.storage = storage
@@ -102,13 +102,13 @@ final class Listeners: @unchecked Sendable {
                 openings[recent.key] = Opening(recent: recent, listeners: [listener])
                 return startOpening(recent.key)
             }
-            let listened = show(opened, recent, listener)
+            let listened = show(opened, recent: recent, listener: listener)
             if listener.options.source != .cache { remote.listen(to: listened) }
         } catch { listener.observer(.failure(SyncError(storing: error))) }
     }
 
     private func show(
-        _ opened: OpenedQuery, _ recent: RecentQuery, _ listener: ListenedQuery.Listener
+        _ opened: OpenedQuery, recent: RecentQuery, listener: ListenedQuery.Listener
     ) -> ListenedQuery {
         let id = opened.targetID
         // Another query of the same target may be synced already.
@@ -163,18 +163,19 @@ final class Listeners: @unchecked Sendable {
     private func startOpening(_ key: QueryKey) {
         let read = QueryRead(openings[key]!.recent.query, storage.local, .allocateTarget)
         openings[key]!.read = slices.beginLater(read, isOfListeners: true) { [weak self] error in
-            self?.finishOpening(key, read.rows, error)
+            self?.finishOpening(key, rows: read.rows, error: error)
         }
     }
 
-    private func finishOpening(_ key: QueryKey, _ rows: [LocalDocument], _ error: SyncError?) {
+    private func finishOpening(_ key: QueryKey, rows: [LocalDocument], error: SyncError?) {
         guard let opening = openings.removeValue(forKey: key) else { return }
         let first = opening.listeners[0]
         let listened: ListenedQuery
         do {
             if let error { throw error }
             listened = show(
-                try storage.local.targets.open(opening.recent, rows), opening.recent, first)
+                try storage.local.targets.open(opening.recent, rows), recent: opening.recent,
+                listener: first)
         } catch {
             for listener in opening.listeners {
                 listener.observer(.failure(SyncError(storing: error)))

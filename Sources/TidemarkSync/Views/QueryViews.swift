@@ -16,8 +16,8 @@ final class QueryViews: @unchecked Sendable {
     private var willTellInSync = false
 
     init(
-        _ context: EngineContext, _ storage: CacheStorage, _ queries: ListenedQueries,
-        _ held: HeldTargets, _ reachability: Reachability
+        _ context: EngineContext, storage: CacheStorage, queries: ListenedQueries,
+        held: HeldTargets, reachability: Reachability
     ) {
         self.context = context
         self.storage = storage

@@ -116,25 +116,25 @@ struct View: Equatable, Sendable {
                     awaited[document.path] = awaiting
                 }
             }
-            return finish(changes, target, version)
+            return finish(changes, target: target, version: version)
         case .result(let documents, let target, let version, let isBehind):
             if isBehind { readTime = nil }
             if let version { readTime = version }
             learn(target)
-            return finish(replace(with: documents), target, version)
+            return finish(replace(with: documents), target: target, version: version)
         case .wentOffline:
             guard isCurrent else { return [] }
             isCurrent = false
-            return finish(ChangeSet(), nil, nil, offline: true)
+            return finish(ChangeSet(), target: nil, version: nil, offline: true)
         case .exchanged(let documents, let synced, let hasToken):
             self.synced = synced
             (limbo, awaited, held, readTime) = ([], [:], [:], nil)
             let delta = TargetDelta(resumeToken: hasToken ? [0] : [])
-            return finish(exchange(for: documents), Target(delta: delta), nil)
+            return finish(exchange(for: documents), target: Target(delta: delta), version: nil)
         }
     }
 
-    /// Adds the documents that came into the target; ``finish(_:_:_:offline:)`` removes the others.
+    /// Adds the documents that came into the target; ``finish(_:target:version:offline:)`` removes the others.
     private mutating func learn(_ target: Target?) {
         if let target { synced?.formUnion(target.delta.added) }
     }
@@ -146,7 +146,7 @@ struct View: Equatable, Sendable {
     }
 
     private mutating func finish(
-        _ changes: ChangeSet, _ target: Target?, _ version: Timestamp?, offline: Bool = false
+        _ changes: ChangeSet, target: Target?, version: Timestamp?, offline: Bool = false
     ) -> [Effect] {
         if let delta = target?.delta {
             synced?.subtract(delta.removed)
@@ -233,7 +233,7 @@ extension View {
         // The copy allows a return to the earlier state; it is as small as the limit.
         var copy = self
         for document in documents {
-            guard copy.apply(document, &changes, edge) else { return nil }
+            guard copy.apply(document, changes: &changes, edge: edge) else { return nil }
         }
         copy.trim(&changes)
         self = copy
@@ -249,7 +249,7 @@ extension View {
         var new: [ViewRow] = []
         for document in documents {
             guard isFirst || rows[document.path] == nil, documents.count > 8 else {
-                _ = apply(document, &changes, nil)
+                _ = apply(document, changes: &changes, edge: nil)
                 continue
             }
             guard let row = row(for: document) else { continue }
@@ -258,7 +258,7 @@ extension View {
                 // of the first.
                 rows.insert(contentsOf: new)
                 new = []
-                _ = apply(document, &changes, nil)
+                _ = apply(document, changes: &changes, edge: nil)
                 continue
             }
             note(row)
@@ -273,7 +273,7 @@ extension View {
         var changes = ChangeSet()
         let kept = Set(documents.map(\.path))
         for row in rows.rows where !kept.contains(row.path) {
-            _ = apply(LocalDocument(unknown: row.path), &changes, nil)
+            _ = apply(LocalDocument(unknown: row.path), changes: &changes, edge: nil)
         }
         applyAll(documents, &changes)
         trim(&changes)
@@ -383,7 +383,7 @@ extension View {
 
     /// - Returns: False if a row beyond the limit may have to move up.
     private mutating func apply(
-        _ document: LocalDocument, _ changes: inout ChangeSet, _ edge: ViewRow?
+        _ document: LocalDocument, changes: inout ChangeSet, edge: ViewRow?
     ) -> Bool {
         let step = step(for: document)
         take(step, of: document, &changes)

@@ -44,8 +44,8 @@ final class WriteDelivery: @unchecked Sendable {
     private var willTellQueue = false
 
     init(
-        _ context: EngineContext, _ storage: CacheStorage, _ views: QueryViews,
-        _ shared: SharedWrites
+        _ context: EngineContext, storage: CacheStorage, views: QueryViews,
+        shared: SharedWrites
     ) {
         self.context = context
         self.storage = storage
@@ -229,8 +229,8 @@ final class WriteDelivery: @unchecked Sendable {
             case .request(let request): call?.send(request)
             case .resumeRefused: resumeRefused()
             case .ready(let position): becameReady(position)
-            case .committed(let results, let time, let position):
-                committed(results, time, position)
+            case .committed(let results, time: let time, position: let position):
+                committed(results, time: time, position: position)
             }
         }
     }
@@ -304,7 +304,7 @@ final class WriteDelivery: @unchecked Sendable {
     // MARK: What becomes of batches
 
     private func committed(
-        _ results: [MutationResult], _ time: Timestamp, _ position: WritePosition?
+        _ results: [MutationResult], time: Timestamp, position: WritePosition?
     ) {
         #if TIDEMARK_DEFECTS
             let answered =

@@ -31,7 +31,7 @@ package struct OldPhone {
 
     /// Writes a waiting batch with one field of one document.
     package mutating func leaveWrite(
-        of user: String, _ batch: Int, _ path: String, _ value: Value
+        of user: String, batch: Int, path: String, value: Value
     ) {
         let document =
             TestMessage.field(1, root + "/" + path)

@@ -45,7 +45,7 @@ package enum TestMessage {
     }
 
     /// - Parameter number: 1 for a missing document, 3 for an unknown one.
-    package static func noDocument(_ number: Int64, _ name: String, _ version: Timestamp) -> [UInt8] {
+    package static func noDocument(_ number: Int64, name: String, version: Timestamp) -> [UInt8] {
         field(number, field(1, name) + field(2, time(version))) + (number == 3 ? field(4, 1) : [])
     }
 
@@ -77,17 +77,18 @@ package enum TestMessage {
         _ id: Int, parent: String, _ query: [UInt8], version: Timestamp, token: [UInt8],
         lastUse: Int
     ) -> [UInt8] {
-        target(id, version, token, lastUse) + field(5, field(1, parent) + field(2, query))
+        target(id, version: version, token: token, lastUse: lastUse)
+            + field(5, field(1, parent) + field(2, query))
     }
 
     package static func target(
         _ id: Int, document name: String, version: Timestamp, token: [UInt8], lastUse: Int
     ) -> [UInt8] {
-        target(id, version, token, lastUse) + field(6, field(2, name))
+        target(id, version: version, token: token, lastUse: lastUse) + field(6, field(2, name))
     }
 
     private static func target(
-        _ id: Int, _ version: Timestamp, _ token: [UInt8], _ lastUse: Int
+        _ id: Int, version: Timestamp, token: [UInt8], lastUse: Int
     ) -> [UInt8] {
         field(1, Int64(id)) + (version == .epoch ? [] : field(2, time(version)))
             + (token.isEmpty ? [] : field(3, token)) + field(4, Int64(lastUse))

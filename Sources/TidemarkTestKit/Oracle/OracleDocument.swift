@@ -27,31 +27,32 @@ package struct OracleDocument {
         switch mutation.operation {
         case .verify: return
         case .delete: fields = nil
-        case .set(let all): fields = transformed(all, mutation.transforms, time)
+        case .set(let all): fields = transformed(all, transforms: mutation.transforms, time: time)
         case .patch(let some, let mask):
             var new = fields ?? MapValue()
             for field in mask {
                 new = Self.with(Self.value(field.segments[...], some), at: field.segments[...], new)
             }
-            fields = transformed(new, mutation.transforms, time)
+            fields = transformed(new, transforms: mutation.transforms, time: time)
         }
         isWritten = true
     }
 
     private func transformed(
-        _ fields: MapValue, _ transforms: [FieldTransform], _ time: Timestamp
+        _ fields: MapValue, transforms: [FieldTransform], time: Timestamp
     ) -> MapValue {
         var fields = fields
         for transform in transforms {
             let path = transform.field.segments[...]
             let old = Self.value(path, fields)
-            fields = Self.with(Self.value(transform.operation, old, time), at: path, fields)
+            fields = Self.with(
+                Self.value(transform.operation, old: old, time: time), at: path, fields)
         }
         return fields
     }
 
     private static func value(
-        _ operation: FieldTransform.Operation, _ old: Value?, _ time: Timestamp
+        _ operation: FieldTransform.Operation, old: Value?, time: Timestamp
     ) -> Value {
         switch operation {
         case .serverTimestamp:

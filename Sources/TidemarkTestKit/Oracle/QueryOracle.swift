@@ -42,7 +42,9 @@ package struct QueryOracle {
         guard isInScope(path) else { return false }
         if let filter = query.filter, !holds(filter, path, fields) { return false }
         // A document that lacks an ordered field is in no index of the query.
-        guard orders.allSatisfy({ value($0.field, path, fields) != nil }) else { return false }
+        guard orders.allSatisfy({ value($0.field, path: path, fields: fields) != nil }) else {
+            return false
+        }
         if let start = query.start, side(of: path, fields, start) < 0 { return false }
         if let end = query.end, side(of: path, fields, end) > 0 { return false }
         return true
@@ -121,7 +123,7 @@ package struct QueryOracle {
     /// a row after it.
     private func side(of path: DocumentPath, _ fields: MapValue, _ cursor: Cursor) -> Int {
         for (order, place) in zip(orders, cursor.values) {
-            let result = OracleOrder.compare(value(order.field, path, fields)!, place)
+            let result = OracleOrder.compare(value(order.field, path: path, fields: fields)!, place)
             if result != 0 { return order.isDescending ? -result : result }
         }
         // The row equals the cursor's values: the position is before or after all such rows.
@@ -131,11 +133,11 @@ package struct QueryOracle {
     // MARK: Fields
 
     private func value(_ field: [String], _ row: Row) -> Value? {
-        value(field, row.path, row.fields)
+        value(field, path: row.path, fields: row.fields)
     }
 
     /// Returns nil if the document lacks the field. Null is a value.
-    private func value(_ field: [String], _ path: DocumentPath, _ fields: MapValue) -> Value? {
+    private func value(_ field: [String], path: DocumentPath, fields: MapValue) -> Value? {
         if field == [Self.name] {
             return .reference(ReferenceValue(database: database, path: path))
         }
@@ -162,10 +164,10 @@ extension QueryOracle {
             let saying = parts.filter { Self.saysSomething($0) }
             return saying.isEmpty || saying.contains { holds($0, path, fields) }
         case .unary(let field, let operation):
-            guard let own = value(field.segments, path, fields) else { return false }
+            guard let own = value(field.segments, path: path, fields: fields) else { return false }
             return Self.holds(operation, own)
         case .field(let field, let operation, let operand):
-            guard let own = value(field.segments, path, fields) else { return false }
+            guard let own = value(field.segments, path: path, fields: fields) else { return false }
             return Self.holds(operation, own, operand)
         }
     }

@@ -157,7 +157,7 @@ private final class UnsureProfiles: ProfileStore {
         try device.files.setRecord(record)
         try await device.relaunch(loads: false)
         let parts = LaunchParts(
-            device.accounts, device.jobs, device.files, showContent: { _ in },
+            device.accounts, jobs: device.jobs, files: device.files, showContent: { _ in },
             runFeeds: { _, _ in }, beginSignUp: { _, _ in })
         let facts = try await parts.openLocal()
         #expect(facts.unfinished == UnfinishedJob(.signUp, user: UserID("u1"), step: 3))

@@ -153,7 +153,7 @@ struct `Queries say what the shared conformance cases say` {
             Document(path: path, fields: fields, createTime: .epoch, updateTime: .epoch))
         return .document(
             DocumentSnapshot(
-                query.firestore.document(path.text), path, view,
+                query.firestore.document(path.text), path: path, view: view,
                 freshness: .fresh(readTime: .epoch), readTime: .epoch))
     }
 

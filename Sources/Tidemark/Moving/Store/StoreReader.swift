@@ -63,7 +63,7 @@ final class StoreReader {
         var bytes = 0
         do throws(FirebaseStoreError) {
             for name in try folder.logs(of: manifest) {
-                try readLog(name, prefixes, &bytes)
+                try readLog(name, prefixes: prefixes, bytes: &bytes)
             }
         } catch {
             try note(error, from: nil, through: nil)
@@ -78,7 +78,7 @@ final class StoreReader {
     }
 
     private func readLog(
-        _ name: String, _ prefixes: [[UInt8]], _ bytes: inout Int
+        _ name: String, prefixes: [[UInt8]], bytes: inout Int
     ) throws(FirebaseStoreError) {
         let file = try folder.file(name)
         let log = StoreLog(file)

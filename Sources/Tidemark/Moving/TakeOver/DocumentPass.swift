@@ -53,7 +53,7 @@ struct DocumentPass {
             let path = Array(key.dropFirst(StoreKey.documents.count).dropLast())
             try spoilRows(before: path, &part)
             let targets = try targets(of: path)
-            add(key, value, targets, to: &part)
+            add(key, value: value, targets: targets, to: &part)
             position = path
             bytes += value.count
             count += 1
@@ -104,9 +104,10 @@ struct DocumentPass {
     }
 
     private func add(
-        _ key: [UInt8], _ value: [UInt8], _ targets: [Int], to part: inout TakeOverPart
+        _ key: [UInt8], value: [UInt8], targets: [Int], to part: inout TakeOverPart
     ) {
-        let found = CachedDocument(key, value, targets, cache, accepts)
+        let found = CachedDocument(
+            key, value: value, targets: targets, cache: cache, accepts: accepts)
         part.spoiled.formUnion(found.spoiled)
         if let reason = found.reason { cache.leave(reason) }
         if let document = found.document { part.documents.append(document) }
@@ -122,8 +123,8 @@ struct CachedDocument {
 
     /// - Parameter targets: The places of the targets that have the document.
     init(
-        _ key: [UInt8], _ value: [UInt8], _ targets: [Int], _ cache: FirebaseCache,
-        _ accepts: ((DocumentPath) -> Bool)?
+        _ key: [UInt8], value: [UInt8], targets: [Int], cache: FirebaseCache,
+        accepts: ((DocumentPath) -> Bool)?
     ) {
         spoiled = targets
         guard let text = StoreKey.document(key), let path = try? DocumentPath(text),

@@ -23,7 +23,7 @@ final class TakeOverParts {
     /// The number of targets that are taken whole.
     private(set) var targetCount = 0
 
-    init(_ calls: TakeOverCalls, _ cache: FirebaseCache, _ accepts: Accepts?) {
+    init(_ calls: TakeOverCalls, cache: FirebaseCache, accepts: Accepts?) {
         self.calls = calls
         self.cache = cache
         self.accepts = accepts
@@ -52,7 +52,8 @@ final class TakeOverParts {
                     try cache.reader.value(of: key)
                 })
             else { continue }
-            let found = CachedDocument(key, value, [], cache, accepts)
+            let found = CachedDocument(
+                key, value: value, targets: [], cache: cache, accepts: accepts)
             if let document = found.document { part.documents.append(document) }
         }
         if part.documents.isEmpty { return }
@@ -98,7 +99,8 @@ final class TakeOverParts {
             for path in paths {
                 let key = StoreKey.document(at: path)
                 guard let value = try cache.reader.value(of: key) else { return nil }
-                let found = CachedDocument(key, value, [number], cache, accepts)
+                let found = CachedDocument(
+                    key, value: value, targets: [number], cache: cache, accepts: accepts)
                 guard found.spoiled.isEmpty, let document = found.document else { return nil }
                 documents.append(document)
             }

@@ -21,8 +21,8 @@ struct TakeOverRun {
 
     /// - Throws: `failedPrecondition` for a cache in memory.
     init(
-        _ firestore: Firestore, _ folder: URL, _ user: String?,
-        _ documents: CacheTakeOver.Documents, _ first: [QueryValue], _ board: ProgressBoard
+        _ firestore: Firestore, folder: URL, user: String?,
+        documents: CacheTakeOver.Documents, first: [QueryValue], board: ProgressBoard
     ) throws(FirestoreError) {
         self.firestore = firestore
         self.folder = folder
@@ -94,7 +94,8 @@ struct TakeOverRun {
         let isSpent = list.marks.contains(mark)
         let source = TakeOverSource(
             mark: mark, user: user, targetCount: cache.targets.count, isSpent: isSpent)
-        let parts = TakeOverParts(TakeOverCalls(firestore.engine, source), cache, accepts)
+        let parts = TakeOverParts(
+            TakeOverCalls(firestore.engine, source), cache: cache, accepts: accepts)
         let state = try await parts.begin()
         if state == .done {
             outcome.refusal = .takenBefore

@@ -79,7 +79,7 @@ extension Accounts {
         to factor: SecondFactor, of challenge: SecondFactorChallenge,
         attestation: PhoneAttestation
     ) async throws(AccountError) -> PhoneVerification {
-        try await service.startSignIn(challenge, factor, attestation)
+        try await service.startSignIn(challenge, factor: factor, attestation: attestation)
     }
 
     /// Completes a sign-in that required a second factor.

@@ -137,8 +137,8 @@ extension AccountsService {
     }
 
     func startSignIn(
-        _ challenge: SecondFactorChallenge, _ factor: SecondFactor,
-        _ attestation: PhoneAttestation
+        _ challenge: SecondFactorChallenge, factor: SecondFactor,
+        attestation: PhoneAttestation
     ) async throws(AccountError) -> PhoneVerification {
         let reply: SessionReply = try await send(
             .accounts, "v2/accounts/mfaSignIn:start",

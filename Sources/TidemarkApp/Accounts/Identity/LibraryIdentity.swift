@@ -135,13 +135,13 @@ public final class LibraryIdentity: IdentityProvider {
         if let firestore {
             try? await tokens.change(to: user?.text, of: firestore, erasing: erasing)
         }
-        let told = box.values.withLock { values in settle(&values, user, reason) }
+        let told = box.values.withLock { values in settle(&values, user: user, reason: reason) }
         for watcher in told.watchers { watcher.yield(told.change) }
         for waiter in told.waiting { waiter.resume() }
     }
 
     private func settle(
-        _ values: inout Values, _ user: UserID?, _ reason: SignOutReason?
+        _ values: inout Values, user: UserID?, reason: SignOutReason?
     ) -> (
         change: SessionChange, watchers: [AsyncStream<SessionChange>.Continuation],
         waiting: [CheckedContinuation<Void, Never>]

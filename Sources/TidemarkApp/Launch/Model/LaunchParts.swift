@@ -64,7 +64,7 @@ public struct LaunchParts: Sendable {
     ///   - beginSignUp: Calls ``AccountJobs/signUp(_:profile:step:)`` with the input of the
     ///     onboarding.
     public init(
-        _ identity: any IdentityProvider, _ jobs: AccountJobs, _ files: LaunchFiles,
+        _ identity: any IdentityProvider, jobs: AccountJobs, files: LaunchFiles,
         showContent: @escaping @Sendable (UserID?) async -> Void,
         runFeeds: @escaping @Sendable (UserID, @escaping @Sendable (Bool) -> Void) async -> Void,
         runBackground: @escaping @Sendable () async -> Void = {},

@@ -68,7 +68,8 @@ public actor ConversationList {
         var definition = definition
         definition.window = max(definition.window, window)
         try self.init(
-            .feed(try Feed(definition)), definition.query, user, fields, sharedMarks)
+            .feed(try Feed(definition)), query: definition.query, user: user, fields: fields,
+            sharedMarks: sharedMarks)
     }
 
     /// Creates a list with conversations in pages:
@@ -84,12 +85,14 @@ public actor ConversationList {
         _ pager: Pager, user: String, fields: ConversationFields = ConversationFields(),
         sharedMarks: FeedDefinition.SharedMark? = nil
     ) throws(FirestoreError) {
-        try self.init(.pager(pager), pager.pagedQuery, user, fields, sharedMarks)
+        try self.init(
+            .pager(pager), query: pager.pagedQuery, user: user, fields: fields,
+            sharedMarks: sharedMarks)
     }
 
     private init(
-        _ source: ConversationSource, _ query: Query, _ user: String, _ fields: ConversationFields,
-        _ sharedMarks: FeedDefinition.SharedMark?
+        _ source: ConversationSource, query: Query, user: String, fields: ConversationFields,
+        sharedMarks: FeedDefinition.SharedMark?
     ) throws(FirestoreError) {
         self.source = source
         self.fields = fields

@@ -82,7 +82,7 @@ struct AccountBatches: AccountCalls {
         var account = Account(localID: localID, createdAt: try user.integer("createdAt") ?? now)
         account.validSince = try user.integer("validSince") ?? seconds
         account.lastLoginAt = try user.integer("lastLoginAt")
-        try importNames(user, known, &account)
+        try importNames(user, known: known, account: &account)
         account.displayName = try user.filled("displayName", upTo: 1_024)
         account.photoURL = try user.filled("photoUrl")
         account.isDisabled = try user.flag("disabled") ?? false
@@ -92,7 +92,7 @@ struct AccountBatches: AccountCalls {
     }
 
     private func importNames(
-        _ user: AccountFields, _ known: Account?, _ account: inout Account
+        _ user: AccountFields, known: Account?, account: inout Account
     ) throws {
         if let email = try user.email() {
             if let other = try accounts.account(email: email), other.row != known?.row {

@@ -19,7 +19,7 @@ struct ProviderCalls: AccountCalls {
             let current = try table.configuration(id)
         else { throw AccountRefusal.configurationNotFound }
         switch call.method {
-        case .getProvider: return AccountReply(named(table, id, current))
+        case .getProvider: return AccountReply(named(table, id: id, fields: current))
         case .deleteProvider:
             try table.delete(id)
             return AccountReply([:])
@@ -32,7 +32,7 @@ struct ProviderCalls: AccountCalls {
             }
             let result = changed.fields ?? current
             try table.put(id, result)
-            return AccountReply(named(table, id, result))
+            return AccountReply(named(table, id: id, fields: result))
         }
     }
 
@@ -42,7 +42,7 @@ struct ProviderCalls: AccountCalls {
     }
 
     private func named(
-        _ table: ProviderConfigurations, _ id: String, _ fields: [String: JSONTree]
+        _ table: ProviderConfigurations, id: String, fields: [String: JSONTree]
     ) -> [String: JSONTree] {
         var fields = fields
         fields["name"] = .text("projects/\(call.project)/\(table.kind)/\(id)")
@@ -64,7 +64,7 @@ struct ProviderCalls: AccountCalls {
         var kept = body
         kept[parameter] = nil
         try table.put(id, kept)
-        return AccountReply(named(table, id, kept))
+        return AccountReply(named(table, id: id, fields: kept))
     }
 
     private func listProviders(_ table: ProviderConfigurations) throws -> AccountReply {
@@ -75,7 +75,7 @@ struct ProviderCalls: AccountCalls {
         let page = try table.page(after: after, limit: Int(size) + 1)
         let shown = page.prefix(Int(size))
         var reply = AccountReply([
-            table.kind: .list(shown.map { .object(named(table, $0.0, $0.1)) })
+            table.kind: .list(shown.map { .object(named(table, id: $0.0, fields: $0.1)) })
         ])
         if page.count > shown.count, let last = shown.last {
             reply.fields["nextPageToken"] = .text(PageMark.text(last.0))

@@ -65,11 +65,11 @@ struct TokenCalls: AccountCalls {
         try sessions.update(session)
         account.lastRefreshAt = now
         try accounts.update(account)
-        return refreshed(account, session, answered)
+        return refreshed(account, session: session, token: answered)
     }
 
     private func refreshed(
-        _ account: Account, _ session: Session, _ token: String
+        _ account: Account, session: Session, token: String
     ) -> AccountReply {
         var reply = AccountReply([
             "refresh_token": .text(token), "expires_in": .text(String(AccountClaims.lifetime)),

@@ -16,8 +16,8 @@ struct AccountTurn {
     private let voided: VoidedTokens
 
     init(
-        _ call: AccountCall, _ settings: AccountsSettings, _ environment: AccountsEnvironment,
-        _ transaction: StoreTransaction, _ changes: AccountChanges, _ voided: VoidedTokens
+        _ call: AccountCall, settings: AccountsSettings, environment: AccountsEnvironment,
+        transaction: StoreTransaction, changes: AccountChanges, voided: VoidedTokens
     ) {
         self.changes = changes
         self.voided = voided

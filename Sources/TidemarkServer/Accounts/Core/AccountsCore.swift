@@ -67,7 +67,9 @@ package final class AccountsCore {
         let changes = AccountChanges(mark: lastMark)
         let voided = voided
         func run(_ transaction: StoreTransaction) throws -> T {
-            var turn = AccountTurn(call, settings, environment, transaction, changes, voided)
+            var turn = AccountTurn(
+                call, settings: settings, environment: environment, transaction: transaction,
+                changes: changes, voided: voided)
             return try body(&turn)
         }
         do {

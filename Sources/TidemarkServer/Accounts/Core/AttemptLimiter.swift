@@ -50,7 +50,7 @@ struct AttemptLimiter {
     mutating func take(
         _ key: String, _ bucket: AttemptLimits.Bucket, now: Duration
     ) -> Bool {
-        var level = level(key, bucket, now)
+        var level = level(key, bucket: bucket, now: now)
         if level.attempts == 0 { return false }
         level.attempts -= 1
         set(key, level)
@@ -59,18 +59,18 @@ struct AttemptLimiter {
 
     /// Returns true if an attempt is left.
     func allows(_ key: String, _ bucket: AttemptLimits.Bucket, now: Duration) -> Bool {
-        level(key, bucket, now).attempts > 0
+        level(key, bucket: bucket, now: now).attempts > 0
     }
 
     /// Returns an attempt to a bucket, because the attempt was correct.
     mutating func giveBack(_ key: String, _ bucket: AttemptLimits.Bucket, now: Duration) {
-        var level = level(key, bucket, now)
+        var level = level(key, bucket: bucket, now: now)
         level.attempts = min(bucket.capacity, level.attempts + 1)
         set(key, level)
     }
 
     private func level(
-        _ key: String, _ bucket: AttemptLimits.Bucket, _ now: Duration
+        _ key: String, bucket: AttemptLimits.Bucket, now: Duration
     ) -> Level {
         guard let known = levels[key] else { return Level(attempts: bucket.capacity, at: now) }
         // A clock that was set back changes nothing.

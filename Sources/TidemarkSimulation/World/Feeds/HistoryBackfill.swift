@@ -159,7 +159,7 @@ final class HistoryBackfill {
         }
         let sink = WorldBox { [weak self] in self }
         let next = rest
-        save(job, rest) { error in
+        save(job, coverage: rest) { error in
             guard let backfill = sink.value(), backfill.process.isAlive else { return }
             if error != nil { return backfill.loadLater(job) }
             backfill.device.days.settle(taken)
@@ -169,7 +169,7 @@ final class HistoryBackfill {
     }
 
     private func save(
-        _ job: Int, _ coverage: Coverage, _ end: @escaping @Sendable (SyncError?) -> Void
+        _ job: Int, coverage: Coverage, end: @escaping @Sendable (SyncError?) -> Void
     ) {
         session.setRecord(
             coverage.encoded, forKey: Self.keys[job], keeping: job == 1 ? Self.pages.query : nil,
@@ -200,7 +200,7 @@ final class HistoryBackfill {
         case .store: session.wait(.zero) { sink.value()?.step(.stored) }.keep(in: &waits)
         case .upload: upload()
         case .cover(let job, let coverage):
-            save(job, coverage) { error in
+            save(job, coverage: coverage) { error in
                 guard let backfill = sink.value(), backfill.process.isAlive else { return }
                 if let error { return backfill.step(.failed(.transient("\(error)"))) }
                 backfill.covered[job] = coverage

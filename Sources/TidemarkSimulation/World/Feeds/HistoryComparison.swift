@@ -19,8 +19,8 @@ struct HistoryComparison {
     ///   - unsettled: The documents that changed since, or that the device itself is writing.
     ///   - isSync: True after a sync, when the window must be full if there are more rows.
     init(
-        _ feed: HistoryShown, _ then: HistoryTruth, _ unsettled: Set<DocumentPath>,
-        _ readTime: Timestamp, _ promise: HistoryPromise, isSync: Bool
+        _ feed: HistoryShown, then: HistoryTruth, unsettled: Set<DocumentPath>,
+        readTime: Timestamp, promise: HistoryPromise, isSync: Bool
     ) {
         expected = then.items(above: feed.marks.action)
         let shown = Dictionary(uniqueKeysWithValues: feed.rows.map { ($0.path, $0) })
@@ -73,13 +73,13 @@ struct HistoryComparison {
         // A count cannot distinguish changes that cancel out, so it says nothing about a part of
         // the items.
         if promise.way == .countAudit, feed.hasMore || !unsettled.isEmpty { return }
-        say("lacks", missing.filter { !promise.mayMiss($0) }, feed)
-        say("shows an old", stale.filter { !promise.mayBeStale($0) }, feed)
-        say("still shows", lingering.filter { !promise.mayLinger($0) }, feed)
+        say("lacks", paths: missing.filter { !promise.mayMiss($0) }, feed: feed)
+        say("shows an old", paths: stale.filter { !promise.mayBeStale($0) }, feed: feed)
+        say("still shows", paths: lingering.filter { !promise.mayLinger($0) }, feed: feed)
     }
 
     private mutating func say(
-        _ what: String, _ paths: [DocumentPath], _ feed: HistoryShown
+        _ what: String, paths: [DocumentPath], feed: HistoryShown
     ) {
         if paths.isEmpty || difference != nil { return }
         let there = expected.values.sorted { $0.position < $1.position }.map { $0.position.path.id }

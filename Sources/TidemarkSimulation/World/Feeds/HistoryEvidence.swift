@@ -82,7 +82,7 @@ final class LiveEvidence {
     /// The documents with pending writes; nil if the process ended before it answered.
     var pending: Set<DocumentPath>?
 
-    init(_ feed: HistoryFeed, _ readTime: Timestamp, _ device: HistoryDevice) {
+    init(_ feed: HistoryFeed, readTime: Timestamp, device: HistoryDevice) {
         self.device = device
         self.readTime = readTime
         shown = HistoryShown(feed)
@@ -105,7 +105,7 @@ final class SyncEvidence {
     /// The documents with pending writes; nil if the process ended before it answered.
     var pending: Set<DocumentPath>?
 
-    init(_ result: FeedSync, _ feed: HistoryFeed, _ begin: SyncBegin, _ device: HistoryDevice) {
+    init(_ result: FeedSync, feed: HistoryFeed, begin: SyncBegin, device: HistoryDevice) {
         self.device = device
         self.begin = begin
         self.result = result

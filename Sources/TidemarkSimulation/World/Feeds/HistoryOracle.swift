@@ -20,7 +20,7 @@ final class HistoryOracle {
         guard case .synced(let result) = outcome else {
             return history.note("\(device.name) could not sync: \(outcome)")
         }
-        let evidence = SyncEvidence(result, feed, begin, device)
+        let evidence = SyncEvidence(result, feed: feed, begin: begin, device: device)
         history.note(
             "\(device.name) synced for \(result.reads), shows "
                 + "\(evidence.shown.rows.map { "\($0.path.id) \($0.content.number)" })"
@@ -34,7 +34,7 @@ final class HistoryOracle {
 
     /// Records a listening feed's claim to be complete as of a time.
     func saw(_ feed: HistoryFeed, freshAsOf readTime: Timestamp, _ device: HistoryDevice) {
-        let evidence = LiveEvidence(feed, readTime, device)
+        let evidence = LiveEvidence(feed, readTime: readTime, device: device)
         if let last = device.lastLive, last.readTime == readTime, last.shown == evidence.shown {
             return
         }
@@ -102,8 +102,8 @@ final class HistoryOracle {
     private func check(_ evidence: LiveEvidence, _ now: HistoryTruth) throws {
         guard
             let comparison = try compare(
-                evidence.shown, at: evidence.readTime, evidence.pending, now,
-                "\(evidence.device.name)'s feed listens, is fresh, and", .feedLive)
+                evidence.shown, at: evidence.readTime, pending: evidence.pending, now: now,
+                name: "\(evidence.device.name)'s feed listens, is fresh, and", kind: .feedLive)
         else { return }
         history.figures.live += 1
         history.figures.liveItems += comparison.compared
@@ -115,16 +115,16 @@ final class HistoryOracle {
     /// - Returns: The comparison; nil if the server no longer has that version, or if the process
     ///   ended before it reported its pending writes.
     private func compare(
-        _ shown: HistoryShown, at readTime: Timestamp, _ pending: Set<DocumentPath>?,
-        _ now: HistoryTruth, _ name: String, _ kind: WorldCheck
+        _ shown: HistoryShown, at readTime: Timestamp, pending: Set<DocumentPath>?,
+        now: HistoryTruth, name: String, kind: WorldCheck
     ) throws -> HistoryComparison? {
         guard let pending, let then = try? truth(at: readTime) else { return nil }
         let unsettled = Set(
             then.all.keys.filter { then.all[$0]?.updateTime != now.all[$0]?.updateTime }
                 + now.all.keys.filter { then.all[$0] == nil })
         let comparison = HistoryComparison(
-            shown, then, unsettled.union(pending), readTime,
-            HistoryPromise(
+            shown, then: then, unsettled: unsettled.union(pending), readTime: readTime,
+            promise: HistoryPromise(
                 way: kind == .feedLive ? history.mood.way.whileListening : history.mood.way,
                 writes: history.writes,
                 now: now), isSync: kind == .feedSyncs)
@@ -135,7 +135,9 @@ final class HistoryOracle {
         if unsettled.isEmpty, pending.isEmpty {
             if kind == .feedSyncs { history.figures.whole += 1 }
             // While a feed listens, the items below the window may not be counted yet.
-            if kind == .feedSyncs || !shown.hasMore { try checkUnread(shown, comparison, name) }
+            if kind == .feedSyncs || !shown.hasMore {
+                try checkUnread(shown, comparison: comparison, name: name)
+            }
         }
         return comparison
     }
@@ -180,12 +182,13 @@ final class HistoryOracle {
             throw WorldViolation(.feedSyncs, "\(name) was synced, and is not complete")
         }
         let comparison = try compare(
-            evidence.shown, at: readTime, evidence.pending, now, name, .feedSyncs)
+            evidence.shown, at: readTime, pending: evidence.pending, now: now, name: name,
+            kind: .feedSyncs)
         history.figures.items += comparison?.compared ?? 0
     }
 
     private func checkUnread(
-        _ shown: HistoryShown, _ comparison: HistoryComparison, _ name: String
+        _ shown: HistoryShown, comparison: HistoryComparison, name: String
     ) throws {
         // Below the window, the feed may hold more or less than was compared.
         let isSeen =

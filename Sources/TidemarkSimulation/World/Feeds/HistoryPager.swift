@@ -60,7 +60,8 @@ final class HistoryPager {
         for effect in machine.step(event) {
             switch effect {
             case .stop(let id): end(id)
-            case .listen(let id, let after, let limit): listen(id, after, limit)
+            case .listen(let id, after: let after, limit: let limit):
+                listen(id, after: after, limit: limit)
             case .load: preconditionFailure("every page of a history listens")
             }
         }
@@ -69,7 +70,7 @@ final class HistoryPager {
         }
     }
 
-    private func listen(_ id: Machine.WindowID, _ after: PagePosition?, _ limit: Int) {
+    private func listen(_ id: Machine.WindowID, after: PagePosition?, limit: Int) {
         windows[id] = Window(after: after, limit: limit)
         var query = Self.query(device.history.mood)
         query.limit = .first(limit)

@@ -45,7 +45,7 @@ import TidemarkTesting
         old.put(
             target: TestMessage.query("rooms"), parent: name,
             rows: (100..<400).map { "rooms/r\($0)" }, version: time, token: [1])
-        old.leaveWrite(of: "ann", 1, "rooms/r100", .integer(1))
+        old.leaveWrite(of: "ann", batch: 1, path: "rooms/r100", value: .integer(1))
         return old
     }
 

@@ -136,7 +136,8 @@ import TidemarkTesting
             case "missing": old.put([(TestKey.document("rooms/r105"), nil)])
             case "deleted":
                 old.put(
-                    document: "rooms/r105", TestMessage.noDocument(1, name, result.version))
+                    document: "rooms/r105",
+                    TestMessage.noDocument(1, name: name, version: result.version))
             case "unreadable": old.put(document: "rooms/r105", [9, 9, 9])
             default:
                 old.put(
@@ -156,7 +157,8 @@ import TidemarkTesting
         var old = try await oldPhone()
         let later = Timestamp(seconds: local.now.seconds + 60, nanoseconds: 0)
         old.put(
-            document: "rooms/r105", TestMessage.noDocument(1, OldPhone.root + "/rooms/r105", later))
+            document: "rooms/r105",
+            TestMessage.noDocument(1, name: OldPhone.root + "/rooms/r105", version: later))
         try old.finish()
         let phone = try await phone()
         let outcome = try await takeOver(phone)
@@ -191,7 +193,7 @@ import TidemarkTesting
     @Test(arguments: [nil, "bob"] as [String?])
     func `stays where its owner is not known`(trace: String?) async throws {
         var old = try await oldPhone(trace: trace)
-        old.leaveWrite(of: "ann", 7, "rooms/own", .integer(1))
+        old.leaveWrite(of: "ann", batch: 7, path: "rooms/own", value: .integer(1))
         if trace == nil {
             // The write of ann is a trace of hers; without it there is none.
             old.put([(TestKey.mutation("ann", 7), nil)])
@@ -229,7 +231,7 @@ import TidemarkTesting
     /// The app is killed after each number of parts. The next start has only what is on disk.
     @Test func `is taken on after a kill at each step`() async throws {
         var old = try await oldPhone(1_050)
-        old.leaveWrite(of: "ann", 7, "rooms/r100", .integer(-5))
+        old.leaveWrite(of: "ann", batch: 7, path: "rooms/r100", value: .integer(-5))
         try old.finish()
         let cache = try FirebaseCache(
             folder, DatabaseID(project: OldPhone.project, database: "(default)"))
@@ -240,7 +242,7 @@ import TidemarkTesting
             let name = "kill\(kill)"
             let killed = try await phone(in: name)
             let calls = TakeOverCalls(killed.engine, source)
-            let parts = TakeOverParts(calls, cache, nil)
+            let parts = TakeOverParts(calls, cache: cache, accepts: nil)
             _ = try await parts.begin()
             var left = kill
             var pass = DocumentPass(cache, after: [], taken: [], accepts: nil)
