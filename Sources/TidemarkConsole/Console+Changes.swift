@@ -7,7 +7,7 @@ import TidemarkServer
 /// shown.
 extension Console {
     /// - Returns: The answer; nil for a request that changes nothing here.
-    func changed(_ section: String, _ path: [String], _ request: PageRequest) async -> PageAnswer? {
+    func changed(_ section: String, path: [String], request: PageRequest) async -> PageAnswer? {
         do throws(PageRefusal) {
             switch (request.method, section) {
             case ("POST", "batch"): return try await writeBatch(path, request)

@@ -7,7 +7,7 @@ import TidemarkServer
 extension Console {
     // MARK: Data
 
-    func data(_ path: [String], _ request: PageRequest, _ form: PageForm) async -> PageAnswer {
+    func data(_ path: [String], request: PageRequest, form: PageForm) async -> PageAnswer {
         if path.isEmpty {
             let names = server.databases().map {
                 DatabasesPage.Name(project: $0.project, database: $0.database)

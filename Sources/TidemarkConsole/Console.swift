@@ -40,12 +40,12 @@ public final class Console: WebPages {
         if wantsData { section.removeLast(5) }
         path.removeFirst()
         let form: PageForm = wantsData ? .json : .html
-        if let answer = await changed(section, path, request) { return answer }
+        if let answer = await changed(section, path: path, request: request) { return answer }
         switch (request.method, section) {
         case ("GET", "assets"): return Assets.answer(path)
         case ("GET", "events"): return .events(liveEvents())
-        case ("GET", "data"): return await data(path, request, form)
-        case ("GET", "rows"): return await data(path, request, .json)
+        case ("GET", "data"): return await data(path, request: request, form: form)
+        case ("GET", "rows"): return await data(path, request: request, form: .json)
         case ("GET", "count"), ("GET", "below"): return await counted(path, request)
         case ("GET", "history"):
             return await HistoryRoutes(console: self).answer(path, request, form)

@@ -160,14 +160,14 @@ extension DocumentStore {
         _ body: (StoreTransaction) throws -> T
     ) throws -> T {
         var result: T?
-        try writing(durability, label) { result = try body($0) }
+        try writing(durability, label: label) { result = try body($0) }
         return result!
     }
 
     /// Like ``write(_:label:_:)``, for callers with many small transactions. A generic result from
     /// another module would cost a type look-up each time.
     package func writing(
-        _ durability: Durability, _ label: String, _ body: (StoreTransaction) throws -> Void
+        _ durability: Durability, label: String, body: (StoreTransaction) throws -> Void
     ) throws {
         try exclusively {
             try connection.begin(synced: durability == .disk)
@@ -194,7 +194,7 @@ extension DocumentStore {
         return result!
     }
 
-    /// Like ``read(label:_:)``, without a generic result, as ``writing(_:_:_:)``.
+    /// Like ``read(label:_:)``, without a generic result, as ``writing(_:label:body:)``.
     package func reading(_ label: String, _ body: (StoreTransaction) throws -> Void) throws {
         // The lock excludes other writers, so the state does not change.
         try exclusively {

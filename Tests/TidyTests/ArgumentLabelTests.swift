@@ -5,10 +5,13 @@ import Testing
 @Suite struct `Argument labels` {
     /// The targets whose parameters are labelled. A target is added when it meets the limits.
     private static let finished = [
-        "TidemarkAudit", "TidemarkCLI", "TidemarkDemo", "TidemarkExport", "TidemarkGoogleAuth",
-        "TidemarkHealthSync", "TidemarkLint", "TidemarkLintCLI", "TidemarkModel", "TidemarkPhones",
-        "TidemarkResilience", "TidemarkRules", "TidemarkShow", "TidemarkTesting", "TidemarkWire",
-        "TidemarkWords",
+        "Tidemark", "TidemarkApp", "TidemarkAudit", "TidemarkCLI", "TidemarkConsole",
+        "TidemarkDemo", "TidemarkExport", "TidemarkGoogleAuth", "TidemarkHTTP",
+        "TidemarkHTTPClient", "TidemarkHealthSync", "TidemarkImages", "TidemarkLint",
+        "TidemarkLintCLI", "TidemarkMigration", "TidemarkModel", "TidemarkPatterns",
+        "TidemarkPhones", "TidemarkPipelines", "TidemarkREST", "TidemarkReads",
+        "TidemarkResilience", "TidemarkRules", "TidemarkShow", "TidemarkSimulation",
+        "TidemarkTesting", "TidemarkWire", "TidemarkWords",
     ]
 
     /// The maximum share of functions and initializers with three or more unlabelled parameters.

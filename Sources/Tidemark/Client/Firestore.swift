@@ -214,8 +214,8 @@ extension Firestore {
     /// - Parameter queue: The queue on which `observer` is called; nil for the engine's own
     ///   executor, which `observer` must not block.
     func listen(
-        _ query: Result<QueryValue, FirestoreError>, _ options: SnapshotListenOptions,
-        _ tag: ReadTag, on queue: DispatchQueue?,
+        _ query: Result<QueryValue, FirestoreError>, options: SnapshotListenOptions,
+        tag: ReadTag, on queue: DispatchQueue?,
         observer: @escaping @Sendable (Result<ViewSnapshot, FirestoreError>) -> Void
     ) -> any ListenerRegistration {
         let listener = Registration()

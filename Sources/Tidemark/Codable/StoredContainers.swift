@@ -42,11 +42,11 @@ struct StoredKeys<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-        try decoder.integer(slot(key), type, key)
+        try decoder.integer(slot(key), type: type, key: key)
     }
 
     func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-        try decoder.integer(slot(key), type, key)
+        try decoder.integer(slot(key), type: type, key: key)
     }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
@@ -72,11 +72,11 @@ struct StoredKeys<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-        try present(key).map { try decoder.integer($0, type, key) }
+        try present(key).map { try decoder.integer($0, type: type, key: key) }
     }
 
     func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-        try present(key).map { try decoder.integer($0, type, key) }
+        try present(key).map { try decoder.integer($0, type: type, key: key) }
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
@@ -148,7 +148,7 @@ struct StoredElements: UnkeyedDecodingContainer {
 
     mutating func decode(_ type: Int.Type) throws -> Int {
         let decoder = decoder
-        return try next(type) { try decoder.integer($0, type, $1) }
+        return try next(type) { try decoder.integer($0, type: type, key: $1) }
     }
 
     mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {

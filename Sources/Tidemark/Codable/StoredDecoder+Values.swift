@@ -92,7 +92,7 @@ extension StoredDecoder {
     }
 
     func integer<T: FixedWidthInteger>(
-        _ slot: EncodedSlot, _ type: T.Type, _ key: (any CodingKey)?
+        _ slot: EncodedSlot, type: T.Type, key: (any CodingKey)?
     ) throws -> T {
         switch slot.kind {
         case .integer:

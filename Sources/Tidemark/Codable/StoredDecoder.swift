@@ -149,16 +149,30 @@ extension StoredDecoder: SingleValueDecodingContainer {
     func decode(_ type: String.Type) throws -> String { try text(required(), nil) }
     func decode(_ type: Double.Type) throws -> Double { try double(required(), nil) }
     func decode(_ type: Float.Type) throws -> Float { try float(required(), nil) }
-    func decode(_ type: Int.Type) throws -> Int { try integer(required(), type, nil) }
-    func decode(_ type: Int8.Type) throws -> Int8 { try integer(required(), type, nil) }
-    func decode(_ type: Int16.Type) throws -> Int16 { try integer(required(), type, nil) }
-    func decode(_ type: Int32.Type) throws -> Int32 { try integer(required(), type, nil) }
-    func decode(_ type: Int64.Type) throws -> Int64 { try integer(required(), type, nil) }
-    func decode(_ type: UInt.Type) throws -> UInt { try integer(required(), type, nil) }
-    func decode(_ type: UInt8.Type) throws -> UInt8 { try integer(required(), type, nil) }
-    func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(required(), type, nil) }
-    func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(required(), type, nil) }
-    func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(required(), type, nil) }
+    func decode(_ type: Int.Type) throws -> Int { try integer(required(), type: type, key: nil) }
+    func decode(_ type: Int8.Type) throws -> Int8 { try integer(required(), type: type, key: nil) }
+    func decode(_ type: Int16.Type) throws -> Int16 {
+        try integer(required(), type: type, key: nil)
+    }
+    func decode(_ type: Int32.Type) throws -> Int32 {
+        try integer(required(), type: type, key: nil)
+    }
+    func decode(_ type: Int64.Type) throws -> Int64 {
+        try integer(required(), type: type, key: nil)
+    }
+    func decode(_ type: UInt.Type) throws -> UInt { try integer(required(), type: type, key: nil) }
+    func decode(_ type: UInt8.Type) throws -> UInt8 {
+        try integer(required(), type: type, key: nil)
+    }
+    func decode(_ type: UInt16.Type) throws -> UInt16 {
+        try integer(required(), type: type, key: nil)
+    }
+    func decode(_ type: UInt32.Type) throws -> UInt32 {
+        try integer(required(), type: type, key: nil)
+    }
+    func decode(_ type: UInt64.Type) throws -> UInt64 {
+        try integer(required(), type: type, key: nil)
+    }
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         guard let slot else { return try made(type) }

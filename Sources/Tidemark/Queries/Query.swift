@@ -140,7 +140,8 @@ extension Query {
     ) -> any ListenerRegistration {
         let query = Result { () throws(FirestoreError) in try runnable() }
         let listener = AppClosure(listener)
-        return firestore.listen(query, options, tag, on: firestore.callbackQueue) { result in
+        return firestore.listen(query, options: options, tag: tag, on: firestore.callbackQueue) {
+            result in
             switch result {
             case .success(let view):
                 listener.call(

@@ -114,7 +114,9 @@ extension DocumentReference {
         listener: @escaping (DocumentSnapshot?, (any Error)?) -> Void
     ) -> any ListenerRegistration {
         let listener = AppClosure(listener)
-        return firestore.listen(listenQuery, options, tag, on: firestore.callbackQueue) { result in
+        return firestore.listen(
+            listenQuery, options: options, tag: tag, on: firestore.callbackQueue
+        ) { result in
             switch result {
             case .success(let view): listener.call(self.snapshot(view, options), nil)
             case .failure(let error): listener.call(nil, error)

@@ -8,7 +8,7 @@ struct ViewStream {
     ) {
         let (results, input) = AsyncStream.makeStream(
             of: Result<ViewSnapshot, FirestoreError>.self, bufferingPolicy: .bufferingNewest(1))
-        let listener = firestore.listen(query, options, tag, on: nil) { result in
+        let listener = firestore.listen(query, options: options, tag: tag, on: nil) { result in
             input.yield(result)
             if case .failure = result { input.finish() }
         }

@@ -179,7 +179,7 @@ extension FeedMachine {
             live.hasMarks = heard.readTime != nil && heard.mark?.isOwnAlone != true
             if let readTime = heard.readTime {
                 live.isOpeningMarks = false
-                takeShared(heard.mark, readTime, now, &effects)
+                takeShared(heard.mark, readTime: readTime, now: now, effects: &effects)
                 endMarksWait(&effects)
             }
             return

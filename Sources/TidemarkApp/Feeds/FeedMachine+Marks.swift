@@ -3,7 +3,7 @@ import Tidemark
 // Marks are moved and shown immediately, then stored, and sent to the user's other devices.
 
 extension FeedMachine {
-    mutating func move(_ move: Move, _ now: DeviceTime, _ effects: inout [Effect]) {
+    mutating func move(_ move: Move, now: DeviceTime, effects: inout [Effect]) {
         guard opening == .open else {
             movesBeforeOpening.append(move)
             return
@@ -124,13 +124,13 @@ extension FeedMachine {
         _ number: Int, error: FirestoreError, effects: inout [Effect]
     ) {
         guard let run = sync, run.marksWait == number || run.changesWait == number else { return }
-        failed(.page, error, &effects)
+        failed(.page, error: error, effects: &effects)
     }
 
     mutating func sharedRead(
         _ shared: SharedMarks, readTime: Timestamp, now: DeviceTime, effects: inout [Effect]
     ) {
-        takeShared(shared, readTime, now, &effects)
+        takeShared(shared, readTime: readTime, now: now, effects: &effects)
         guard sync?.stage == .marks else { return }
         // A write of this device came in between. The next answer contains the marks of other
         // devices.
@@ -145,8 +145,8 @@ extension FeedMachine {
     /// independent of that device's clock. A negative mark is ignored. If the shared mark is lower
     /// and is a text, which the server cannot raise, it is written again.
     mutating func takeShared(
-        _ shared: SharedMarks?, _ readTime: Timestamp, _ now: DeviceTime,
-        _ effects: inout [Effect]
+        _ shared: SharedMarks?, readTime: Timestamp, now: DeviceTime,
+        effects: inout [Effect]
     ) {
         learn(readTime, at: now, &effects)
         guard let shared else { return }

@@ -53,7 +53,7 @@ extension FeedMachine {
     }
 
     /// Syncs the feed through a listener, if a listener can report everything that is missing.
-    mutating func comeLive(_ call: CallID, _ now: DeviceTime, _ effects: inout [Effect]) {
+    mutating func comeLive(_ call: CallID, now: DeviceTime, effects: inout [Effect]) {
         live(true, &effects)
         beginSync(call, maxReads: nil)
         guard sync?.calls == [call] else { return }
@@ -141,7 +141,9 @@ extension FeedMachine {
             sync?.stage = .settling
         } else if run.audit != nil {
             auditNext(&effects)
-        } else if let plan = ReadPlanner.next(progress, run.reach, action: marks.action, rules) {
+        } else if let plan = ReadPlanner.next(
+            progress, reach: run.reach, action: marks.action, rules: rules)
+        {
             if let most = run.maxReads, run.result.reads >= most {
                 sync?.result.isCut = true
                 sync?.stage = .settling
@@ -304,7 +306,7 @@ extension FeedMachine {
         case .permissionDenied, .failedPrecondition, .invalidArgument, .unimplemented:
             counted = CountedChanges(since: since, count: 0)
             readNext(&effects)
-        default: failed(.page, error, &effects)
+        default: failed(.page, error: error, effects: &effects)
         }
     }
 }
@@ -338,7 +340,7 @@ extension FeedMachine {
     }
 
     mutating func compared(
-        _ comparison: FeedComparison, _ now: DeviceTime, _ effects: inout [Effect]
+        _ comparison: FeedComparison, now: DeviceTime, effects: inout [Effect]
     ) {
         guard var run = sync, run.stage == .audit else { return }
         run.result.reads += comparison.reads
@@ -361,7 +363,7 @@ extension FeedMachine {
 // MARK: - Failures
 
 extension FeedMachine {
-    mutating func failed(_ work: Work, _ error: FirestoreError, _ effects: inout [Effect]) {
+    mutating func failed(_ work: Work, error: FirestoreError, effects: inout [Effect]) {
         switch work {
         case .load, .items, .changes: diskFailed(error, isCount: false, &effects)
         case .count: diskFailed(error, isCount: true, &effects)

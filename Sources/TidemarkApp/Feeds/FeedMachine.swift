@@ -199,7 +199,8 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         var machine = self
         machine.wall = now.wall
         return ReadPlanner.next(
-            progress, machine.known(SyncReach()), action: marks.action, settings.rules) ?? .nothing
+            progress, reach: machine.known(SyncReach()), action: marks.action, rules: settings.rules
+        ) ?? .nothing
     }
 
     /// The time as of which everything above the clear mark is held; nil if something is missing.
@@ -214,10 +215,10 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case .openWindow(let call): open(call, isWindowEnough: true)
         case .loadMore(let count, let call): loadMore(count, call)
         case .sync(let call): beginSync(call, maxReads: nil)
-        case .comeLive(let call): comeLive(call, now, &effects)
+        case .comeLive(let call): comeLive(call, now: now, effects: &effects)
         case .syncWithin(let reads, let call): beginSync(call, maxReads: reads)
-        case .move(let name, let target, let call):
-            move(Move(name: name, target: target, call: call), now, &effects)
+        case .move(let name, now: let target, effects: let call):
+            move(Move(name: name, target: target, call: call), now: now, effects: &effects)
         case .loaded(let marks, let progress):
             loaded(marks, progress: progress, now: now, effects: &effects)
         case .live(let isWanted): live(isWanted, &effects)
@@ -229,7 +230,7 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case .indexesDeclared: indexesDeclared(&effects)
         case .fetched(let page, let stored):
             fetched(page, stored: stored, now: now, effects: &effects)
-        case .compared(let comparison): compared(comparison, now, &effects)
+        case .compared(let comparison): compared(comparison, now: now, effects: &effects)
         case .changesCounted(let count, let readTime):
             changesCounted(count, at: readTime, now: now, effects: &effects)
         case .progressSaved: progressSaved(&effects)
@@ -245,7 +246,7 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case .outgrown: disk.outgrown()
         case .counted(let count): if disk.counted(count) { isChanged = true }
         case .marksSaved(let call): saved(call)
-        case .failed(let work, let error): failed(work, error, &effects)
+        case .failed(let work, let error): failed(work, error: error, effects: &effects)
         }
         if opening == .open, isBounded {
             disk.move(base: progress.base(above: marks.action, settings.rules))
@@ -325,7 +326,7 @@ extension FeedMachine {
         if let action = self.marks.action { self.progress.cut(action: action) }
         let moves = movesBeforeOpening
         movesBeforeOpening = []
-        for move in moves { self.move(move, now, &effects) }
+        for move in moves { self.move(move, now: now, effects: &effects) }
     }
 
     private mutating func changesRead(_ changes: [DocumentPath: Row?]) {

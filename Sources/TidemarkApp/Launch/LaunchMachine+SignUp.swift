@@ -16,7 +16,7 @@ extension LaunchMachine {
         case .profile(.unavailable, of: user):
             #if TIDEMARK_DEFECTS
                 if defects.contains(.asksAgainByItself) {
-                    return wait(state, budgets.profile, .loadProfile(user))
+                    return wait(state, budget: budgets.profile, effects: .loadProfile(user))
                 }
             #endif
             return tell(.profileUnavailable)
@@ -25,7 +25,7 @@ extension LaunchMachine {
         case .timerFired: return overdue(.profileSlow)
         case .person(.tryAgain):
             guard problem != nil else { return [] }
-            return wait(state, budgets.profile, .loadProfile(user))
+            return wait(state, budget: budgets.profile, effects: .loadProfile(user))
         case .person(.signInAgain):
             guard problem != nil else { return [] }
             return settle(.signedOut(.asked)) + [.endSession]
@@ -41,7 +41,7 @@ extension LaunchMachine {
     /// Also serves a missing profile: the user continues with the step at which the onboarding
     /// stopped.
     mutating func onboarding(
-        _ event: LaunchEvent, _ user: UserID?, _ step: Int
+        _ event: LaunchEvent, user: UserID?, step: Int
     ) -> [LaunchEffect] {
         switch event {
         case .person(.resumeOnboarding(let next)):
@@ -53,17 +53,18 @@ extension LaunchMachine {
         case .person(.submit):
             facts.unfinished = UnfinishedJob(.signUp, user: user, step: step)
             return wait(
-                .profilePending(user), budgets.profile, .beginSignUp(user, step: step))
+                .profilePending(user), budget: budgets.profile,
+                effects: .beginSignUp(user, step: step))
         case .person(.giveUp):
             // An onboarding without an account has created nothing, unless the journal has an
             // unfinished job.
             guard user != nil || facts.unfinished != nil else { return settle(.signedOut(.asked)) }
             facts.unfinished = UnfinishedJob(.removal, user: user, step: step)
-            return wait(.removing(user), budgets.profile, .undoSignUp)
+            return wait(.removing(user), budget: budgets.profile, effects: .undoSignUp)
         case .person(.signInAgain):
             if user != nil { return settle(.signedOut(.asked)) + [.endSession] }
             // The possible creations of the sign-up must not remain beside another account.
-            return onboarding(.person(.giveUp), nil, step)
+            return onboarding(.person(.giveUp), user: nil, step: step)
         case .changed(let change):
             #if TIDEMARK_DEFECTS
                 if defects.contains(.signedInWithoutUser), user == nil {
@@ -104,11 +105,11 @@ extension LaunchMachine {
         case .timerFired: return overdue(.signUpSlow)
         case .person(.tryAgain):
             guard problem != nil else { return [] }
-            return wait(state, budgets.profile, .resumeJob)
+            return wait(state, budget: budgets.profile, effects: .resumeJob)
         case .person(.giveUp):
             guard problem != nil else { return [] }
             facts.unfinished?.kind = .removal
-            return wait(.removing(user), budgets.profile, .undoSignUp)
+            return wait(.removing(user), budget: budgets.profile, effects: .undoSignUp)
         case .changed(let change): return hold(change)
         case .person(.signInAgain), .person(.resumeOnboarding), .person(.beginSignUp),
             .person(.goTo), .person(.submit):
@@ -136,7 +137,7 @@ extension LaunchMachine {
         case .timerFired: return overdue(.removalSlow)
         case .person(.tryAgain):
             guard problem != nil else { return [] }
-            return wait(state, budgets.profile, .resumeJob)
+            return wait(state, budget: budgets.profile, effects: .resumeJob)
         case .person(.signInAgain):
             guard problem != nil else { return [] }
             // The journal keeps the job, and the next sign-in continues it.

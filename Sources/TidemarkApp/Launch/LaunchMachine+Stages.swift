@@ -9,10 +9,11 @@ extension LaunchMachine {
             hasStarted = true
             #if TIDEMARK_DEFECTS
                 if defects.contains(.diagnosesBeforeContent) {
-                    return background() + wait(.cold, budgets.localData, .openLocalData)
+                    return background()
+                        + wait(.cold, budget: budgets.localData, effects: .openLocalData)
                 }
             #endif
-            return wait(.cold, budgets.localData, .openLocalData)
+            return wait(.cold, budget: budgets.localData, effects: .openLocalData)
         case .changed(let change): return hold(change)
         // The launch has not started yet.
         case .localReady where !hasStarted, .localFailed where !hasStarted,
@@ -20,12 +21,13 @@ extension LaunchMachine {
             return []
         case .localReady(let facts):
             self.facts = facts
-            return wait(.localReady, budgets.firstContent, .showContent(facts.lastUser))
+            return wait(
+                .localReady, budget: budgets.firstContent, effects: .showContent(facts.lastUser))
         case .localFailed: return tell(.localDataFailed)
         case .timerFired: return overdue(.localDataSlow)
         case .person(.tryAgain):
             guard problem != nil else { return [] }
-            return wait(.cold, budgets.localData, .openLocalData)
+            return wait(.cold, budget: budgets.localData, effects: .openLocalData)
         case .person(.signInAgain), .person(.resumeOnboarding), .person(.beginSignUp),
             .person(.goTo), .person(.submit), .person(.giveUp):
             // Without local data there is no place to keep the result of these actions.
@@ -40,7 +42,7 @@ extension LaunchMachine {
         switch event {
         // The launch also continues without a screen.
         case .contentShown, .timerFired:
-            return wait(.sessionUnknown, budgets.session, .readSession)
+            return wait(.sessionUnknown, budget: budgets.session, effects: .readSession)
         case .changed(let change): return hold(change)
         case .session, .unlocked, .profile, .job, .feedsLive, .feedsLost, .network, .diagnosis:
             return []
@@ -68,7 +70,7 @@ extension LaunchMachine {
         case .changed(let change): return apply(change)
         case .unlocked, .person(.tryAgain):
             guard problem != nil else { return [] }
-            return wait(.sessionUnknown, budgets.session, .readSession)
+            return wait(.sessionUnknown, budget: budgets.session, effects: .readSession)
         case .person(.signInAgain):
             guard problem != nil else { return [] }
             return settle(.signedOut(.asked))
@@ -83,7 +85,7 @@ extension LaunchMachine {
     mutating func locked(_ event: LaunchEvent) -> [LaunchEffect] {
         switch event {
         case .unlocked, .person(.tryAgain):
-            return wait(.sessionUnknown, budgets.session, .readSession)
+            return wait(.sessionUnknown, budget: budgets.session, effects: .readSession)
         case .timerFired: return overdue(.locked)
         case .changed(let change): return apply(change)
         case .person(.signInAgain):

@@ -85,8 +85,8 @@ public struct LaunchMachine: Hashable, Sendable {
             case .signedOut: signedOut(event)
             case .signedIn(let user): signedIn(event, user)
             case .profilePending(let user): profilePending(event, user)
-            case .profileMissing(let user, let step): onboarding(event, user, step)
-            case .onboarding(let user, let step): onboarding(event, user, step)
+            case .profileMissing(let user, let step): onboarding(event, user: user, step: step)
+            case .onboarding(let user, let step): onboarding(event, user: user, step: step)
             case .removing: removing(event)
             case .profileReady(let user): profileReady(event, user)
             case .live(let user): live(event, user)
@@ -130,7 +130,7 @@ public struct LaunchMachine: Hashable, Sendable {
     // MARK: Steps that several states share
 
     /// Enters a state that waits for an answer.
-    mutating func wait(_ next: State, _ budget: Duration, _ effects: LaunchEffect...)
+    mutating func wait(_ next: State, budget: Duration, effects: LaunchEffect...)
         -> [LaunchEffect]
     {
         let cancel = settle(next)
@@ -207,7 +207,7 @@ public struct LaunchMachine: Hashable, Sendable {
                 return settle(.signedIn(user)) + [.loadProfile(user)]
             }
         #endif
-        return wait(.signedIn(user), budgets.profile, .loadProfile(user))
+        return wait(.signedIn(user), budget: budgets.profile, effects: .loadProfile(user))
     }
 
     mutating func resume(_ job: UnfinishedJob) -> [LaunchEffect] {
@@ -215,8 +215,8 @@ public struct LaunchMachine: Hashable, Sendable {
         case .filling:
             job.user == nil
                 ? settle(.onboarding(nil, step: job.step)) : settle(.signedOut(.nobody))
-        case .signUp: wait(.profilePending(job.user), budgets.profile, .resumeJob)
-        case .removal: wait(.removing(job.user), budgets.profile, .resumeJob)
+        case .signUp: wait(.profilePending(job.user), budget: budgets.profile, effects: .resumeJob)
+        case .removal: wait(.removing(job.user), budget: budgets.profile, effects: .resumeJob)
         }
     }
 
@@ -231,7 +231,7 @@ public struct LaunchMachine: Hashable, Sendable {
 
     mutating func ready(_ user: UserID) -> [LaunchEffect] {
         facts.lastUser = user
-        return wait(.profileReady(user), budgets.feeds, .openFeeds(user))
+        return wait(.profileReady(user), budget: budgets.feeds, effects: .openFeeds(user))
     }
 
     /// Starts the last stage, once. The stage also undoes a sign-up that may have created an

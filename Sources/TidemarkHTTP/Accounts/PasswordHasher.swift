@@ -67,10 +67,11 @@ final class PasswordHasher: Sendable {
             }
             return sealed.map { [UInt8]($0) }
         case .digest(let name, rounds: let rounds, text: let saltFirst):
-            return digest(name, rounds: rounds, text: salted(work, saltFirst))
+            return digest(name, rounds: rounds, text: salted(work, isSaltFirst: saltFirst))
         case .hmac(let name, let key, let saltFirst):
             return authenticate(
-                name, text: Data(salted(work, saltFirst)), key: SymmetricKey(data: key))
+                name, text: Data(salted(work, isSaltFirst: saltFirst)), key: SymmetricKey(data: key)
+            )
         case .pbkdf2(let name, let rounds, let bytes):
             return try? KDF.Insecure.PBKDF2.deriveKey(
                 from: password, salt: work.salt,
@@ -80,7 +81,7 @@ final class PasswordHasher: Sendable {
         }
     }
 
-    private static func salted(_ work: PasswordWork, _ isSaltFirst: Bool) -> [UInt8] {
+    private static func salted(_ work: PasswordWork, isSaltFirst: Bool) -> [UInt8] {
         let password = Array(work.password.utf8)
         return isSaltFirst ? work.salt + password : password + work.salt
     }

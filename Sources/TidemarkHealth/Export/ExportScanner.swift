@@ -355,7 +355,9 @@ extension ExportScanner {
 
     @inline(__always)
     private mutating func factor(_ kind: HealthKind, _ unit: UnsafeRawBufferPointer) -> Double? {
-        if unit.count == 5, kind == .steps, TagReader.equal(unit, 0, "count") { return 1 }
+        if unit.count == 5, kind == .steps, TagReader.equal(unit, start: 0, word: "count") {
+            return 1
+        }
         let hash = Hash64.of(unit, seed: UInt64(kind.rawValue))
         if let factor = units[hash] { return factor }
         guard let factor = kind.factor(unit: String(decoding: unit, as: UTF8.self)) else {
@@ -420,7 +422,8 @@ extension ExportScanner {
     private static func starts(
         _ bytes: UnsafeRawBufferPointer, from: Int, word: StaticString
     ) -> Bool {
-        from + word.utf8CodeUnitCount <= bytes.count && TagReader.equal(bytes, from, word)
+        from + word.utf8CodeUnitCount <= bytes.count
+            && TagReader.equal(bytes, start: from, word: word)
     }
 
     /// Returns true if an element has exactly this name.
@@ -428,7 +431,8 @@ extension ExportScanner {
     private static func isNamed(
         _ bytes: UnsafeRawBufferPointer, tag: Int, name: StaticString
     ) -> Bool {
-        TagReader.equal(bytes, tag, name) && !isOfName(bytes[tag + name.utf8CodeUnitCount])
+        TagReader.equal(bytes, start: tag, word: name)
+            && !isOfName(bytes[tag + name.utf8CodeUnitCount])
     }
 
     @inline(__always)

@@ -95,19 +95,19 @@ enum TagReader {
         field: Field
     ) {
         switch end - start {
-        case 3 where equal(bytes, start, "key"): fields.key = field
-        case 4 where equal(bytes, start, "type"): fields.type = field
-        case 4 where equal(bytes, start, "unit"): fields.unit = field
-        case 5 where equal(bytes, start, "value"): fields.value = field
-        case 6 where equal(bytes, start, "device"): fields.device = field
-        case 6 where equal(bytes, start, "source"): fields.source = field
-        case 7 where equal(bytes, start, "endDate"): fields.endDate = field
-        case 9 where equal(bytes, start, "startDate"): fields.startDate = field
-        case 10 where equal(bytes, start, "sourceName"): fields.sourceName = field
-        case 10 where equal(bytes, start, "HKTimeZone"): fields.timeZone = field
-        case 12 where equal(bytes, start, "creationDate"): break
-        case 13 where equal(bytes, start, "sourceVersion"): break
-        case 16 where equal(bytes, start, "HKWasUserEntered"): fields.isEntered = field
+        case 3 where equal(bytes, start: start, word: "key"): fields.key = field
+        case 4 where equal(bytes, start: start, word: "type"): fields.type = field
+        case 4 where equal(bytes, start: start, word: "unit"): fields.unit = field
+        case 5 where equal(bytes, start: start, word: "value"): fields.value = field
+        case 6 where equal(bytes, start: start, word: "device"): fields.device = field
+        case 6 where equal(bytes, start: start, word: "source"): fields.source = field
+        case 7 where equal(bytes, start: start, word: "endDate"): fields.endDate = field
+        case 9 where equal(bytes, start: start, word: "startDate"): fields.startDate = field
+        case 10 where equal(bytes, start: start, word: "sourceName"): fields.sourceName = field
+        case 10 where equal(bytes, start: start, word: "HKTimeZone"): fields.timeZone = field
+        case 12 where equal(bytes, start: start, word: "creationDate"): break
+        case 13 where equal(bytes, start: start, word: "sourceVersion"): break
+        case 16 where equal(bytes, start: start, word: "HKWasUserEntered"): fields.isEntered = field
         default: setSpaced(&fields, bytes: bytes, start: start, end: end, field: field)
         }
     }
@@ -125,7 +125,7 @@ enum TagReader {
 
     @inline(__always)
     static func equal(
-        _ bytes: UnsafeRawBufferPointer, _ start: Int, _ word: StaticString
+        _ bytes: UnsafeRawBufferPointer, start: Int, word: StaticString
     ) -> Bool {
         memcmp(bytes.baseAddress! + start, word.utf8Start, word.utf8CodeUnitCount) == 0
     }

@@ -12,8 +12,8 @@ struct GeneratedKind: Sendable {
     ].map { GeneratedKind(kind: $0, stream: UInt64($0.rawValue)) }
 
     func records(
-        _ life: GeneratedLife, _ day: Int64, _ rules: inout ZoneRules, _ dice: inout Dice,
-        _ truth: inout HealthTruth
+        _ life: GeneratedLife, day: Int64, rules: inout ZoneRules, dice: inout Dice,
+        truth: inout HealthTruth
     ) -> [GeneratedRecord] {
         // The day starts at the noon before, so the last day's records belong to the last day.
         let start = day * 86_400 - 43_200
@@ -218,8 +218,8 @@ extension GeneratedKind {
     ) -> [GeneratedRecord] {
         var records: [GeneratedRecord] = []
         func add(
-            _ source: GeneratedSource, _ minute: Int, second: Int, _ written: Int64, _ value: Int64,
-            _ decimals: Int, _ unit: StaticString?
+            _ source: GeneratedSource, minute: Int, second: Int, written: Int64, value: Int64,
+            decimals: Int, unit: StaticString?
         ) {
             let place = stretch.places[minute]
             let time = stretch.time(minute) + Int64(second)
@@ -239,26 +239,34 @@ extension GeneratedKind {
             while minute < Self.minutes {
                 let isNight = stretch.hour(minute) < 7
                 let rate = Int64(isNight ? dice.roll(45...65) : dice.roll(60...150)) * one
-                add(.watch, minute, second: dice.roll(0...59), rate, rate, 0, "count/min")
+                add(
+                    .watch, minute: minute, second: dice.roll(0...59), written: rate, value: rate,
+                    decimals: 0, unit: "count/min")
                 minute += dice.roll(3...7)
             }
         case .restingHeartRate:
             let rate = Int64(dice.roll(48...66)) * one
-            add(.watch, dice.roll(0...1_439), second: 0, rate, rate, 0, "count/min")
+            add(
+                .watch, minute: dice.roll(0...1_439), second: 0, written: rate, value: rate,
+                decimals: 0, unit: "count/min")
         case .weight where !dice.one(in: 3):
             let grams = Int64(dice.roll(70_000...74_000))
-            add(.app, dice.roll(1_000...1_300), second: 0, grams * 1_000, grams * 1_000, 3, "kg")
+            add(
+                .app, minute: dice.roll(1_000...1_300), second: 0, written: grams * 1_000,
+                value: grams * 1_000, decimals: 3, unit: "kg")
         case .height where dice.one(in: 100):
             let centimetres = Int64(dice.roll(178...181))
             add(
-                .phone, dice.roll(0...600), second: 0, centimetres * one, centimetres * 10_000, 0,
-                "cm")
+                .phone, minute: dice.roll(0...600), second: 0, written: centimetres * one,
+                value: centimetres * 10_000, decimals: 0,
+                unit: "cm")
         case .mood:
             for _ in 0..<dice.roll(0...2) {
                 let valence = Int64(dice.roll(-100...100)) * 10_000
                 add(
-                    .phone, dice.roll(0...1_439), second: dice.roll(0...59), valence, valence, 2,
-                    nil)
+                    .phone, minute: dice.roll(0...1_439), second: dice.roll(0...59),
+                    written: valence, value: valence, decimals: 2,
+                    unit: nil)
             }
         default: break
         }

@@ -49,7 +49,8 @@ public struct HealthGenerator: Sendable {
             for number in 0..<Int64(days) {
                 let day = end.number - Int64(days) + 1 + number
                 var dice = Dice(seed, kind.stream, UInt64(bitPattern: day))
-                let records = kind.records(life, day, &rules, &dice, &truth)
+                let records = kind.records(
+                    life, day: day, rules: &rules, dice: &dice, truth: &truth)
                 for record in records {
                     if dice.one(in: 200) {
                         late.append(record)

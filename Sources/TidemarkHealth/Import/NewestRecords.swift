@@ -146,7 +146,7 @@ struct NewestRecords {
         var place = 0
         while let tag = bytes[place...].firstIndex(of: UInt8(ascii: "<")) {
             place = tag + 1
-            guard tag + 8 < bytes.count, TagReader.equal(bytes, tag, "<Record"),
+            guard tag + 8 < bytes.count, TagReader.equal(bytes, start: tag, word: "<Record"),
                 bytes[tag + 7] <= 32
             else { continue }
             var fields = TagFields()
@@ -176,10 +176,10 @@ struct NewestRecords {
             while let tag = bytes[place...].firstIndex(of: UInt8(ascii: "<")) {
                 place = tag + 1
                 guard tag + 12 < bytes.count else { break }
-                if TagReader.equal(bytes, tag, "<HealthData"), bytes[tag + 11] <= 62 {
+                if TagReader.equal(bytes, start: tag, word: "<HealthData"), bytes[tag + 11] <= 62 {
                     body = Int64(tag)
                 }
-                if body != nil, TagReader.equal(bytes, tag, "<ExportDate") {
+                if body != nil, TagReader.equal(bytes, start: tag, word: "<ExportDate") {
                     var fields = TagFields()
                     guard case .read = TagReader.read(bytes, from: tag + 11, into: &fields),
                         fields.value.isThere
@@ -187,7 +187,7 @@ struct NewestRecords {
                     let date = ExportDate.parse(Self.text(bytes, fields.value))
                     return (Int64(tag), date?.seconds)
                 }
-                if body != nil, TagReader.equal(bytes, tag, "<Record") { break }
+                if body != nil, TagReader.equal(bytes, start: tag, word: "<Record") { break }
             }
             return body.map { ($0, nil) }
         }

@@ -101,7 +101,7 @@ struct Lambda: Sendable {
         if input.isNothing { return .null }
         guard case .value(let value) = input else { return input }
         guard case .array(let elements) = value else {
-            return .error(Fault.type(kind.rawValue, "an array", value).message)
+            return .error(Fault.type(kind.rawValue, wanted: "an array", found: value).message)
         }
         var inner = scope
         let slots = max(element, index ?? 0) + 1
@@ -124,7 +124,8 @@ struct Lambda: Sendable {
                 if outcome.isTrue { result.append(item) }
                 guard !outcome.isNothing, case .value(let found) = outcome else { continue }
                 guard case .boolean = found else {
-                    return .error(Fault.type(kind.rawValue, "a boolean", found).message)
+                    return .error(
+                        Fault.type(kind.rawValue, wanted: "a boolean", found: found).message)
                 }
             }
         }

@@ -50,7 +50,7 @@ struct Fault: Error {
 
     init(_ message: String) { self.message = message }
 
-    static func type(_ function: String, _ wanted: String, _ found: Value) -> Fault {
+    static func type(_ function: String, wanted: String, found: Value) -> Fault {
         Fault("\(function) expects \(wanted), but got \(found.typeName).")
     }
 }

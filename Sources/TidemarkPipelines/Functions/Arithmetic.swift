@@ -9,7 +9,7 @@ enum Number {
         switch value {
         case .integer(let number): self = .integer(number)
         case .double(let number): self = .double(number)
-        default: throw .type(function, "a number", value)
+        default: throw .type(function, wanted: "a number", found: value)
         }
     }
 

@@ -83,7 +83,7 @@ enum Arrays {
         if list.isNothing { return .null }
         guard case .value(let value) = list else { return list }
         guard case .array(let elements) = value else {
-            return .error(Fault.type(name, "an array", value).message)
+            return .error(Fault.type(name, wanted: "an array", found: value).message)
         }
         guard case .value(let wanted) = wanted else { return result([]) }
         return result(

@@ -44,7 +44,7 @@ enum Comparisons {
         if list.isNothing { return .null }
         guard case .value(let found) = list else { return list }
         guard case .array(let elements) = found else {
-            return .error(Fault.type("equal_any", "an array", found).message)
+            return .error(Fault.type("equal_any", wanted: "an array", found: found).message)
         }
         guard case .value(let wanted) = value else { return .boolean(negated) }
         return .boolean(elements.contains { $0.isEquivalent(to: wanted) } != negated)

@@ -16,7 +16,8 @@ enum Extremes {
             if values.count == 1 {
                 if case .null = candidates[0] { return .null }
                 guard case .array(let elements) = candidates[0] else {
-                    return .error(Fault.type(name, "an array", candidates[0]).message)
+                    return .error(
+                        Fault.type(name, wanted: "an array", found: candidates[0]).message)
                 }
                 candidates = elements
             }

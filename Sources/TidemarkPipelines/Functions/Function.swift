@@ -78,35 +78,43 @@ struct Function: Sendable {
 /// Reads of arguments of one type.
 extension Value {
     func string(in function: String) throws(Fault) -> String {
-        guard case .string(let text) = self else { throw .type(function, "a string", self) }
+        guard case .string(let text) = self else {
+            throw .type(function, wanted: "a string", found: self)
+        }
         return text
     }
 
     func integer(in function: String) throws(Fault) -> Int64 {
-        guard case .integer(let number) = self else { throw .type(function, "an integer", self) }
+        guard case .integer(let number) = self else {
+            throw .type(function, wanted: "an integer", found: self)
+        }
         return number
     }
 
     func array(in function: String) throws(Fault) -> [Value] {
-        guard case .array(let values) = self else { throw .type(function, "an array", self) }
+        guard case .array(let values) = self else {
+            throw .type(function, wanted: "an array", found: self)
+        }
         return values
     }
 
     func timestamp(in function: String) throws(Fault) -> Timestamp {
         switch self {
         case .timestamp(let time), .pendingServerTimestamp(let time, _): return time
-        default: throw .type(function, "a timestamp", self)
+        default: throw .type(function, wanted: "a timestamp", found: self)
         }
     }
 
     func vector(in function: String) throws(Fault) -> [Double] {
-        guard case .vector(let vector) = self else { throw .type(function, "a vector", self) }
+        guard case .vector(let vector) = self else {
+            throw .type(function, wanted: "a vector", found: self)
+        }
         return vector.array
     }
 
     func reference(in function: String) throws(Fault) -> ReferenceValue {
         guard case .reference(let reference) = self else {
-            throw .type(function, "a reference", self)
+            throw .type(function, wanted: "a reference", found: self)
         }
         return reference
     }

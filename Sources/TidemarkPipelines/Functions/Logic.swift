@@ -9,7 +9,8 @@ private enum Truth {
         switch outcome {
         case .absent, .value(.null): self = .unknown
         case .value(.boolean(let value)): self = value ? .yes : .no
-        case .value(let value): self = .error(Fault.type(function, "a boolean", value).message)
+        case .value(let value):
+            self = .error(Fault.type(function, wanted: "a boolean", found: value).message)
         case .error(let message): self = .error(message)
         }
     }

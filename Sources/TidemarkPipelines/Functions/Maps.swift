@@ -87,7 +87,9 @@ enum Maps {
 
 extension Value {
     fileprivate func fields(in function: String) throws(Fault) -> MapValue {
-        guard case .map(let fields) = self else { throw .type(function, "a map", self) }
+        guard case .map(let fields) = self else {
+            throw .type(function, wanted: "a map", found: self)
+        }
         return fields
     }
 }

@@ -40,7 +40,8 @@ enum Strings {
         case .array(let values): .integer(values.count)
         case .vector(let vector): .integer(vector.array.count)
         case .map(let fields): .integer(fields.count)
-        default: throw .type("length", "a string, bytes, array, vector or map", value)
+        default:
+            throw .type("length", wanted: "a string, bytes, array, vector or map", found: value)
         }
     }
 

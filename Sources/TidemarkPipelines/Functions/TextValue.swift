@@ -10,7 +10,7 @@ struct TextValue {
         switch value {
         case .string(let text): (bytes, isString) = (Array(text.utf8), true)
         case .bytes(let bytes): (self.bytes, isString) = (bytes, false)
-        default: throw .type(function, "a string or bytes", value)
+        default: throw .type(function, wanted: "a string or bytes", found: value)
         }
     }
 

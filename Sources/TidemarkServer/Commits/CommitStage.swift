@@ -274,7 +274,7 @@ struct CommitStage {
                 LockedChange(path: $0.path, before: nil, after: nil)
             }
         if let ticket = try transactions.lock(
-            .write(changes), database, claimant, again: ticket)
+            .write(changes), database: database, claimant: claimant, again: ticket)
         {
             throw LockWait(ticket: ticket)
         }

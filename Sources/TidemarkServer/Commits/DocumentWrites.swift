@@ -6,7 +6,7 @@ struct DocumentWrites {
     let randomBits: @Sendable () -> UInt64
 
     func create(
-        _ request: CreateDocumentRequest, _ context: CallContext, _ commits: inout CommitStage
+        _ request: CreateDocumentRequest, context: CallContext, commits: inout CommitStage
     ) throws -> Reply {
         try request.mask?.validateAsMask()
         let id = request.documentID ?? DocumentNaming.makeID(randomBits)
@@ -22,7 +22,7 @@ struct DocumentWrites {
     }
 
     func update(
-        _ request: UpdateDocumentRequest, _ context: CallContext, _ commits: inout CommitStage
+        _ request: UpdateDocumentRequest, context: CallContext, commits: inout CommitStage
     ) throws -> Reply {
         try request.mask?.validateAsMask()
         let operation: Mutation.Operation =

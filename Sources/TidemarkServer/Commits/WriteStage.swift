@@ -105,7 +105,9 @@ final class WriteStage {
     /// Answers a message of a write stream.
     private func perform(_ id: CallID, _ request: WriteRequest) throws {
         do {
-            if try streams.perform(id, request, &commits, &outputs) { tried.insert(id) }
+            if try streams.perform(id, request: request, commits: &commits, outputs: &outputs) {
+                tried.insert(id)
+            }
         } catch let wait as LockWait {
             park(wait, .streamBatch(id, request))
         }
@@ -117,8 +119,10 @@ final class WriteStage {
             let reply = try commits.commit(
                 request.mutations, context, transactionID: request.transaction)
             return .commit(reply)
-        case .createDocument(let request): return try documents.create(request, context, &commits)
-        case .updateDocument(let request): return try documents.update(request, context, &commits)
+        case .createDocument(let request):
+            return try documents.create(request, context: context, commits: &commits)
+        case .updateDocument(let request):
+            return try documents.update(request, context: context, commits: &commits)
         case .deleteDocument(let path, let precondition):
             _ = try commits.commit(
                 [Mutation(path: path, .delete, precondition: precondition)], context)

@@ -98,7 +98,8 @@ extension ServerCore {
                     let documents = CommittedDocuments(
                         transaction.documents(of: commit.database), database: commit.database,
                         history: history, commit: index)
-                    review.judgeAgain(review.targets(of: commit), documents, &outputs)
+                    review.judgeAgain(
+                        review.targets(of: commit), documents: documents, outputs: &outputs)
                     publisher.publish(commit, &outputs)
                     told = index + 1
                 }
@@ -239,7 +240,9 @@ extension ServerCore {
             outputs.append(
                 id, .targetChange(TargetChange(.remove, targetIDs: [target.id], cause: status)))
         case .proceed(let id):
-            if !reads.refuse(id, status, &outputs) { listens.close(id, status, &outputs) }
+            if !reads.refuse(id, status, &outputs) {
+                listens.close(id, status: status, outputs: &outputs)
+            }
         case .openListen, .listen, .finishListen, .openWrite, .write, .finishWrite, .hold, .end:
             control(command, &outputs)
         }
@@ -257,8 +260,8 @@ extension ServerCore {
         case .proceed(let id):
             // The answer can have been cancelled. Otherwise, the stream is a listen stream that has
             // missed changes.
-            if !reads.proceed(id, transaction, &outputs) {
-                targets.catchUp(id, transaction, &outputs)
+            if !reads.proceed(id, transaction: transaction, outputs: &outputs) {
+                targets.catchUp(id, transaction: transaction, outputs: &outputs)
             }
         case .openListen, .listen, .finishListen, .openWrite, .write, .finishWrite, .hold, .end:
             control(command, &outputs)
@@ -270,16 +273,17 @@ extension ServerCore {
         switch command {
         case .openListen(let id, let context):
             listens.open(id, context)
-        case .listen(let id, .remove(let target)): targets.remove(target, id, &outputs)
+        case .listen(let id, .remove(let target)):
+            targets.remove(target, streamID: id, outputs: &outputs)
         case .listen(let id, .unreadable(let target, let cause)):
             targets.refuseUnreadable(target, cause: cause, streamID: id, outputs: &outputs)
         case .finishListen(let id):
-            listens.close(id, .ok, &outputs)
+            listens.close(id, status: .ok, outputs: &outputs)
         case .hold(let id): listens.pause(id)
         case .end(let id, let status):
             transactions.cancel(id, status)
-            listens.close(id, status, &outputs)
-            reads.cancel(id, status, &outputs)
+            listens.close(id, status: status, outputs: &outputs)
+            reads.cancel(id, status: status, outputs: &outputs)
         case .call, .listen, .openWrite, .write, .finishWrite, .proceed: break
         }
     }

@@ -143,7 +143,7 @@ final class ServerCore {
         do {
             try store.read { transaction in
                 let documents = ScopedDocuments(clocks.latestScope(database, transaction))
-                review.judgeAgain(dependent, documents, &outputs)
+                review.judgeAgain(dependent, documents: documents, outputs: &outputs)
             }
         } catch {
             for target in dependent { review.end(target, RPCStatus(storeFailure: error), &outputs) }

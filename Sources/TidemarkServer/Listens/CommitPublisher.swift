@@ -35,7 +35,9 @@ struct CommitPublisher {
                 let old = target.window ?? [:]
                 target.window = TargetWindow.versions(of: rows)
                 if target.window == old { continue }
-                update(target) { TargetWindow.step(target, from: old, to: rows, changed, &$0) }
+                update(target) {
+                    TargetWindow.step(target, from: old, to: rows, changed: changed, snapshot: &$0)
+                }
             }
         }
         for streamID in order {
@@ -51,8 +53,12 @@ struct CommitPublisher {
         case .documents: (difference.before != nil, difference.after != nil)
         case .query(let query):
             (
-                matches(query, difference.path, difference.before?.fields, commit.database),
-                matches(query, difference.path, difference.fieldsAfter, commit.database)
+                matches(
+                    query, path: difference.path, fields: difference.before?.fields,
+                    database: commit.database),
+                matches(
+                    query, path: difference.path, fields: difference.fieldsAfter,
+                    database: commit.database)
             )
         }
     }

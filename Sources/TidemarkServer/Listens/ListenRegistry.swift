@@ -211,8 +211,10 @@ struct ListenRegistry {
             where target.window != nil && !seen.contains(ObjectIdentifier(target)) {
                 guard case .query(let query) = target.kind else { continue }
                 let isTouched =
-                    matches(query, change.path, change.fieldsAfter, database)
-                    || matches(query, change.path, change.before?.fields, database)
+                    matches(
+                        query, path: change.path, fields: change.fieldsAfter, database: database)
+                    || matches(
+                        query, path: change.path, fields: change.before?.fields, database: database)
                 if isTouched, seen.insert(ObjectIdentifier(target)).inserted {
                     result.append(target)
                 }
@@ -225,7 +227,7 @@ struct ListenRegistry {
 /// Returns true if a document with these fields matches the query. Nil fields mean that the
 /// document does not exist.
 func matches(
-    _ query: Query, _ path: DocumentPath, _ fields: MapValue?, _ database: DatabaseID
+    _ query: Query, path: DocumentPath, fields: MapValue?, database: DatabaseID
 ) -> Bool {
     guard let fields else { return false }
     return query.matches(path, fields, in: database)

@@ -60,7 +60,7 @@ struct ListenReview {
     ///
     /// - Returns: The reason for a refusal; nil if the target is allowed.
     func judge(
-        _ target: LiveTarget, _ context: CallContext, _ documents: any RulesDatabase
+        _ target: LiveTarget, context: CallContext, documents: any RulesDatabase
     ) -> RPCStatus? {
         do {
             let reads = try rules.check(target.kind, context, documents) {
@@ -76,20 +76,22 @@ struct ListenReview {
     /// - Returns: True if the target stays active.
     @discardableResult
     func judgeAgain(
-        _ target: LiveTarget, _ context: CallContext, _ documents: any RulesDatabase,
-        _ outputs: inout [Output]
+        _ target: LiveTarget, context: CallContext, documents: any RulesDatabase,
+        outputs: inout [Output]
     ) -> Bool {
-        guard let refusal = judge(target, context, documents) else { return true }
+        guard let refusal = judge(target, context: context, documents: documents) else {
+            return true
+        }
         end(target, refusal, &outputs)
         return false
     }
 
     func judgeAgain(
-        _ targets: [LiveTarget], _ documents: any RulesDatabase, _ outputs: inout [Output]
+        _ targets: [LiveTarget], documents: any RulesDatabase, outputs: inout [Output]
     ) {
         for target in targets {
             guard let stream = listens[target.streamID] else { continue }
-            judgeAgain(target, stream.context, documents, &outputs)
+            judgeAgain(target, context: stream.context, documents: documents, outputs: &outputs)
         }
     }
 

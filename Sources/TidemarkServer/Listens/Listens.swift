@@ -162,7 +162,7 @@ final class Listens {
         registry.update(streamID) { isQueued = $0.lag?.queue(request) ?? false }
         if isQueued { return }
         let status = RPCStatus(.resourceExhausted, "Too many targets are waiting on the stream.")
-        close(streamID, status, &outputs)
+        close(streamID, status: status, outputs: &outputs)
     }
 
     // MARK: Quiet streams
@@ -218,7 +218,7 @@ final class Listens {
     }
 
     /// Ends a stream, if it exists, and informs its client.
-    func close(_ id: CallID, _ status: RPCStatus, _ outputs: inout [Output]) {
+    func close(_ id: CallID, status: RPCStatus, outputs: inout [Output]) {
         guard let stream = registry.streams[id], registry.close(id) else { return }
         if let readTime = stream.readTime {
             // A killed client can have either token, because some clients do not store the tokens

@@ -103,14 +103,14 @@ struct PartialOpening {
         var paths: [DocumentPath] = []
         paths.reserveCapacity(names.count)
         while let path = names.popFirst() { paths.append(path) }
-        Self.sendFilter(paths, of: target, request, database, &outputs)
+        Self.sendFilter(paths, of: target, request: request, database: database, outputs: &outputs)
     }
 
     /// Sends a filter. It also contains the names if the client stated its number of documents, as
     /// in production.
     static func sendFilter(
-        _ paths: [DocumentPath], of target: LiveTarget, _ request: ListenTarget,
-        _ database: DatabaseID, _ outputs: inout [Output]
+        _ paths: [DocumentPath], of target: LiveTarget, request: ListenTarget,
+        database: DatabaseID, outputs: inout [Output]
     ) {
         var bits: BloomFilterBits?
         if request.expectedCount != nil {

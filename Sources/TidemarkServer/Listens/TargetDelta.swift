@@ -42,8 +42,11 @@ struct TargetDelta {
             let document = try scope.document(at: undo.path)
             add(
                 undo.path,
-                was: matches(query, undo.path, undo.previous?.fields, scope.database), document,
-                isNow: matches(query, undo.path, document?.fields, scope.database))
+                was: matches(
+                    query, path: undo.path, fields: undo.previous?.fields, database: scope.database),
+                document,
+                isNow: matches(
+                    query, path: undo.path, fields: document?.fields, database: scope.database))
         }
     }
 
@@ -75,6 +78,6 @@ struct TargetDelta {
             guard try log.undo(of: path, after: time) != nil else { continue }
             changed.updateValue(try scope.document(at: path), forKey: path)
         }
-        TargetWindow.step(target, from: old, to: rows, changed, &snapshot)
+        TargetWindow.step(target, from: old, to: rows, changed: changed, snapshot: &snapshot)
     }
 }

@@ -82,7 +82,8 @@ struct TargetOpening {
         let count = try matchCount()
         if let expected = request.expectedCount, Int(expected) != count - delta.growth {
             PartialOpening.sendFilter(
-                try target.matches(in: scope), of: target, request, stream.database, &outputs)
+                try target.matches(in: scope), of: target, request: request,
+                database: stream.database, outputs: &outputs)
         }
         return isRecent ? bill(delta) : max(1, count)
     }

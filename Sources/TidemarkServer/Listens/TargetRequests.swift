@@ -36,7 +36,9 @@ struct TargetRequests {
             let target = LiveTarget(
                 streamID: streamID, id: id, kind: request.kind, label: listens.label(of: stream))
             let scope = clocks.latestScope(stream.database, transaction)
-            if let refusal = review.judge(target, stream.context, ScopedDocuments(scope)) {
+            if let refusal = review.judge(
+                target, context: stream.context, documents: ScopedDocuments(scope))
+            {
                 throw refusal
             }
             var opening = TargetOpening(
@@ -59,7 +61,9 @@ struct TargetRequests {
         var outputs: [Output] = []
         for (stream, target) in listens.allTargets {
             let scope = clocks.latestScope(stream.database, transaction)
-            review.judgeAgain(target, stream.context, ScopedDocuments(scope), &outputs)
+            review.judgeAgain(
+                target, context: stream.context, documents: ScopedDocuments(scope),
+                outputs: &outputs)
         }
         return outputs
     }
@@ -91,7 +95,7 @@ struct TargetRequests {
         guard let stream = listens[streamID] else { return nil }
         guard let id = targetID(asked, stream) else {
             let status = RPCStatus.invalidArgument("Target id \(asked) is not allowed.")
-            listens.close(streamID, status, &outputs)
+            listens.close(streamID, status: status, outputs: &outputs)
             return nil
         }
         if stream.targets[id] != nil {
@@ -117,7 +121,7 @@ struct TargetRequests {
         return last == .max ? nil : last + 1
     }
 
-    func remove(_ id: Int32, _ streamID: CallID, _ outputs: inout [Output]) {
+    func remove(_ id: Int32, streamID: CallID, outputs: inout [Output]) {
         guard listens[streamID] != nil else { return }
         listens.remove(id, of: streamID)
         // An unknown target is also answered, because a client waits for one answer to each
@@ -167,7 +171,7 @@ struct TargetRequests {
     // MARK: Catching up
 
     /// Continues a lagging stream whose reader has room.
-    func catchUp(_ streamID: CallID, _ transaction: StoreTransaction, _ outputs: inout [Output]) {
+    func catchUp(_ streamID: CallID, transaction: StoreTransaction, outputs: inout [Output]) {
         listens.resume(streamID)
         guard let stream = listens[streamID], var lag = stream.lag else { return }
         let oldest = [lag.since, lag.opening?.readTime].compactMap { $0 }.min()
@@ -175,7 +179,7 @@ struct TargetRequests {
             let status = RPCStatus(
                 .resourceExhausted,
                 "The stream was read too slowly: the server no longer has the missed changes.")
-            return listens.close(streamID, status, &outputs)
+            return listens.close(streamID, status: status, outputs: &outputs)
         }
         let start = outputs.count
         do {
@@ -192,7 +196,8 @@ struct TargetRequests {
                 outputs: &outputs)
         } catch {
             outputs.removeSubrange(start...)
-            return listens.close(streamID, RPCStatus(storeFailure: error), &outputs)
+            return listens.close(
+                streamID, status: RPCStatus(storeFailure: error), outputs: &outputs)
         }
         listens.setLag(nil, of: streamID)
         // A target can make the stream lag again. The targets after it then wait again.
@@ -206,7 +211,9 @@ struct TargetRequests {
         if let since = lag.since {
             for target in stream.targets.values.sorted(by: { $0.id < $1.id }) {
                 if try review.concerns(target, since: since, scope),
-                    !review.judgeAgain(target, stream.context, ScopedDocuments(scope), &outputs)
+                    !review.judgeAgain(
+                        target, context: stream.context, documents: ScopedDocuments(scope),
+                        outputs: &outputs)
                 {
                     continue
                 }
@@ -217,7 +224,9 @@ struct TargetRequests {
         if let opening = lag.opening {
             let target = opening.target
             // The earlier check was for the time of the first part.
-            if let refusal = review.judge(target, stream.context, ScopedDocuments(scope)) {
+            if let refusal = review.judge(
+                target, context: stream.context, documents: ScopedDocuments(scope))
+            {
                 listens.bill(opening.reads, to: target, part: .start)
                 return refuse(
                     target.id, streamID: target.streamID, cause: refusal, outputs: &outputs)

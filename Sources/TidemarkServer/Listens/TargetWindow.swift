@@ -12,7 +12,7 @@ enum TargetWindow {
     /// - Parameter changed: The present state of the changed documents; nil for removed documents.
     static func step(
         _ target: LiveTarget, from old: [DocumentPath: Timestamp], to rows: [Document],
-        _ changed: [DocumentPath: Document?], _ snapshot: inout StreamSnapshot
+        changed: [DocumentPath: Document?], snapshot: inout StreamSnapshot
     ) {
         let now = Set(rows.map(\.path))
         for path in old.keys.filter({ !now.contains($0) }).sorted() {

@@ -33,7 +33,8 @@ struct PipelineAnswer {
         _ id: CallID, _ pipeline: AdmittedPipeline, _ context: CallContext,
         _ transaction: StoreTransaction, _ outputs: inout [Output]
     ) throws -> (rest: Rest, readTime: Timestamp)? {
-        let scope = try access.scope(pipeline.request.readConsistency, context, transaction)
+        let scope = try access.scope(
+            pipeline.request.readConsistency, context: context, transaction: transaction)
         if pipeline.explanation == .plan {
             access.countReads(
                 Billing.withoutDocuments, by: .executePipeline, context, on: pipeline.meterTarget)
@@ -64,7 +65,8 @@ struct PipelineAnswer {
                 run, rows: collected.rows.count, duration: access.ticks - start)
             : nil
         var rest = Rest(collected, explanation: explanation)
-        let isWhole = sendPart(of: &rest, scope.readTime, begun: scope.begun, id, &outputs)
+        let isWhole = sendPart(
+            of: &rest, readTime: scope.readTime, begun: scope.begun, id: id, outputs: &outputs)
         return isWhole ? nil : (rest, scope.readTime)
     }
 
@@ -72,8 +74,8 @@ struct PipelineAnswer {
     ///
     /// - Returns: True if it is the last one.
     func sendPart(
-        of rest: inout Rest, _ readTime: Timestamp, begun: TransactionID? = nil, _ id: CallID,
-        _ outputs: inout [Output]
+        of rest: inout Rest, readTime: Timestamp, begun: TransactionID? = nil, id: CallID,
+        outputs: inout [Output]
     ) -> Bool {
         var part = AnswerPart()
         var begun = begun

@@ -14,11 +14,13 @@ struct AggregationAnswer {
         try query.validateWithoutVectors()
         let explanation = try access.admit(
             query, aggregations, request.explain, in: context.database)
-        let scope = try access.scope(request.consistency, context, transaction)
+        let scope = try access.scope(
+            request.consistency, context: context, transaction: transaction)
         if let explanation, !explanation.isAnalyzed {
             access.bill(
-                Billing.withoutDocuments, for: query, aggregations, by: .runAggregationQuery,
-                context)
+                Billing.withoutDocuments, for: query, aggregations: aggregations,
+                by: .runAggregationQuery,
+                context: context)
             return AggregationReply(
                 values: nil, transaction: scope.begun, readTime: scope.readTime,
                 explain: explanation.plan)
@@ -70,7 +72,9 @@ struct AggregationAnswer {
     ) -> Int {
         access.record(scope, query, [])
         let reads = Billing.aggregation(entries: entries)
-        access.bill(reads, for: query, aggregations, by: .runAggregationQuery, context)
+        access.bill(
+            reads, for: query, aggregations: aggregations, by: .runAggregationQuery,
+            context: context)
         return reads
     }
 

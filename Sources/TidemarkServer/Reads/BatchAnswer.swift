@@ -25,7 +25,8 @@ struct BatchAnswer {
         }
         var rest = UnfinishedAnswer.Batch(paths: paths[...], mask: request.mask)
         let start = outputs.count
-        let isWhole = try sendPart(of: &rest, scope, id, context, &outputs, part: .start)
+        let isWhole = try sendPart(
+            of: &rest, scope: scope, id: id, context: context, outputs: &outputs, part: .start)
         if outputs.count == start, scope.begun != nil {
             outputs.append(
                 id, .batchGetDocuments(BatchGetResult(row: nil, readTime: scope.readTime)))
@@ -41,8 +42,8 @@ struct BatchAnswer {
 
     /// - Returns: True if this part was the last.
     func sendPart(
-        of batch: inout UnfinishedAnswer.Batch, _ scope: ReadScope, _ id: CallID,
-        _ context: CallContext, _ outputs: inout [Output], part billed: ReadSubject.Part = .more
+        of batch: inout UnfinishedAnswer.Batch, scope: ReadScope, id: CallID,
+        context: CallContext, outputs: inout [Output], part billed: ReadSubject.Part = .more
     ) throws -> Bool {
         var part = AnswerPart()
         var lookups = Lookups()

@@ -10,7 +10,7 @@ struct ListAnswer {
     private static let maxPage = 300
 
     func documents(
-        _ request: ListDocumentsRequest, _ context: CallContext, _ transaction: StoreTransaction
+        _ request: ListDocumentsRequest, context: CallContext, transaction: StoreTransaction
     ) throws -> Reply {
         let size = try Self.pageSize(request.pageSize)
         if request.showMissing, !request.orders.isEmpty {
@@ -27,7 +27,8 @@ struct ListAnswer {
         let mark = Self.fingerprint(of: request)
         var after: PageToken?
         if !request.pageToken.isEmpty { after = try PageToken(request.pageToken, of: mark) }
-        let scope = try access.scope(request.consistency, context, transaction)
+        let scope = try access.scope(
+            request.consistency, context: context, transaction: transaction)
         if request.showMissing, let collection = query.collection {
             return try listWithMissing(
                 collection, request: request, context: context, scope: scope, size: size,
@@ -43,7 +44,7 @@ struct ListAnswer {
         let hasMore = documents.count > size
         if hasMore { documents.removeLast() }
         access.bill(
-            max(1, documents.count), for: listed, by: .listDocuments, context)
+            max(1, documents.count), for: listed, by: .listDocuments, context: context)
         var next = ""
         if hasMore, let last = documents.last {
             let values = query.cursorValues(of: last, in: context.database)
@@ -96,7 +97,7 @@ struct ListAnswer {
         let found = rows.count { $0.document != nil }
         let reads = access.billing.lookups(found: found, missing: rows.count - found)
         access.bill(
-            max(1, reads), for: Query(collection: collection), by: .listDocuments, context)
+            max(1, reads), for: Query(collection: collection), by: .listDocuments, context: context)
         var next = ""
         if hasMore, let id = ids.last {
             let mark = Self.fingerprint(of: request)
@@ -107,8 +108,8 @@ struct ListAnswer {
 
     /// Returns a page of ids. There are few ids, so a page is cut from all of them.
     func collectionIDs(
-        _ request: ListCollectionIDsRequest, _ context: CallContext,
-        _ transaction: StoreTransaction
+        _ request: ListCollectionIDsRequest, context: CallContext,
+        transaction: StoreTransaction
     ) throws -> Reply {
         if request.pageSize < 0 {
             throw RPCStatus.invalidArgument(
@@ -122,7 +123,8 @@ struct ListAnswer {
             let token = try PageToken(request.pageToken, of: mark)
             if case .string(let id)? = token.values.first { after = id }
         }
-        let scope = try access.scope(request.consistency, context, transaction)
+        let scope = try access.scope(
+            request.consistency, context: context, transaction: transaction)
         let all = try scope.collectionIDs(below: request.parent)
         let rest = after.map { mark in all.filter { mark.precedesInBytes($0) } } ?? all
         let page = Array(rest.prefix(size))

@@ -20,13 +20,15 @@ struct PartitionAnswer {
             "partitions", request.query.collectionID ?? "", "\(request.partitionCount)")
         let given = try Self.given(
             request.pageToken, mark, of: request.partitionCount)
-        let scope = try access.scope(request.consistency, context, transaction)
+        let scope = try access.scope(
+            request.consistency, context: context, transaction: transaction)
         var points = SplitPoints()
         _ = try scope.run(request.query) { document in
             points.add(document.path)
             return true
         }
-        access.bill(Billing.withoutDocuments, for: request.query, by: .partitionQuery, context)
+        access.bill(
+            Billing.withoutDocuments, for: request.query, by: .partitionQuery, context: context)
         var cuts = points.cuts(upTo: Int(clamping: request.partitionCount))[...]
         if let last = given.last { cuts = cuts.drop { $0 <= last } }
         cuts = cuts.prefix(Int(clamping: request.partitionCount - given.count))

@@ -14,12 +14,13 @@ struct QueryAnswer {
         let query = request.query
         try query.validate()
         let explanation = try access.admit(query, [], request.explain, in: context.database)
-        let scope = try access.scope(request.consistency, context, transaction)
+        let scope = try access.scope(
+            request.consistency, context: context, transaction: transaction)
         if let begun = scope.begun {
             outputs.append(id, .runQuery(RunQueryReply(transaction: begun)))
         }
         if let explanation, !explanation.isAnalyzed {
-            access.bill(Billing.withoutDocuments, for: query, by: .runQuery, context)
+            access.bill(Billing.withoutDocuments, for: query, by: .runQuery, context: context)
             outputs.append(id, .runQuery(RunQueryReply(explain: explanation.plan)))
             return nil
         }
@@ -47,8 +48,8 @@ struct QueryAnswer {
     ///
     /// - Returns: The rest.
     func sendPart(
-        of rows: UnfinishedAnswer.Rows, _ left: UnfinishedAnswer.Left, _ scope: ReadScope,
-        _ id: CallID, _ context: CallContext, _ outputs: inout [Output]
+        of rows: UnfinishedAnswer.Rows, left: UnfinishedAnswer.Left, scope: ReadScope,
+        id: CallID, context: CallContext, outputs: inout [Output]
     ) throws -> UnfinishedAnswer.Rest? {
         var rows = rows
         let part = try scope.readPart(of: left) { document in
@@ -71,7 +72,7 @@ struct QueryAnswer {
                 entriesScanned: totals.scanned)
             : Billing.nearest(vectorEntries: totals.vectorEntries, returned: totals.returned)
         access.bill(
-            reads - rows.billed, for: rows.query, by: .runQuery, context,
+            reads - rows.billed, for: rows.query, by: .runQuery, context: context,
             part: rows.billed == 0 ? .start : .more)
         rows.billed = reads
     }

@@ -78,7 +78,7 @@ final class ReadAccess {
 
     /// Returns the scope of a read for its consistency.
     func scope(
-        _ consistency: ReadConsistency, _ context: CallContext, _ transaction: StoreTransaction
+        _ consistency: ReadConsistency, context: CallContext, transaction: StoreTransaction
     ) throws -> ReadScope {
         let database = context.database
         switch consistency {
@@ -93,13 +93,13 @@ final class ReadAccess {
         }
     }
 
-    /// Returns the scope that ``scope(_:_:_:)`` will return, for a check of the rules. Begins no
+    /// Returns the scope that ``scope(_:context:transaction:)`` will return, for a check of the rules. Begins no
     /// transaction.
     func judgedScope(
         _ consistency: ReadConsistency, context: CallContext, transaction: StoreTransaction
     ) throws -> ReadScope {
         guard case .newTransaction(let options) = consistency else {
-            return try scope(consistency, context, transaction)
+            return try scope(consistency, context: context, transaction: transaction)
         }
         let database = context.database
         guard case .readOnly(let time?) = options else {
@@ -187,8 +187,8 @@ final class ReadAccess {
 
     /// Bills the reads of a query under its own name.
     func bill(
-        _ count: Int, for query: Query, _ aggregations: [Aggregation] = [], by method: RPCMethod,
-        _ context: CallContext, part: ReadSubject.Part = .start
+        _ count: Int, for query: Query, aggregations: [Aggregation] = [], by method: RPCMethod,
+        context: CallContext, part: ReadSubject.Part = .start
     ) {
         meter.countReads(
             count, by: method, context, on: query.meterTarget,

@@ -116,10 +116,12 @@ final class ReadAnswers {
             outputs.append(id, .runAggregationQuery(reply))
         case .listDocuments(let request):
             let list = ListAnswer(access: access)
-            outputs.append(id, try list.documents(request, context, transaction))
+            outputs.append(
+                id, try list.documents(request, context: context, transaction: transaction))
         case .listCollectionIDs(let request):
             let list = ListAnswer(access: access)
-            outputs.append(id, try list.collectionIDs(request, context, transaction))
+            outputs.append(
+                id, try list.collectionIDs(request, context: context, transaction: transaction))
         case .partitionQuery(let request):
             let partition = PartitionAnswer(access: access)
             outputs.append(id, try partition.reply(request, context, transaction))
@@ -159,7 +161,8 @@ final class ReadAnswers {
         _ request: GetDocumentRequest, context: CallContext, transaction: StoreTransaction
     ) throws -> Document {
         try request.mask?.validateAsMask()
-        let scope = try access.scope(request.consistency, context, transaction)
+        let scope = try access.scope(
+            request.consistency, context: context, transaction: transaction)
         let document = try scope.document(at: request.path)
         access.record(scope, request.path, document)
         let reads = access.billing.lookups(
@@ -179,7 +182,8 @@ final class ReadAnswers {
         transaction: StoreTransaction, outputs: inout [Output]
     ) throws {
         try request.mask?.validateAsMask()
-        let scope = try access.scope(request.consistency, context, transaction)
+        let scope = try access.scope(
+            request.consistency, context: context, transaction: transaction)
         let batch = BatchAnswer(access: access)
         if let rest = try batch.begin(id, request, scope, context, &outputs) {
             try wait(id, for: .batch(rest), readTime: scope.readTime, context: context)
@@ -192,7 +196,7 @@ final class ReadAnswers {
     ///
     /// - Returns: False if there is no such answer.
     func proceed(
-        _ id: CallID, _ transaction: StoreTransaction, _ outputs: inout [Output]
+        _ id: CallID, transaction: StoreTransaction, outputs: inout [Output]
     ) -> Bool {
         guard let answer = unfinished.remove(id) else { return false }
         var status = RPCStatus.ok
@@ -219,10 +223,11 @@ final class ReadAnswers {
         switch answer.rest {
         case .query(let rows, let left):
             return try QueryAnswer(access: access).sendPart(
-                of: rows, left, scope, id, answer.context, &outputs)
+                of: rows, left: left, scope: scope, id: id, context: answer.context,
+                outputs: &outputs)
         case .batch(var batch):
             let isWhole = try BatchAnswer(access: access).sendPart(
-                of: &batch, scope, id, answer.context, &outputs)
+                of: &batch, scope: scope, id: id, context: answer.context, outputs: &outputs)
             return isWhole ? nil : .batch(batch)
         case .pipeline(var rest):
             let isWhole = PipelineAnswer(access: access).sendPart(
@@ -266,7 +271,7 @@ final class ReadAnswers {
     }
 
     /// Ends an unfinished answer like ``refuse(_:_:_:)``, and reports the bill to the caller.
-    func cancel(_ id: CallID, _ status: RPCStatus, _ outputs: inout [Output]) {
+    func cancel(_ id: CallID, status: RPCStatus, outputs: inout [Output]) {
         guard let answer = unfinished.remove(id) else { return }
         let ending = status.reporting(answer.usage, to: answer.context)
         outputs.append(Output(id: id, event: .ended(ending)))

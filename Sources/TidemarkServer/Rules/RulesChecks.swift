@@ -195,7 +195,8 @@ final class RulesChecks {
         guard let settings = settings(of: project), settings.isRecorded else { return }
         let time = clocks.now
         for judgement in gate.judgements {
-            let request = requests.note(judgement, context, at: time, settings.rules.source)
+            let request = requests.note(
+                judgement, context: context, at: time, source: settings.rules.source)
             noteCoverage(judgement, of: project)
             for reader in readers.values { reader.yield(request) }
             for line in judgement.debugLines(of: settings.rules) { log("rules: " + line) }

@@ -68,8 +68,8 @@ struct RulesRecord {
 
     /// - Parameter source: The text of the rules that have decided.
     mutating func note(
-        _ judgement: RulesJudgement, _ context: CallContext, at time: Timestamp,
-        _ source: SourceText
+        _ judgement: RulesJudgement, context: CallContext, at time: Timestamp,
+        source: SourceText
     ) -> JudgedRequest {
         let decision = judgement.decision
         let request = JudgedRequest(

@@ -99,7 +99,7 @@ final class Transactions {
     /// - Throws: `aborted` for the victim of a deadlock, and if too many commands wait already; the
     ///   transaction has then ended.
     func lock(
-        _ access: LockAccess, _ database: DatabaseID, _ claimant: LockClaimant,
+        _ access: LockAccess, database: DatabaseID, claimant: LockClaimant,
         again ticket: LockTicket?
     ) throws(RPCStatus) -> LockTicket? {
         let decision = locks.request(access, in: database, by: claimant, again: ticket)
@@ -130,7 +130,8 @@ final class Transactions {
             throw TransactionTable.tooManyReads
         }
         return try lock(
-            .read(reading), context.database, .transaction(id, age: open.age), again: ticket)
+            .read(reading), database: context.database, claimant: .transaction(id, age: open.age),
+            again: ticket)
     }
 
     /// Frees the locks of a transaction that has ended. Its waiting commands fail.

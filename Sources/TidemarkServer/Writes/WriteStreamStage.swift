@@ -39,8 +39,8 @@ struct WriteStreamStage {
     /// - Returns: False for a stream that has ended: its client has received the status, or will.
     /// - Throws: ``LockWait``, ``StoreError``.
     mutating func perform(
-        _ id: CallID, _ request: WriteRequest, _ commits: inout CommitStage,
-        _ outputs: inout [Output]
+        _ id: CallID, request: WriteRequest, commits: inout CommitStage,
+        outputs: inout [Output]
     ) throws -> Bool {
         guard let stream = connections[id] else { return false }
         do {

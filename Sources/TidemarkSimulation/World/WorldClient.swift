@@ -233,7 +233,7 @@ package final class WorldClient {
         engine.read(query, source: source, deadline: .seconds(5)) { result in
             guard process.isAlive else { return }
             let client = sink.value()
-            client.world.witness.wasRead(result, query, asking, client)
+            client.world.witness.wasRead(result, query: query, asking: asking, client: client)
         }
     }
 
@@ -267,7 +267,7 @@ package final class WorldClient {
             guard process.isAlive else { return }
             let client = sink.value()
             client.userChanges.removeFirst()
-            client.world.witness.ended(change, error, client)
+            client.world.witness.ended(change, error: error, client: client)
         }
     }
 }

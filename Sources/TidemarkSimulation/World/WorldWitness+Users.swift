@@ -13,7 +13,7 @@ extension WorldWitness {
         if let erased = change.erased { world.ledger.startErasing(erased) }
     }
 
-    func ended(_ change: WorldUserChange, _ error: SyncError?, _ client: WorldClient) {
+    func ended(_ change: WorldUserChange, error: SyncError?, client: WorldClient) {
         world.note("\(client.name) is \(change.writer.name)\(error.map { ", not: \($0)" } ?? "")")
         if let error, error != .terminated {
             world.violate(.users, "\(client.name) cannot become \(change.writer.name): \(error)")

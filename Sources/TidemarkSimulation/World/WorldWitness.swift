@@ -87,8 +87,8 @@ package final class WorldWitness {
     }
 
     func wasRead(
-        _ result: Result<ReadResult, SyncError>, _ query: Query, _ asking: WorldWriter,
-        _ client: WorldClient
+        _ result: Result<ReadResult, SyncError>, query: Query, asking: WorldWriter,
+        client: WorldClient
     ) {
         switch result {
         case .failure(let error): world.note("\(client.name) could not read: \(error)")

@@ -56,7 +56,7 @@ struct DocumentRows {
     }
 
     func delete(
-        _ id: Int64, _ path: DocumentPath, in collection: CollectionRow, _ name: [UInt8]
+        _ id: Int64, path: DocumentPath, in collection: CollectionRow, name: [UInt8]
     ) throws(StoreError) {
         if connection.isObserved {
             try connection.willChange(
@@ -77,7 +77,7 @@ struct DocumentRows {
     }
 
     func update(
-        _ id: Int64, _ document: StoredDocument, in collection: CollectionRow, _ name: [UInt8]
+        _ id: Int64, document: StoredDocument, in collection: CollectionRow, name: [UInt8]
     ) throws(StoreError) {
         if connection.isObserved {
             try connection.willChange(id, change(to: document, in: collection, name))

@@ -29,7 +29,7 @@ package struct DocumentTable {
         let collection = try self.collection(making: document.path)
         let name = document.path.nameKey
         if let old = try rows.state(collection, name) {
-            try rows.update(old.id, document, in: collection, name)
+            try rows.update(old.id, document: document, in: collection, name: name)
             try reindex(document, in: collection, name, id: old.id, from: old.fields)
         } else {
             let id = try rows.insert(document, in: collection, name)
@@ -52,7 +52,7 @@ package struct DocumentTable {
         let id: Int64
         if let old {
             id = old.row.id
-            try rows.update(id, document, in: collection, name)
+            try rows.update(id, document: document, in: collection, name: name)
         } else {
             id = try rows.insert(document, in: collection, name)
         }
@@ -66,7 +66,7 @@ package struct DocumentTable {
         try transaction.requireWriting()
         let path = old.document.path
         guard let collection = try collection(of: path) else { return }
-        try rows.delete(old.id, path, in: collection, path.nameKey)
+        try rows.delete(old.id, path: path, in: collection, name: path.nameKey)
         if collection.group.indexes.isEmpty { return }
         let row = IndexedRow(
             id: old.id, collection: collection, name: path.nameKey, path: path)
@@ -79,7 +79,7 @@ package struct DocumentTable {
         guard let collection = try collection(of: path) else { return }
         let name = path.nameKey
         guard let old = try rows.state(collection, name) else { return }
-        try rows.delete(old.id, path, in: collection, name)
+        try rows.delete(old.id, path: path, in: collection, name: name)
         guard let fields = old.fields, !collection.group.indexes.isEmpty else { return }
         let row = IndexedRow(id: old.id, collection: collection, name: name, path: path)
         try entries.replace(of: row, from: fields, to: EncodedFields?.none)
@@ -138,7 +138,7 @@ extension DocumentTable {
         if held.kind == .found, !collection.group.indexes.isEmpty {
             old = try rows.fields(ofRow: held.row)
         }
-        try rows.update(held.row, document, in: collection, name)
+        try rows.update(held.row, document: document, in: collection, name: name)
         try reindex(document, in: collection, name, id: held.row, from: old)
         return held.row
     }

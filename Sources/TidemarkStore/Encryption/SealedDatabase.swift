@@ -285,7 +285,7 @@ extension SealedDatabase {
         )
         scratch.copyMemory(from: page)
         guard let (header, cipher) = database(file).pointee.made,
-            SealedPage.seal(scratch, into: sealed, number: number, header, cipher)
+            SealedPage.seal(scratch, into: sealed, number: number, header: header, cipher: cipher)
         else { return LayeredFile.failedWrite }
         return writeSealed(file, pages: sealed, offset: number * pageSize)
     }

@@ -33,7 +33,7 @@ enum SealedPage {
     /// - Returns: False if the cipher failed.
     static func seal(
         _ page: UnsafeMutableRawBufferPointer, into sealed: UnsafeMutableRawBufferPointer,
-        number: Int64, _ header: SealedHeader, _ cipher: any PageCipher
+        number: Int64, header: SealedHeader, cipher: any PageCipher
     ) -> Bool {
         if number == 0 {
             let kept = UnsafeMutableRawBufferPointer(rebasing: page[Self.kept])

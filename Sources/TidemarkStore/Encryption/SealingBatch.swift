@@ -34,7 +34,8 @@ final class SealingBatch: @unchecked Sendable {
         for (place, number) in numbers.enumerated() {
             guard
                 SealedPage.seal(
-                    pages[place], into: sealed[place], number: number, header, cipher)
+                    pages[place], into: sealed[place], number: number, header: header,
+                    cipher: cipher)
             else { return false }
         }
         return true

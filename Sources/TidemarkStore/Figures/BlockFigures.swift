@@ -34,7 +34,7 @@ final class BlockFigures {
 
     /// What a scan has found of a range; nil where none has, and where blocks have taken its place.
     func found(
-        _ source: FigureBlocks.Source, _ range: KeyRange, _ fields: [FieldPath]
+        _ source: FigureBlocks.Source, range: KeyRange, fields: [FieldPath]
     ) -> Figures? {
         ranges.first { $0.answers(source, range, fields) }?.figures
     }

@@ -13,7 +13,7 @@ struct KnownFigures {
         guard !planned.paths.isEmpty else { return true }
         return planned.rangeOfBlocks.map { source, range in
             connection.figures.find(source, fields) != nil
-                || connection.figures.found(source, range, fields) != nil
+                || connection.figures.found(source, range: range, fields: fields) != nil
         } ?? false
     }
 
@@ -30,7 +30,7 @@ struct KnownFigures {
         if planned.paths.isEmpty { return Figures(of: fields) }
         guard let (source, range) = planned.rangeOfBlocks else { return nil }
         guard let blocks = connection.figures.find(source, fields) else {
-            return connection.figures.found(source, range, fields)
+            return connection.figures.found(source, range: range, fields: fields)
         }
         var (figures, rest) = blocks.figures(of: range)
         for part in rest { try add(part, of: source, to: &figures) }

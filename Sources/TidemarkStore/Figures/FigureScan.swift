@@ -77,7 +77,8 @@ package final class FigureScan: DocumentWatch {
                     return true
                 }
                 if !path.isExact,
-                    !(try self.planned.query.passes(statement, path, table.connection))
+                    !(try self.planned.query.passes(
+                        statement, path: path, connection: table.connection))
                 {
                     return true
                 }

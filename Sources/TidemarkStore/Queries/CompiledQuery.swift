@@ -80,12 +80,12 @@ final class CompiledQuery {
     ///
     /// - Parameter filter: The query's filter, or one alternative of it.
     func matches(
-        _ path: DocumentPath, _ fields: some FieldSource, _ filter: CompiledFilter?
+        _ path: DocumentPath, fields: some FieldSource, filter: CompiledFilter?
     ) -> Bool {
         query.contains(path) && matches(inside: path, fields, filter)
     }
 
-    /// Like ``matches(_:_:_:)``, for a document in a collection that the query reads.
+    /// Like ``matches(_:fields:filter:)``, for a document in a collection that the query reads.
     func matches(
         inside path: @autoclosure () -> DocumentPath, _ fields: some FieldSource,
         _ filter: CompiledFilter?

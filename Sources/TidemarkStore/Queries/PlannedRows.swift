@@ -11,10 +11,12 @@ struct PlannedRows {
         _ planned: PlannedQuery, _ meter: ScanMeter, capacity: Int
     ) throws(StoreError) -> any RowStream {
         if planned.paths.count == 1, !planned.isSorted {
-            return try tested(planned.paths[0], planned, meter)
+            return try tested(planned.paths[0], planned: planned, meter: meter)
         }
         var streams: [any RowStream] = []
-        for path in planned.paths { streams.append(try tested(path, planned, meter)) }
+        for path in planned.paths {
+            streams.append(try tested(path, planned: planned, meter: meter))
+        }
         if planned.isSorted {
             return SortedStream(
                 streams, query: planned.query, capacity: capacity, connection: connection)
@@ -24,7 +26,7 @@ struct PlannedRows {
 
     /// Returns the rows of one path that match the query.
     func tested(
-        _ path: PlannedPath, _ planned: PlannedQuery, _ meter: ScanMeter
+        _ path: PlannedPath, planned: PlannedQuery, meter: ScanMeter
     ) throws(StoreError) -> any RowStream {
         let stream = try stream(path, planned: planned, meter: meter)
         if path.isExact || stream is RangeStream { return stream }

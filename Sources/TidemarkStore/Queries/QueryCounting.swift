@@ -83,7 +83,7 @@ struct QueryCounter {
                 return statement.statement.integer(0)
             }
         }
-        let stream = try PlannedRows(table: table).tested(path, planned, meter)
+        let stream = try PlannedRows(table: table).tested(path, planned: planned, meter: meter)
         return { () throws(StoreError) in try stream.next()?.id }
     }
 }

@@ -22,7 +22,7 @@ package final class QueryRows {
         if isInOrder {
             stream = try source.rows(planned, meter, capacity: .max)
         } else if let path = planned.paths.first {
-            stream = try source.tested(path, planned, meter)
+            stream = try source.tested(path, planned: planned, meter: meter)
         }
     }
 

@@ -110,7 +110,8 @@ package final class RowScan: DocumentWatch {
             isCut = true
             return false
         }
-        if !path.isExact, !(try planned.query.passes(statement, path, connection)) {
+        if !path.isExact, !(try planned.query.passes(statement, path: path, connection: connection))
+        {
             return true
         }
         taken += 1

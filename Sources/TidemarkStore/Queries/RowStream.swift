@@ -67,7 +67,11 @@ final class RangeStream: RowStream {
     func next() throws(StoreError) -> QueryRow? {
         while try statement.step() {
             guard meter.count() else { return nil }
-            if let test, !(try test.query.passes(statement, test.path, connection)) { continue }
+            if let test,
+                !(try test.query.passes(statement, path: test.path, connection: connection))
+            {
+                continue
+            }
             return QueryRow(try connection.row(statement))
         }
         return nil
@@ -130,7 +134,9 @@ final class FilteredStream: RowStream {
 
     func next() throws(StoreError) -> QueryRow? {
         while let row = try source.next() {
-            if query.matches(row.document.path, row.document.contents, filter) { return row }
+            if query.matches(row.document.path, fields: row.document.contents, filter: filter) {
+                return row
+            }
         }
         return nil
     }

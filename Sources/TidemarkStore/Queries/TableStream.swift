@@ -28,7 +28,11 @@ final class TableStream: RowStream {
         while try statement.step() {
             guard statement.isFound(in: collection) else { continue }
             guard meter.count() else { return nil }
-            if let test, !(try test.query.passes(statement, test.path, connection)) { continue }
+            if let test,
+                !(try test.query.passes(statement, path: test.path, connection: connection))
+            {
+                continue
+            }
             if let row = try connection.row(id: statement.integer(0)) { return QueryRow(row) }
         }
         return nil
@@ -49,7 +53,7 @@ extension CompiledQuery {
     /// - Parameter statement: Selects the first of ``OwnSQL``'s document columns, including the
     ///   fields.
     func passes(
-        _ statement: PreparedStatement, _ path: PlannedPath, _ connection: Connection
+        _ statement: PreparedStatement, path: PlannedPath, connection: Connection
     ) throws(StoreError) -> Bool {
         let fields = FieldsInPlace(statement.bytes(4))
         if let text = path.neededText, text.isMissing(in: fields) { return false }
@@ -61,6 +65,6 @@ extension CompiledQuery {
                 inside: collection.document(named: statement.bytes(2))
                     ?? DocumentPath(unchecked: ""), fields, filter)
         }
-        return matches(try connection.path(statement), fields, filter)
+        return matches(try connection.path(statement), fields: fields, filter: filter)
     }
 }

@@ -8,7 +8,7 @@ enum SealedMessage {
     private static let headSize = 8
 
     static func seal(
-        _ message: [UInt8], _ name: String, _ key: StoreKeySource?
+        _ message: [UInt8], name: String, key: StoreKeySource?
     ) throws(StoreError) -> [UInt8] {
         guard let key = try key.map(StoreFile.ask) else {
             return plainHead + bytes(of: sum(of: message, name)) + message

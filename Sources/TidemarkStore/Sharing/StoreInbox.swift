@@ -54,7 +54,7 @@ package struct StoreInbox: Sendable {
     /// - Parameter name: Letters, digits and hyphens. Messages are read in the order of their
     ///   names.
     package func add(_ message: [UInt8], _ name: String) throws(StoreError) {
-        let bytes = try SealedMessage.seal(message, name, key)
+        let bytes = try SealedMessage.seal(message, name: name, key: key)
         guard bytes.count <= Self.longest else { throw .invalidStatement(detail: "a long message") }
         try makeFolder()
         let file = file(name)

@@ -70,7 +70,10 @@ package struct UserSession: Sendable {
         completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
     ) {
         perform(completion) { core in
-            core.fetch { $0.fetch(query, deadline, tag, records, completion) }
+            core.fetch {
+                $0.fetch(
+                    query, deadline: deadline, tag: tag, records: records, completion: completion)
+            }
         }
     }
 
@@ -84,7 +87,9 @@ package struct UserSession: Sendable {
     ) {
         perform(completion) { core in
             core.fetch {
-                $0.fetch(query, deadline, tag, records, replacing: replacing, completion)
+                $0.fetch(
+                    query, deadline: deadline, tag: tag, records: records, replacing: replacing,
+                    completion: completion)
             }
         }
     }

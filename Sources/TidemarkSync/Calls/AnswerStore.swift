@@ -115,7 +115,7 @@ final class AnswerStore: @unchecked Sendable {
         if !written.isEmpty {
             rows.removeAll { local.queue.pending.hasWrites($0.path) }
             rows = local.documents.merge(
-                plain, rows, try local.documents.written(written, in: plain))
+                plain, rows: rows, written: try local.documents.written(written, in: plain))
         }
         return ReadResult(
             documents: rows.compactMap(\.viewDocument), freshness: .fresh(readTime: readTime))

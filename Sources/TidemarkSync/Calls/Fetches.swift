@@ -55,7 +55,7 @@ final class Fetches: @unchecked Sendable {
         _ request: RunAggregationQueryRequest, _ tag: ReadTag, _ deadline: Duration?,
         _ completion: @escaping @Sendable (Result<AggregationReply, SyncError>) -> Void
     ) {
-        calls.start(.runAggregationQuery(request), tag, deadline: deadline) {
+        calls.start(.runAggregationQuery(request), tag: tag, deadline: deadline) {
             [self] replies, status in
             guard status.code == .ok else {
                 return completion(.failure(context.gate.error(status)))
@@ -70,8 +70,8 @@ final class Fetches: @unchecked Sendable {
     // MARK: Rows
 
     func fetch(
-        _ query: Query, _ deadline: Duration?, _ tag: ReadTag, _ records: @escaping Records,
-        replacing: @escaping Replaced = { _ in nil }, _ completion: @escaping Completion
+        _ query: Query, deadline: Duration?, tag: ReadTag, records: @escaping Records,
+        replacing: @escaping Replaced = { _ in nil }, completion: @escaping Completion
     ) {
         if let reason = refusal(tag) { return completion(.failure(reason)) }
         var query = query
@@ -95,8 +95,8 @@ final class Fetches: @unchecked Sendable {
 
     /// Reads a query into the cache without returning its rows.
     func download(
-        _ query: Query, _ deadline: Duration?, _ silence: Duration?, _ tag: ReadTag,
-        _ completion: @escaping @Sendable (Result<DownloadedRows, SyncError>) -> Void
+        _ query: Query, deadline: Duration?, silence: Duration?, tag: ReadTag,
+        completion: @escaping @Sendable (Result<DownloadedRows, SyncError>) -> Void
     ) {
         if let reason = refusal(tag) { return completion(.failure(reason)) }
         var query = query
@@ -122,9 +122,9 @@ final class Fetches: @unchecked Sendable {
     // MARK: Feeds
 
     func fetchPage(
-        _ query: Query, _ deadline: Duration?, _ tag: ReadTag,
-        _ made: @escaping @Sendable ([Document], _ readTime: Timestamp) -> FeedPageRecords,
-        _ completion: @escaping @Sendable (Result<[DocumentPath], SyncError>) -> Void
+        _ query: Query, deadline: Duration?, tag: ReadTag,
+        made: @escaping @Sendable ([Document], _ readTime: Timestamp) -> FeedPageRecords,
+        completion: @escaping @Sendable (Result<[DocumentPath], SyncError>) -> Void
     ) {
         if let reason = refusal(tag) { return completion(.failure(reason)) }
         calls.startRead(query, tag: tag.or(.page), deadline: deadline, mayMixTimes: false) {
@@ -146,7 +146,7 @@ final class Fetches: @unchecked Sendable {
 
     /// Stores the records of a feed that begins with a result of the cache, if there is one.
     func beginFeed(
-        _ query: Query, _ itemTime: FieldPath, _ made: (KnownResult) -> FeedPageRecords?
+        _ query: Query, itemTime: FieldPath, made: (KnownResult) -> FeedPageRecords?
     ) -> Result<Void, SyncError> {
         if let refusal = context.gate.writeRefusal { return .failure(refusal) }
         return Result {
@@ -160,8 +160,8 @@ final class Fetches: @unchecked Sendable {
     }
 
     func count(
-        _ query: Query, upTo most: Int, _ deadline: Duration?, _ tag: ReadTag,
-        _ completion: @escaping @Sendable (Result<ServerCount, SyncError>) -> Void
+        _ query: Query, upTo most: Int, deadline: Duration?, tag: ReadTag,
+        completion: @escaping @Sendable (Result<ServerCount, SyncError>) -> Void
     ) {
         let count = Aggregation(alias: "count", .count(upTo: Int64(most)))
         aggregate(query, [count], deadline, tag.or(.get)) { reply in
@@ -176,9 +176,9 @@ final class Fetches: @unchecked Sendable {
 
     /// - Parameter expected: The server's figures; nil to ask the server.
     func compare(
-        _ range: HeldRange, _ expected: FeedAudit.Figures?, _ readTime: Timestamp?,
-        _ deadline: Duration?, _ tag: ReadTag,
-        _ completion: @escaping @Sendable (Result<FeedComparison, SyncError>) -> Void
+        _ range: HeldRange, expected: FeedAudit.Figures?, readTime: Timestamp?,
+        deadline: Duration?, tag: ReadTag,
+        completion: @escaping @Sendable (Result<FeedComparison, SyncError>) -> Void
     ) {
         if let refusal = context.gate.refusal { return completion(.failure(refusal)) }
         if let expected { return completion(cache.read { try range.compare($0, with: expected) }) }
@@ -196,13 +196,13 @@ final class Fetches: @unchecked Sendable {
     /// Reads documents from the server, in the order of `paths`; nil for a document that does not
     /// exist.
     func lookUp(
-        _ paths: [DocumentPath], _ tag: ReadTag,
-        _ completion:
+        _ paths: [DocumentPath], tag: ReadTag,
+        completion:
             @escaping @Sendable (Result<[(Document?, readTime: Timestamp)], SyncError>) -> Void
     ) {
         if let refusal = context.gate.refusal { return completion(.failure(refusal)) }
         let request = Request.batchGetDocuments(BatchGetDocumentsRequest(paths: paths))
-        calls.start(request, tag, deadline: nil) { [self] replies, status in
+        calls.start(request, tag: tag, deadline: nil) { [self] replies, status in
             guard status.code == .ok else {
                 return completion(.failure(context.gate.error(status)))
             }
@@ -241,7 +241,7 @@ final class Fetches: @unchecked Sendable {
         }
         let request = Request.commit(CommitRequest(mutations: mutations))
         let rule = RetryRule.write(isIdempotent: mutations.allSatisfy(\.isIdempotent))
-        calls.start(request, ReadTag(), rule, deadline: nil) { [self] replies, status in
+        calls.start(request, tag: ReadTag(), rule: rule, deadline: nil) { [self] replies, status in
             guard status.code == .ok else {
                 return completion(
                     .failure(

@@ -38,7 +38,7 @@ final class OneShotCalls: @unchecked Sendable {
     /// Makes a call, and passes on all of its replies at the end, with the status of the last
     /// attempt. If the status is not ``RPCStatus/ok``, replies may be missing.
     func start(
-        _ request: Request, _ tag: ReadTag, _ rule: RetryRule = .read, deadline: Duration?,
+        _ request: Request, tag: ReadTag, rule: RetryRule = .read, deadline: Duration?,
         completion: @escaping @Sendable ([Reply], RPCStatus) -> Void
     ) {
         let longest = CallLimits.longest

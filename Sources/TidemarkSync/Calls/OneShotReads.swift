@@ -149,7 +149,7 @@ final class OneShotReads: @unchecked Sendable {
         switch target {
         case .document(let path):
             let request = Request.batchGetDocuments(BatchGetDocumentsRequest(paths: [path]))
-            calls.start(request, tag, rule, deadline: deadline ?? silence) {
+            calls.start(request, tag: tag, rule: rule, deadline: deadline ?? silence) {
                 [self] replies, status in
                 guard status.code == .ok, context.gate.isRunning else {
                     return completion(nil, status)

@@ -65,7 +65,7 @@ package enum ReadPlanner {
     /// - Parameter action: The clear mark.
     /// - Returns: The next plan; nil if everything above the clear mark is held as of this sync.
     package static func next(
-        _ progress: FeedProgress, _ reach: SyncReach, action: Timestamp?, _ rules: FeedRules
+        _ progress: FeedProgress, reach: SyncReach, action: Timestamp?, rules: FeedRules
     ) -> ReadPlan? {
         switch rules.way {
         case .changeTime:

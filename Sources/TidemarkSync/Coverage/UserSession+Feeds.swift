@@ -72,7 +72,10 @@ extension UserSession {
         completion: @escaping @Sendable (Result<[DocumentPath], SyncError>) -> Void
     ) {
         perform(completion) { core in
-            core.fetch { $0.fetchPage(query, deadline, tag, made, completion) }
+            core.fetch {
+                $0.fetchPage(
+                    query, deadline: deadline, tag: tag, made: made, completion: completion)
+            }
         }
     }
 
@@ -89,7 +92,7 @@ extension UserSession {
         completion: @escaping @Sendable (Result<Void, SyncError>) -> Void
     ) {
         perform(completion) { core in
-            core.fetch { completion($0.beginFeed(query, itemTime, made)) }
+            core.fetch { completion($0.beginFeed(query, itemTime: itemTime, made: made)) }
         }
     }
 
@@ -107,7 +110,11 @@ extension UserSession {
     ) {
         let held = HeldRange(query: query, itemTime: itemTime, version: version)
         perform(completion) { core in
-            core.fetch { $0.compare(held, expected, readTime, deadline, tag, completion) }
+            core.fetch {
+                $0.compare(
+                    held, expected: expected, readTime: readTime, deadline: deadline, tag: tag,
+                    completion: completion)
+            }
         }
     }
 
@@ -118,7 +125,9 @@ extension UserSession {
         completion: @escaping @Sendable (Result<ServerCount, SyncError>) -> Void
     ) {
         perform(completion) { core in
-            core.fetch { $0.count(query, upTo: most, deadline, tag, completion) }
+            core.fetch {
+                $0.count(query, upTo: most, deadline: deadline, tag: tag, completion: completion)
+            }
         }
     }
 
@@ -138,7 +147,9 @@ extension UserSession {
         let refused: @Sendable (Result<Void, SyncError>) -> Void = { result in
             if case .failure(let error) = result { observer(.failure(error)) }
         }
-        return subscribe(refused) { $0.addListener($1, query, options, observer) }
+        return subscribe(refused) {
+            $0.addListener($1, query: query, options: options, observer: observer)
+        }
     }
 
     /// Like ``SyncEngine/listen(document:_:observer:)``.

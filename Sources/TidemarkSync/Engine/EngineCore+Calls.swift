@@ -7,8 +7,8 @@ import TidemarkStore
 
 extension EngineCore {
     func addListener(
-        _ id: UInt64, _ query: Query, _ options: SyncEngine.ListenOptions,
-        _ observer: @escaping Listeners.Observer
+        _ id: UInt64, query: Query, options: SyncEngine.ListenOptions,
+        observer: @escaping Listeners.Observer
     ) {
         parts.listeners.add(id, query, options, observer)
     }

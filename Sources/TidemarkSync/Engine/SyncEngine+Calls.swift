@@ -12,7 +12,10 @@ extension SyncEngine {
         // Uses one closure, because a screen of listeners waits for it. The closure holds the
         // engine through the handle, because each further reference to an object with weak
         // references takes longer.
-        scheduler.enqueue { listener.core.addListener(listener.id, query, options, observer) }
+        scheduler.enqueue {
+            listener.core.addListener(
+                listener.id, query: query, options: options, observer: observer)
+        }
         return listener
     }
 
@@ -99,7 +102,12 @@ extension SyncEngine {
         records: @escaping @Sendable ([Document], _ readTime: Timestamp) -> [String: [UInt8]],
         completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
     ) {
-        perform { core in core.fetch { $0.fetch(query, deadline, tag, records, completion) } }
+        perform { core in
+            core.fetch {
+                $0.fetch(
+                    query, deadline: deadline, tag: tag, records: records, completion: completion)
+            }
+        }
     }
 
     /// Reads a query into the cache without returning its rows. Memory holds only a part of them.
@@ -112,7 +120,10 @@ extension SyncEngine {
         completion: @escaping @Sendable (Result<DownloadedRows, SyncError>) -> Void
     ) {
         perform { core in
-            core.fetch { $0.download(query, deadline, silence, tag, completion) }
+            core.fetch {
+                $0.download(
+                    query, deadline: deadline, silence: silence, tag: tag, completion: completion)
+            }
         }
     }
 }

@@ -70,7 +70,8 @@ final class LocalBundles {
             var changed: [LocalQueue.Change] = []
             for document in documents {
                 changed += try remote.merge(
-                    [document.remote], readTime: document.readTime, { _, _ in false }, transaction)
+                    [document.remote], readTime: document.readTime, isHeld: { _, _ in false },
+                    transaction: transaction)
                 guard document.document != nil else { continue }
                 try rows.add(document.path, of: targets.whole, transaction)
                 for name in document.queries {

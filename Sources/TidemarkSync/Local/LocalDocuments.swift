@@ -86,7 +86,7 @@ final class LocalDocuments {
         }
         if stats.isCut { return nil }
         let others = try self.written(written.unknown, in: query, transaction)
-        return merge(query, rows, written.rows + others)
+        return merge(query, rows: rows, written: written.rows + others)
     }
 
     /// Returns the written documents that match the query, ignoring limit and offset.
@@ -112,7 +112,7 @@ final class LocalDocuments {
     /// Inserts written documents into rows that do not contain them, in the query's order, and
     /// applies the limit.
     func merge(
-        _ query: Query, _ rows: [LocalDocument], _ written: [LocalDocument]
+        _ query: Query, rows: [LocalDocument], written: [LocalDocument]
     ) -> [LocalDocument] {
         let order = RowOrder(query)
         var result = rows[...]
@@ -166,8 +166,9 @@ final class LocalDocuments {
             if !written.isEmpty {
                 let views = try self.written(written, in: query, transaction)
                 found = merge(
-                    query, found,
-                    views.filter { $0.viewDocument.map { isWanted($0.document) } ?? false })
+                    query, rows: found,
+                    written: views.filter { $0.viewDocument.map { isWanted($0.document) } ?? false }
+                )
             }
             return CachedRows(
                 documents: found.prefix(count).compactMap(\.viewDocument),

@@ -56,7 +56,7 @@ final class LocalFile {
         do {
             let hasReads = book.isDue
             var result: T?
-            try store.writing(durability, step.rawValue) { transaction in
+            try store.writing(durability, label: step.rawValue) { transaction in
                 try targets.saveReleased(transaction)
                 #if TIDEMARK_DEFECTS
                     let entries = try entriesToLeave(transaction)

@@ -224,7 +224,7 @@ final class LocalQueue {
     ) throws -> [LocalDocument] {
         let bases: [Base] = try file.write(.rejectBatch, .disk) { transaction in
             try removeBatch(batch.id, transaction)
-            try rejected.keep(batch, reason, at: time, transaction)
+            try rejected.keep(batch, reason: reason, at: time, transaction: transaction)
             rejectedCount = try rejected.count(transaction)
             try save(nil, transaction)
             return try storedBases(of: batch, transaction)
@@ -258,7 +258,8 @@ final class LocalQueue {
             if numbers.isEmpty { numbers = try takeBatchNumbers(transaction) }
             try BatchNote.shared(name).write(of: numbers.lowerBound, transaction)
             try rejected.keep(
-                numbers.lowerBound, time.microseconds, [], Self.unreadable, at: time, transaction)
+                numbers.lowerBound, localWriteTime: time.microseconds, mutations: [],
+                reason: Self.unreadable, at: time, transaction: transaction)
             return try rejected.count(transaction)
         }
         batchNumbers = numbers.dropFirst()
@@ -348,8 +349,9 @@ final class LocalQueue {
     {
         for row in damaged {
             try RejectedTable(user: user).keep(
-                row.integer(0), row.integer(1), row.blob(3), Self.unreadable,
-                at: Timestamp(microseconds: row.integer(1)), transaction)
+                row.integer(0), localWriteTime: row.integer(1), mutations: row.blob(3),
+                reason: Self.unreadable,
+                at: Timestamp(microseconds: row.integer(1)), transaction: transaction)
             try transaction.execute("DELETE FROM syncBatch WHERE id = ?", [row.values[0]])
         }
     }

@@ -11,17 +11,18 @@ struct RejectedTable {
     private var owner: SQLValue { .blob(UserKey(user).bytes) }
 
     func keep(
-        _ batch: MutationBatch, _ reason: RPCStatus, at time: Timestamp,
-        _ transaction: StoreTransaction
+        _ batch: MutationBatch, reason: RPCStatus, at time: Timestamp,
+        transaction: StoreTransaction
     ) throws {
         try keep(
-            batch.id, batch.localWriteTime.microseconds, MutationCodec.encode(batch.mutations),
-            reason, at: time, transaction)
+            batch.id, localWriteTime: batch.localWriteTime.microseconds,
+            mutations: MutationCodec.encode(batch.mutations),
+            reason: reason, at: time, transaction: transaction)
     }
 
     func keep(
-        _ id: Int64, _ localWriteTime: Int64, _ mutations: [UInt8], _ reason: RPCStatus,
-        at time: Timestamp, _ transaction: StoreTransaction
+        _ id: Int64, localWriteTime: Int64, mutations: [UInt8], reason: RPCStatus,
+        at time: Timestamp, transaction: StoreTransaction
     ) throws {
         try transaction.execute(
             "INSERT OR REPLACE INTO syncRejected VALUES (?, ?, ?, ?, ?, ?, ?)",

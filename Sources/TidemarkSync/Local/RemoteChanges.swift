@@ -88,7 +88,8 @@ final class RemoteChanges {
                 try LooseDocuments.touch(
                     documents.map(\.path), at: targets.nextSequence, transaction)
             }
-            var changed = try merge(documents, readTime: readTime, { _, _ in false }, transaction)
+            var changed = try merge(
+                documents, readTime: readTime, isHeld: { _, _ in false }, transaction: transaction)
             if let part {
                 changed += try forgetOthers(
                     than: rows, in: part, readTime: readTime, isListened: isListened,
@@ -136,7 +137,7 @@ final class RemoteChanges {
 
     func merge(
         _ documents: some Collection<RemoteDocument>, readTime: Timestamp,
-        _ isHeld: (DocumentPath, Timestamp) -> Bool, _ transaction: StoreTransaction
+        isHeld: (DocumentPath, Timestamp) -> Bool, transaction: StoreTransaction
     ) throws -> [LocalQueue.Change] {
         try merge(
             documents, readTime: readTime, isHeld: isHeld, added: [], transaction: transaction

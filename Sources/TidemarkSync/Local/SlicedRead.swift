@@ -73,7 +73,7 @@ final class QueryRead: SlicedRead {
             return false
         }
         let written = try local.documents.written(others.sorted(), in: query, transaction)
-        rows = local.documents.merge(query, found, written)
+        rows = local.documents.merge(query, rows: found, written: written)
         found = []
         return true
     }

@@ -43,7 +43,7 @@ struct ListenBilling: Equatable, Sendable {
     private var targets: [Int32: Target] = [:]
 
     mutating func begin(
-        _ wireID: Int32, _ targetID: Int32, _ kind: ListenTarget.Kind, from start: Start
+        _ wireID: Int32, targetID: Int32, kind: ListenTarget.Kind, from start: Start
     ) {
         var query: Query?
         if case .query(let asked) = kind { query = asked }

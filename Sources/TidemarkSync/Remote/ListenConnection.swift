@@ -323,7 +323,7 @@ final class ListenConnection {
         nextWireID += 1
         targets[id]!.wireID = wireID
         targets[id]!.openingPurpose = purpose
-        billing.begin(wireID, id, target.kind, from: billingStart(of: target))
+        billing.begin(wireID, targetID: id, kind: target.kind, from: billingStart(of: target))
         reservations[wireID] = meter.reserve(target.mostReads, target.tag)
         let isFromScratch = target.resumeToken.isEmpty && target.readTime == nil
         stepAggregator(

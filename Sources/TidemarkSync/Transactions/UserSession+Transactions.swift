@@ -39,7 +39,7 @@ extension UserSession {
             Void
     ) {
         perform(completion, isOfQueue: true) { core in
-            core.fetch { $0.lookUp(paths, tag, completion) }
+            core.fetch { $0.lookUp(paths, tag: tag, completion: completion) }
         }
     }
 

@@ -225,7 +225,7 @@ final class WriteDelivery: @unchecked Sendable {
             case .lifecycle(.schedule(let id, let delay)): context.schedule(id, after: delay)
             case .lifecycle(.cancel(let id)): context.cancelTimer(id)
             case .lifecycle(.failed): preconditionFailure("the machine tells it another way")
-            case .failed(let status, let wasReady): failed(status, wasReady)
+            case .failed(let status, wasReady: let wasReady): failed(status, wasReady: wasReady)
             case .request(let request): call?.send(request)
             case .resumeRefused: resumeRefused()
             case .ready(let position): becameReady(position)
@@ -268,7 +268,7 @@ final class WriteDelivery: @unchecked Sendable {
         for batch in pipeline.batches { step(.send(batch.mutations)) }
     }
 
-    private func failed(_ status: RPCStatus, _ wasReady: Bool) {
+    private func failed(_ status: RPCStatus, wasReady: Bool) {
         generation += 1
         call = nil
         guard context.gate.isNetworkEnabled else { return }

@@ -36,7 +36,8 @@ import Tidemark
     ) throws -> (machine: Machine, effects: [Machine.Effect]) {
         var progress = FeedProgress(overlap: .seconds(300))
         let rules = FeedRules(way: .changeTime(audited: false), pageSize: 2, limit: limit)
-        let plan = try #require(ReadPlanner.next(progress, SyncReach(), action: nil, rules))
+        let plan = try #require(
+            ReadPlanner.next(progress, reach: SyncReach(), action: nil, rules: rules))
         _ = progress.receive([], of: plan, readTime: time(900), rules: rules)
         progress.note(now: now.wall.advanced(by: .zero - away))
         var machine = Machine(FeedSettings(rules: rules, window: 1, sharesMarks: sharesMarks))

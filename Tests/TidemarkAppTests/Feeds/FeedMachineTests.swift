@@ -291,7 +291,7 @@ import Tidemark
     ) {
         let rules = FeedRules(way: way, pageSize: 2)
         var progress = FeedProgress(overlap: .seconds(300))
-        let plan = ReadPlanner.next(progress, SyncReach(), action: nil, rules)!
+        let plan = ReadPlanner.next(progress, reach: SyncReach(), action: nil, rules: rules)!
         _ = progress.receive([], of: plan, readTime: time(900), rules: rules)
         var machine = Machine(FeedSettings(rules: rules, window: 3))
         _ = machine.step(.open(1), now: now)
@@ -336,7 +336,8 @@ import Tidemark
     @Test func `what listens is fresh as of an answer once it shows the answer's rows`() throws {
         var progress = FeedProgress(overlap: .seconds(300))
         let plan = try #require(
-            ReadPlanner.next(progress, SyncReach(), action: nil, machine().settings.rules))
+            ReadPlanner.next(
+                progress, reach: SyncReach(), action: nil, rules: machine().settings.rules))
         _ = progress.receive([], of: plan, readTime: time(900), rules: machine().settings.rules)
         var machine = machine()
         _ = machine.step(.live(true), now: now)
@@ -364,7 +365,8 @@ import Tidemark
     {
         var progress = FeedProgress(overlap: .seconds(300))
         let rules = machine().settings.rules
-        let full = try #require(ReadPlanner.next(progress, SyncReach(), action: nil, rules))
+        let full = try #require(
+            ReadPlanner.next(progress, reach: SyncReach(), action: nil, rules: rules))
         _ = progress.receive([], of: full, readTime: time(900), rules: rules)
         var machine = machine()
         _ = machine.step(.live(true), now: now)
@@ -395,7 +397,8 @@ import Tidemark
     @Test func `what is held is counted as of the last read of changes`() throws {
         let rules = FeedRules(way: .changeTime(audited: true), pageSize: 2)
         var progress = FeedProgress(overlap: .seconds(300))
-        let full = try #require(ReadPlanner.next(progress, SyncReach(), action: nil, rules))
+        let full = try #require(
+            ReadPlanner.next(progress, reach: SyncReach(), action: nil, rules: rules))
         _ = progress.receive([], of: full, readTime: time(900), rules: rules)
         var machine = Machine(FeedSettings(rules: rules, window: 3))
         _ = machine.step(.open(1), now: now)

@@ -32,7 +32,8 @@ struct PipelineCallTests {
         #expect(try ids(.collection("c/a/c")) == ["e"])
         #expect(try ids(.group("c")) == ["a", "b", "d", "e"])
         #expect(try ids(Pipeline.Stage(name: "database")) == ["a", "b", "d", "e", "f"])
-        #expect(try ids(.documents("c/d", "c/missing", "other/f")) == ["d", "f"])
+        #expect(
+            try ids(.documents("c/d", context: "c/missing", transaction: "other/f")) == ["d", "f"])
         #expect(try ids(.collection("nowhere")).isEmpty)
     }
 

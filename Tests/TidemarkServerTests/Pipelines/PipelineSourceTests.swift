@@ -53,7 +53,8 @@ struct PipelineSourceTests {
             var stages = [
                 pick([
                     Pipeline.Stage.collection("c"), .collection("c/1/c"), .group("c"), .group("d"),
-                    Pipeline.Stage(name: "database"), .documents("c/1", "c/2", "d/3"),
+                    Pipeline.Stage(name: "database"),
+                    .documents("c/1", context: "c/2", transaction: "d/3"),
                 ])
             ]
             for _ in 0..<roll(3) { stages.append(.filter(condition(1))) }

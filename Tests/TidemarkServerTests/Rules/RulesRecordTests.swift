@@ -72,7 +72,7 @@ import TidemarkRules
         for number in 1...500 {
             var judge = RulesJudge(source, as: caller, at: .epoch, of: NoDocuments())
             let judgement = try judge.judge(get: path("notes/\(number)"))
-            _ = record.note(judgement, context, at: .epoch, source.source)
+            _ = record.note(judgement, context: context, at: .epoch, source: source.source)
             #expect(record.bytes <= RulesRecord.maxBytes)
         }
         let kept = record.latest.map(\.number)

@@ -20,7 +20,7 @@ import TidemarkModel
         _ rules: FeedRules = FeedRules(way: .changeTime(audited: false), pageSize: 2)
     ) throws -> ReadPlan {
         try #require(
-            ReadPlanner.next(progress, reach, action: action.map(time), rules))
+            ReadPlanner.next(progress, reach: reach, action: action.map(time), rules: rules))
     }
 
     @Test func `survives its record, and damage to it is told`() throws {
@@ -110,7 +110,7 @@ import TidemarkModel
                 == .items(
                     .end(of: time(7))..<CoveragePosition.before(time(980), first[1].path)))
         _ = progress.receive([row("c", 8)], of: rest, readTime: time(1_001), rules: changes)
-        #expect(ReadPlanner.next(progress, reach, action: time(7), changes) == nil)
+        #expect(ReadPlanner.next(progress, reach: reach, action: time(7), rules: changes) == nil)
         #expect(progress.readTime(above: time(7), changes) == time(1_000))
         #expect(
             progress.coverage.gaps(in: everything) == [.lowest..<CoveragePosition.end(of: time(7))])
@@ -158,7 +158,7 @@ import TidemarkModel
         #expect(progress == drained)
         _ = progress.receive([], of: rest, readTime: time(9_002), rules: changes)
         #expect(progress.readTime(above: nil, changes) == time(9_000))
-        #expect(ReadPlanner.next(progress, reach, action: nil, changes) == nil)
+        #expect(ReadPlanner.next(progress, reach: reach, action: nil, rules: changes) == nil)
     }
 
     @Test func `a clear mark that is reset opens what it hid`() throws {
@@ -195,7 +195,7 @@ import TidemarkModel
         reach.hasHead = true
         let rest = try plan(progress, reach, rules)
         _ = progress.receive([], of: rest, readTime: time(101), rules: rules)
-        #expect(ReadPlanner.next(progress, reach, action: nil, rules) == nil)
+        #expect(ReadPlanner.next(progress, reach: reach, action: nil, rules: rules) == nil)
         #expect(progress.readTime(above: nil, rules) == time(100))
         #expect(try plan(progress, SyncReach(), rules).prediction.ifUnchanged == 2, "of one time")
 
@@ -282,7 +282,7 @@ import TidemarkModel
         // The cases: enough items are held, one item was deleted since, and the app asks for more
         // items.
         func next(_ reach: SyncReach) -> ReadPlan? {
-            ReadPlanner.next(progress, reach, action: nil, rules)
+            ReadPlanner.next(progress, reach: reach, action: nil, rules: rules)
         }
         #expect(next(held(2, after: progress)) == nil)
         #expect(next(held(1, after: progress))?.question == .items(tail))
@@ -319,7 +319,7 @@ import TidemarkModel
         #expect(progress.coverage.asOf(time(990), DocumentPath(unchecked: "c/b")) == nil)
         #expect(progress.cursor.drain == nil && progress.cursor.readTime == time(9_001))
         reach.take(anew, news: 2)
-        #expect(ReadPlanner.next(progress, reach, action: nil, rules) == nil)
+        #expect(ReadPlanner.next(progress, reach: reach, action: nil, rules: rules) == nil)
     }
 
     @Test func `in a bounded feed what lies below a gap waits until somebody gets there`() throws {
@@ -352,13 +352,13 @@ import TidemarkModel
         var reach = SyncReach()
         reach.startedAt = time(100)
         reach.hasHead = true
-        #expect(ReadPlanner.next(progress, reach, action: nil, rules) == nil)
+        #expect(ReadPlanner.next(progress, reach: reach, action: nil, rules: rules) == nil)
         reach.startedAt = time(200)
         let audit = try plan(progress, reach, rules)
         #expect(audit.kind == .audit)
         let top = CoveragePosition.after(time(9), DocumentPath(unchecked: "c/a"))
         #expect(audit.question == .figures([.lowest..<top]))
         progress.confirm([.lowest..<top], asOf: time(200))
-        #expect(ReadPlanner.next(progress, reach, action: nil, rules) == nil)
+        #expect(ReadPlanner.next(progress, reach: reach, action: nil, rules: rules) == nil)
     }
 }

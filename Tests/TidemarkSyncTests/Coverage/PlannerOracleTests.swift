@@ -94,7 +94,10 @@ import TidemarkModel
         mutating func sync(mayBreak: Bool) -> Bool {
             var reach = SyncReach()
             for _ in 0..<10_000 {
-                guard let plan = ReadPlanner.next(progress, reach, action: action, rules) else {
+                guard
+                    let plan = ReadPlanner.next(
+                        progress, reach: reach, action: action, rules: rules)
+                else {
                     return true
                 }
                 if mayBreak, Int.random(in: 0..<4, using: &random) == 0 { return false }

@@ -29,7 +29,7 @@ struct StoreLog {
         let prefixes = rows.prefixes
         return try read(keeping: { prefixes.contains(where: $0.starts(with:)) ? .value : .nothing })
         { entry throws(FirebaseStoreError) in
-            try rows.take(entry.key, entry.number, entry.value, of: file)
+            try rows.take(entry.key, number: entry.number, value: entry.value, of: file)
         }
     }
 

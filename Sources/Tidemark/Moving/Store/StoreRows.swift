@@ -37,7 +37,7 @@ struct StoreRows {
     ///   - number: LevelDB's sequence number.
     ///   - value: The value; nil for a deletion.
     mutating func take(
-        _ key: [UInt8], _ number: UInt64, _ value: (some Collection<UInt8>)?, of file: StoreFile
+        _ key: [UInt8], number: UInt64, value: (some Collection<UInt8>)?, of file: StoreFile
     ) throws(FirebaseStoreError) {
         guard prefixes.contains(where: key.starts(with:)) else { return }
         if let known = entries[key] {

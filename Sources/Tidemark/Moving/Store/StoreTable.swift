@@ -65,7 +65,7 @@ struct StoreTable {
         for (index, last) in lastKeys.enumerated() {
             if rows.mayBe(from: before, through: last) {
                 for entry in try entries(ofBlock: index) {
-                    try rows.take(entry.key, entry.number, entry.value, of: file)
+                    try rows.take(entry.key, number: entry.number, value: entry.value, of: file)
                 }
             }
             before = last

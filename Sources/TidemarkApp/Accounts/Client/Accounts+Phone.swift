@@ -43,7 +43,8 @@ extension Accounts {
     public func startEnrolling(
         phone number: String, attestation: PhoneAttestation
     ) async throws(AccountError) -> PhoneVerification {
-        try await service.startEnrolling(number, attestation, try await current().idToken)
+        try await service.startEnrolling(
+            number, attestation: attestation, idToken: try await current().idToken)
     }
 
     /// Adds the phone as a second factor: the account requires it from now on.

@@ -109,7 +109,7 @@ extension AccountsService {
     }
 
     func startEnrolling(
-        _ number: String, _ attestation: PhoneAttestation, _ idToken: String
+        _ number: String, attestation: PhoneAttestation, idToken: String
     ) async throws(AccountError) -> PhoneVerification {
         let reply: SessionReply = try await send(
             .accounts, "v2/accounts/mfaEnrollment:start",

@@ -64,10 +64,10 @@ struct AccountBatches: AccountCalls {
         if known != nil, try fields.flag("allowOverwrite") == false {
             throw AccountRefusal.duplicateLocalID
         }
-        var account = try imported(user, localID, known)
+        var account = try imported(user, localID: localID, known: known)
         if let hash = try user.filled("passwordHash") {
             account.password = try ImportedPasswords(turn: turn).password(
-                hash, try user.text("salt") ?? "", scheme)
+                hash, salt: try user.text("salt") ?? "", scheme: scheme)
         }
         if let known { try accounts.delete(known) }
         try accounts.insert(&account)
@@ -77,7 +77,7 @@ struct AccountBatches: AccountCalls {
     ///
     /// - Parameter known: The existing account with that id; nil if there is none.
     func imported(
-        _ user: AccountFields, _ localID: String, _ known: Account?
+        _ user: AccountFields, localID: String, known: Account?
     ) throws -> Account {
         var account = Account(localID: localID, createdAt: try user.integer("createdAt") ?? now)
         account.validSince = try user.integer("validSince") ?? seconds

@@ -71,7 +71,7 @@ struct ImportedPasswords: AccountCalls {
     }
 
     func password(
-        _ hash: String, _ salt: String, _ scheme: PasswordScheme?
+        _ hash: String, salt: String, scheme: PasswordScheme?
     ) throws -> StoredPassword {
         guard var scheme else { throw AccountRefusal("MISSING_HASH_ALGORITHM") }
         guard let key = Base64.bytes(hash), let salt = Base64.bytes(salt), !key.isEmpty,

@@ -29,7 +29,7 @@ struct RestoreCalls: AccountCalls {
     ) throws -> Account {
         guard let localID = try user.localID() else { throw AccountRefusal.missingLocalID }
         let known = try accounts.account(localID: localID)
-        var account = try AccountBatches(turn: turn).imported(user, localID, known)
+        var account = try AccountBatches(turn: turn).imported(user, localID: localID, known: known)
         account.isCustom = try user.flag("customAuth") ?? false
         account.usesEmailLink = try user.flag("emailLinkSignin") ?? false
         account.initialEmail = try user.filled("initialEmail") ?? account.initialEmail
@@ -59,7 +59,7 @@ struct RestoreCalls: AccountCalls {
             throw AccountRefusal("INVALID_HASH_ALGORITHM : \(text.prefix(100)) is unknown.")
         }
         var password = try ImportedPasswords(turn: turn).password(
-            hash, try user.text("salt") ?? "", scheme)
+            hash, salt: try user.text("salt") ?? "", scheme: scheme)
         password.scheme = scheme
         password.updatedAt = try user.integer("passwordUpdatedAt") ?? now
         return password

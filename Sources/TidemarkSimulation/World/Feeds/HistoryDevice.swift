@@ -110,7 +110,7 @@ final class HistoryDevice {
         let begin = SyncBegin(self)
         history.note("\(name) syncs")
         feed.sync { [unowned self, unowned feed] outcome in
-            history.oracle.synced(outcome, feed, begin, self)
+            history.oracle.synced(outcome, feed: feed, begin: begin, device: self)
         }
     }
 
@@ -173,7 +173,7 @@ final class HistoryDevice {
         }
         let begin = SyncBegin(self)
         feed.comeLive { [unowned self, unowned feed] outcome in
-            history.oracle.synced(outcome, feed, begin, self)
+            history.oracle.synced(outcome, feed: feed, begin: begin, device: self)
         }
     }
 

@@ -14,8 +14,8 @@ final class HistoryOracle {
     init(in history: FeedHistory) { self.history = history }
 
     func synced(
-        _ outcome: HistoryFeed.Machine.Outcome, _ feed: HistoryFeed, _ begin: SyncBegin,
-        _ device: HistoryDevice
+        _ outcome: HistoryFeed.Machine.Outcome, feed: HistoryFeed, begin: SyncBegin,
+        device: HistoryDevice
     ) {
         guard case .synced(let result) = outcome else {
             return history.note("\(device.name) could not sync: \(outcome)")
