@@ -42,14 +42,14 @@ struct LaunchedApp: Sendable {
     ///
     /// - Returns: The time at which the items were there.
     func firstContent() async -> UInt64 {
-        let (told, tell) = AsyncStream.makeStream(of: UInt64.self)
+        let (told, notify) = AsyncStream.makeStream(of: UInt64.self)
         let parts = LaunchParts(
             accounts, jobs: jobs, files: files,
             showContent: { [feed] _ in
                 let states = feed.states
                 let opening = Task { try await feed.open() }
                 for await state in states where state.items.count == 50 {
-                    tell.yield(Self.now)
+                    notify.yield(Self.now)
                     break
                 }
                 _ = try? await opening.value
@@ -78,7 +78,7 @@ struct LaunchedApp: Sendable {
     static func run(_ folder: URL, since start: UInt64, begin: UInt64) async throws {
         let app = try LaunchedApp(folder, ScriptedTransport(), NoAccounts())
         let shown = await app.firstContent()
-        try BenchmarkChild.tell([
+        try BenchmarkChild.report([
             ClientSample("launch", Double(shown - start) / 1e3),
             ClientSample("own", Double(shown - begin) / 1e3),
         ])

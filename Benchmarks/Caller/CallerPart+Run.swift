@@ -4,21 +4,21 @@ extension CallerPart {
     /// Runs the part in a child process.
     func run(count: Int, folder: URL, raw: Bool, only: [String]) async throws {
         let workload = Workload(count: count)
-        if raw { return try BenchmarkChild.tell(asRaw(workload, folder)) }
+        if raw { return try BenchmarkChild.report(asRaw(workload, folder)) }
         switch self {
-        case .load: try BenchmarkChild.tell(Self.load(workload, folder))
-        case .index: try BenchmarkChild.tell(Self.index(workload, folder))
+        case .load: try BenchmarkChild.report(Self.load(workload, folder))
+        case .index: try BenchmarkChild.report(Self.index(workload, folder))
         case .first:
             let scheduler = HeldScheduler()
             let steps = try CallerSteps(workload, folder, only: only, scheduler: scheduler)
             let samples = try await steps.first(scheduler)
             await steps.close()
-            try BenchmarkChild.tell(samples)
+            try BenchmarkChild.report(samples)
         case .reads, .writes:
             let steps = try CallerSteps(workload, folder, only: only)
             let samples = self == .reads ? try await steps.reads() : try await steps.writes()
             await steps.close()
-            try BenchmarkChild.tell(samples)
+            try BenchmarkChild.report(samples)
         }
     }
 

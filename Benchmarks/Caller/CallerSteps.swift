@@ -156,11 +156,11 @@ extension CallerSteps {
         await sampled { round in
             let query = newest(scattered(round, of: workload.count / 50))
             let begun = ContinuousClock.now
-            let (told, tell) = AsyncStream.makeStream(of: ContinuousClock.Instant.self)
+            let (told, notify) = AsyncStream.makeStream(of: ContinuousClock.Instant.self)
             // tidemark:ignore listener-error-ignored without an answer the precondition fails
             let listener = query.addSnapshotListener { snapshot, _ in
                 precondition(snapshot?.documents.count == 50)
-                tell.yield(.now)
+                notify.yield(.now)
             }
             var end = begun
             for await instant in told {

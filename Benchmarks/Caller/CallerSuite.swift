@@ -36,7 +36,7 @@ struct CallerSuite {
         for _ in 0..<Self.writeRounds where wants([.update]) {
             for size in sizes { ours[size]!.add(try child(.writes, size)) }
         }
-        return sizes.map { tell($0, ours, raw[$0]!) }.allSatisfy { $0 }
+        return sizes.map { notify($0, ours, raw[$0]!) }.allSatisfy { $0 }
     }
 
     private func place(_ size: Int) -> URL { folder.appending(path: "caller-\(size)") }
@@ -65,7 +65,7 @@ struct CallerSuite {
             ] + (raw ? ["--client-raw"] : []) + steps.flatMap { ["--only", $0.rawValue] })
     }
 
-    private func tell(_ size: Int, _ ours: [Int: Samples], _ raw: Samples) -> Bool {
+    private func notify(_ size: Int, _ ours: [Int: Samples], _ raw: Samples) -> Bool {
         var lines: [CallerLine] = []
         var isWhole = true
         func lack(_ what: String, _ step: String) {

@@ -158,7 +158,7 @@ struct ClientSuite {
                 try EngineSteps(workload: workload, folder: folder).run(part)
             }
         samples.append(ClientSample(part.processorStep, OwnProcessor.seconds))
-        try BenchmarkChild.tell(samples)
+        try BenchmarkChild.report(samples)
     }
 }
 

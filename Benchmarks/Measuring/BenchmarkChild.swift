@@ -25,7 +25,7 @@ enum BenchmarkChild {
     }
 
     /// Prints the samples of a child.
-    static func tell(_ samples: [ClientSample]) throws {
+    static func report(_ samples: [ClientSample]) throws {
         for sample in samples {
             print(String(decoding: try JSONEncoder().encode(sample), as: UTF8.self))
         }

@@ -96,7 +96,7 @@ struct ReportTests {
         #expect(PageReport.marked("a ` alone") == "a ` alone")
     }
 
-    @Test func `what it cannot tell is counted in every form`() throws {
+    @Test func `what it cannot notify is counted in every form`() throws {
         let code =
             "import Firebase\nfunc listen(_ q: Query) { t = q.addSnapshotListener { s, e in f(s, e) } }"
         let report = Linter().report(on: [(path: "A.swift", text: code)])

@@ -73,7 +73,7 @@ import TidemarkPhones
         #expect(machine.step(.ordered(.tap(.after, "gone", ""))).isEmpty)
         #expect(
             machine.step(.ordered(.tap(.after, "go", "hi")))
-                == [.tell(.after, .tap(id: "go", text: "hi"))])
+                == [.notify(.after, .tap(id: "go", text: "hi"))])
     }
 
     @Test func `phones hear of a network that is back, and of no other`() {
@@ -87,8 +87,8 @@ import TidemarkPhones
             machine.step(.ordered(.airplane)) == [.network(.blackhole, isAirplane: false)])
         #expect(
             machine.step(.ordered(.network(.threeG))) == [
-                .network(.threeG, isAirplane: false), .tell(.before, .networkIsBack),
-                .tell(.after, .networkIsBack),
+                .network(.threeG, isAirplane: false), .notify(.before, .networkIsBack),
+                .notify(.after, .networkIsBack),
             ])
         #expect(machine.step(.ordered(.network(.threeG))).isEmpty)
     }
@@ -148,7 +148,7 @@ import TidemarkPhones
         _ = machine.step(.ordered(.kill(.before)))
         #expect(
             machine.step(.ordered(.turnClock(3_600)))
-                == [.setClock(3_600), .tell(.after, .clock(3_600))])
+                == [.setClock(3_600), .notify(.after, .clock(3_600))])
         #expect(machine.step(.ordered(.secondDevice("none"))).isEmpty)
         #expect(machine.step(.ordered(.secondDevice("collect"))) == [.secondDevice("collect")])
     }

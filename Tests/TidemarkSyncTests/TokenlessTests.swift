@@ -50,7 +50,7 @@ import TidemarkTesting
 
     /// Document a was deleted before the stream that starts from scratch, so the server never
     /// reports the deletion.
-    @Test func `what a listen from scratch does not tell of is asked for`() throws {
+    @Test func `what a listen from scratch does not notify of is asked for`() throws {
         let (world, listener) = try world()
         addAnew(world)
         reconnect(world)

@@ -136,9 +136,9 @@
         private let auth: Auth
         private let handle: any NSObjectProtocol
 
-        init(_ auth: Auth, _ tell: @escaping @Sendable () -> Void) {
+        init(_ auth: Auth, _ notify: @escaping @Sendable () -> Void) {
             self.auth = auth
-            handle = auth.addStateDidChangeListener { _, _ in tell() }
+            handle = auth.addStateDidChangeListener { _, _ in notify() }
         }
 
         func end() { auth.removeStateDidChangeListener(handle) }

@@ -42,7 +42,7 @@ public final class LoadBundleTask: Sendable {
             state.observers[state.nextHandle] = observer
             return (state.nextHandle, state.progress)
         }
-        if progress.state != .inProgress { tell(handle, progress) }
+        if progress.state != .inProgress { notify(handle, progress) }
         return handle
     }
 
@@ -57,10 +57,10 @@ public final class LoadBundleTask: Sendable {
             state.progress = progress
             return state.observers.keys.sorted()
         }
-        for handle in handles { tell(handle, progress) }
+        for handle in handles { notify(handle, progress) }
     }
 
-    private func tell(_ handle: LoadBundleObserverHandle, _ progress: LoadBundleTaskProgress) {
+    private func notify(_ handle: LoadBundleObserverHandle, _ progress: LoadBundleTaskProgress) {
         queue.async { [self] in
             // The observer is looked up here, so an observer that was removed in the meantime is
             // not called.

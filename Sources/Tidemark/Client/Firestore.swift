@@ -219,18 +219,18 @@ extension Firestore {
         observer: @escaping @Sendable (Result<ViewSnapshot, FirestoreError>) -> Void
     ) -> any ListenerRegistration {
         let listener = Registration()
-        let tell: @Sendable (Result<ViewSnapshot, FirestoreError>) -> Void = { result in
+        let notify: @Sendable (Result<ViewSnapshot, FirestoreError>) -> Void = { result in
             guard let queue else { return observer(result) }
             queue.async { if !listener.isRemoved { observer(result) } }
         }
         switch query {
-        case .failure(let error): tell(.failure(error))
+        case .failure(let error): notify(.failure(error))
         case .success(let query):
             let engineOptions = SyncEngine.ListenOptions(
                 includeMetadataChanges: options.includeMetadataChanges,
                 source: options.source == .cache ? .cache : .default, tag: tag.inScope)
             listener.attach(
-                engine.listen(query, engineOptions) { tell($0.mapError(FirestoreError.init)) })
+                engine.listen(query, engineOptions) { notify($0.mapError(FirestoreError.init)) })
         }
         return listener
     }

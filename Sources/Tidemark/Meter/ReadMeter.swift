@@ -41,14 +41,14 @@ public struct ReadMeter: Sendable {
     /// ```
     public var budgetChanges: AsyncStream<[ReadBudgetState]> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { input in
-            let tell: @Sendable () -> Void = {
+            let notify: @Sendable () -> Void = {
                 firestore.engine.readBudgetStates {
                     if case .success(let states) = $0 { input.yield(states) }
                 }
             }
-            let handle = firestore.engine.observeReads { _ in tell() }
+            let handle = firestore.engine.observeReads { _ in notify() }
             input.onTermination = { _ in handle.cancel() }
-            tell()
+            notify()
         }
     }
 

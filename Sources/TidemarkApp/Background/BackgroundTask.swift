@@ -37,7 +37,7 @@
             BGTaskScheduler.shared.register(forTaskWithIdentifier: identifier, using: nil) { task in
                 try? schedule()
                 let end = TaskEnd(task)
-                let running = Task { await end.tell(work().run(for: time).isComplete) }
+                let running = Task { await end.notify(work().run(for: time).isComplete) }
                 task.expirationHandler = { running.cancel() }
             }
         }
@@ -67,6 +67,6 @@
     private final class TaskEnd: @unchecked Sendable {
         private let task: BGTask
         init(_ task: BGTask) { self.task = task }
-        func tell(_ isDone: Bool) { task.setTaskCompleted(success: isDone) }
+        func notify(_ isDone: Bool) { task.setTaskCompleted(success: isDone) }
     }
 #endif

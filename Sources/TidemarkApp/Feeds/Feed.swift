@@ -295,7 +295,7 @@ extension Feed {
         do throws(FirestoreError) { result = .success(try Self.result(outcome)) } catch {
             result = .failure(error)
         }
-        observers.tell(result, after: ContinuousClock.now - began)
+        observers.notify(result, after: ContinuousClock.now - began)
         return outcome
     }
 
@@ -329,7 +329,7 @@ extension Feed {
         for effect in machine.step(event, now: DeviceTime(environment)) {
             switch effect {
             case .publish: publish()
-            case .tell(let event): tell(event)
+            case .notify(let event): notify(event)
             case .finish(let call, let outcome): finish(call, outcome)
             default:
                 performer.perform(effect, tag: tag) { [weak self] event in
@@ -379,16 +379,16 @@ extension Feed {
         return stream
     }
 
-    private func tell(_ event: FeedEvent) {
+    private func notify(_ event: FeedEvent) {
         if case .foundByAudit(let count) = event, let changeTime {
-            FeedAdvice.tell(hidden: count, in: changeTime.collection, by: changeTime.field)
+            FeedAdvice.notify(hidden: count, in: changeTime.collection, by: changeTime.field)
         }
         FeedMetrics.count(event)
         FeedLog.note(event, of: context)
         observing.withLock { observing in
             observing.hear(event)
             return observing
-        }.tellMoved(event)
+        }.notifyMoved(event)
         for observer in observers.values { observer.yield(event) }
     }
 

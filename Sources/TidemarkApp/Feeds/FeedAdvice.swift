@@ -11,7 +11,7 @@ enum FeedAdvice {
     ///   - count: The number of documents that an audit found.
     ///   - collection: The id of the collection.
     ///   - field: The field with the change time.
-    static func tell(hidden count: Int, in collection: String, by field: String) {
+    static func notify(hidden count: Int, in collection: String, by field: String) {
         let isNew = told.withLock { told in
             told.count < maxTold && told.insert("\(collection)/\(field)").inserted
         }

@@ -117,7 +117,7 @@ extension FeedMachine {
                 settings.rules)
             let plan = ReadPlanner.listen(
                 progress, since: since, limit: limit, resumes: resumes, settings.rules)
-            tell(.asked(plan), &effects)
+            notify(.asked(plan), &effects)
             progress.beginLive(since: since, limit: limit)
             live.isOpening = true
         }
@@ -253,7 +253,7 @@ extension FeedMachine {
     ) {
         if number == live.marks?.number {
             (live.marks, live.hasMarks, live.isOpeningMarks) = (nil, false, false)
-            tell(.notShared(error), &effects)
+            notify(.notShared(error), &effects)
             endMarksWait(&effects)
         } else if number == live.listen?.number {
             (live.listen, live.isOpening) = (nil, false)

@@ -12,7 +12,7 @@ extension FeedMachine {
             waiting.append(Waiting(call: move.call, outcome: .moved(nil)))
             return
         }
-        tell(.moved(move.name, moved), &effects)
+        notify(.moved(move.name, moved), &effects)
         var call = Waiting(call: move.call, outcome: .moved(moved))
         defer { waiting.append(call) }
         if case .ignored = moved { return }
@@ -170,7 +170,7 @@ extension FeedMachine {
         guard let mark, mark >= .epoch else { return false }
         let moved = marks.move(name, to: mark, serverNow: readTime)
         if case .ignored = moved { return false }
-        tell(.received(moved), &effects)
+        notify(.received(moved), &effects)
         return true
     }
 
@@ -185,8 +185,8 @@ extension FeedMachine {
         effects.append(.finish(waiting.remove(at: index).call, .failed(error)))
     }
 
-    mutating func tell(_ event: FeedEvent, _ effects: inout [Effect]) {
+    mutating func notify(_ event: FeedEvent, _ effects: inout [Effect]) {
         counters.count(event)
-        effects.append(.tell(event))
+        effects.append(.notify(event))
     }
 }

@@ -170,12 +170,12 @@ extension FeedMachine {
 
     mutating func begin(_ plan: ReadPlan, _ effects: inout [Effect]) {
         sync?.result.plans.append(plan)
-        tell(.asked(plan), &effects)
+        notify(.asked(plan), &effects)
     }
 
     private mutating func fetch(_ plan: ReadPlan, _ effects: inout [Effect]) {
         sync?.stage = .page
-        if let floor = plan.floor, floor == marks.action { tell(.used(floor), &effects) }
+        if let floor = plan.floor, floor == marks.action { notify(.used(floor), &effects) }
         effects.append(
             .fetch(
                 FeedFetch(
@@ -328,7 +328,7 @@ extension FeedMachine {
                 progress.confirm(audit.confirmed, asOf: readTime)
             }
             sync?.audit = nil
-            if let count = sync?.hidden, count > 0 { tell(.foundByAudit(count), &effects) }
+            if let count = sync?.hidden, count > 0 { notify(.foundByAudit(count), &effects) }
             sync?.hidden = 0
             sync?.reach.hasAudit = true
             // Items that agree with the server can have been stored by other reads, and are not
@@ -373,7 +373,7 @@ extension FeedMachine {
             endSync(.failed(error), &effects)
             waitToTryAgain(&effects)
         case .marks(let call): notSaved(call, error: error, effects: &effects)
-        case .share: tell(.notShared(error), &effects)
+        case .share: notify(.notShared(error), &effects)
         }
     }
 
@@ -387,7 +387,7 @@ extension FeedMachine {
     }
 
     private mutating func dropMarks(_ error: FirestoreError, _ effects: inout [Effect]) {
-        tell(.dropped(marks, error), &effects)
+        notify(.dropped(marks, error), &effects)
         marks = Marks()
         sync?.hasDropped = true
         effects.append(.save(marks, nil))

@@ -99,7 +99,7 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case save(Marks, CallID?)
         /// The shown state has changed.
         case publish
-        case tell(FeedEvent)
+        case notify(FeedEvent)
         /// Ends a call.
         case finish(CallID, Outcome)
     }

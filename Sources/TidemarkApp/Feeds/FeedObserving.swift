@@ -30,15 +30,15 @@ struct FeedObservers: Sendable {
     }
 
     /// Tells the observers of a moved mark.
-    func tellMoved(_ event: FeedEvent) {
+    func notifyMoved(_ event: FeedEvent) {
         switch event {
-        case .moved(let name, let move): tell(name, move, isOfOtherDevice: false)
-        case .received(let move): tell(.action, move, isOfOtherDevice: true)
+        case .moved(let name, let move): notify(name, move, isOfOtherDevice: false)
+        case .received(let move): notify(.action, move, isOfOtherDevice: true)
         case .used, .dropped, .notShared, .asked: break
         }
     }
 
-    private func tell(_ name: Marks.Name, _ move: Marks.Move, isOfOtherDevice: Bool) {
+    private func notify(_ name: Marks.Name, _ move: Marks.Move, isOfOtherDevice: Bool) {
         for (observer, context) in receivers {
             observer.receive(
                 .markMoved(
@@ -49,7 +49,7 @@ struct FeedObservers: Sendable {
     }
 
     /// Tells the observers of a sync.
-    func tell(_ result: Result<FeedSync, FirestoreError>, after time: Duration) {
+    func notify(_ result: Result<FeedSync, FirestoreError>, after time: Duration) {
         let sync = (try? result.get()) ?? FeedSync()
         var failure: FirestoreErrorCode?
         if case .failure(let error) = result { failure = error.code }

@@ -47,7 +47,7 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
     private static var changes: Int { -1 }
 
     /// Starts an effect; effects run in the order of the calls. The caller handles `publish`,
-    /// `tell` and `finish`.
+    /// `notify` and `finish`.
     ///
     /// - Parameter tag: The tag under which the reads are counted.
     package func perform(
@@ -92,7 +92,7 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
             }
             listeners.keep(wait, as: number)
         case .share(let marks): share(marks, report)
-        case .publish, .tell, .finish: preconditionFailure("\(effect) is not for an engine")
+        case .publish, .notify, .finish: preconditionFailure("\(effect) is not for an engine")
         }
     }
 
@@ -131,7 +131,7 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
     private func begin(
         _ completion: @escaping @Sendable (Result<FeedProgress, SyncError>) -> Void
     ) {
-        let begun = Made<FeedProgress>()
+        let begun = ResultBox<FeedProgress>()
         engine.beginFeed(
             with: definition.query, by: definition.itemTime,
             made: { [definition, database] known in
@@ -154,7 +154,7 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
     }
 
     private func fetch(_ fetch: FeedFetch, tag: ReadTag, report: @escaping Report) {
-        let made = Made<FeedPage>()
+        let made = ResultBox<FeedPage>()
         engine.fetchPage(
             definition.request(fetch.plan, in: database), deadline: deadline, tag: tag,
             made: { [definition, database] documents, readTime in

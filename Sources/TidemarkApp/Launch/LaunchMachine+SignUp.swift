@@ -19,7 +19,7 @@ extension LaunchMachine {
                     return wait(state, budget: budgets.profile, effects: .loadProfile(user))
                 }
             #endif
-            return tell(.profileUnavailable)
+            return notify(.profileUnavailable)
         // The answer is for an earlier user.
         case .profile: return []
         case .timerFired: return overdue(.profileSlow)
@@ -98,7 +98,7 @@ extension LaunchMachine {
         case .job(.needsPerson(let step)):
             facts.unfinished = UnfinishedJob(.signUp, user: user, step: step)
             return settle(.onboarding(user, step: step), .signUpNeedsPerson(step: step))
-        case .job(.waiting): return tell(.signUpWaiting)
+        case .job(.waiting): return notify(.signUpWaiting)
         case .job(.removed):
             facts.unfinished = nil
             return settle(.signedOut(.removed))
@@ -132,8 +132,8 @@ extension LaunchMachine {
             return ready(owner)
         // The news is older than the user's decision to give up.
         case .job(.signedIn): return []
-        case .job(.waiting): return tell(.removalWaiting)
-        case .job(.needsPerson): return tell(.removalNeedsSignIn)
+        case .job(.waiting): return notify(.removalWaiting)
+        case .job(.needsPerson): return notify(.removalNeedsSignIn)
         case .timerFired: return overdue(.removalSlow)
         case .person(.tryAgain):
             guard problem != nil else { return [] }

@@ -23,7 +23,7 @@ extension LaunchMachine {
             self.facts = facts
             return wait(
                 .localReady, budget: budgets.firstContent, effects: .showContent(facts.lastUser))
-        case .localFailed: return tell(.localDataFailed)
+        case .localFailed: return notify(.localDataFailed)
         case .timerFired: return overdue(.localDataSlow)
         case .person(.tryAgain):
             guard problem != nil else { return [] }
@@ -64,7 +64,7 @@ extension LaunchMachine {
                 }
             #endif
             return wait(.locked, budgets.session)
-        case .session(.failed): return tell(.sessionUnreadable)
+        case .session(.failed): return notify(.sessionUnreadable)
         case .timerFired: return overdue(.sessionSlow)
         // The change is more precise than the awaited reading.
         case .changed(let change): return apply(change)

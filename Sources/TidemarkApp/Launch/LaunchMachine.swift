@@ -148,7 +148,7 @@ public struct LaunchMachine: Hashable, Sendable {
     }
 
     /// Stays in the state, and reports a problem to the user.
-    mutating func tell(_ problem: LaunchProblem) -> [LaunchEffect] { settle(state, problem) }
+    mutating func notify(_ problem: LaunchProblem) -> [LaunchEffect] { settle(state, problem) }
 
     /// Handles the end of the timer, which no longer runs.
     mutating func overdue(_ problem: LaunchProblem) -> [LaunchEffect] {

@@ -68,14 +68,14 @@ final class PageStore: Sendable {
 
     /// Reports documents that this device writes, when the writes are journalled, acknowledged or
     /// refused; in the order of snapshots. Costs no reads.
-    func followOwn(_ tell: @escaping @Sendable ([DocumentPath: Row?]) -> Void) {
+    func followOwn(_ notify: @escaping @Sendable ([DocumentPath: Row?]) -> Void) {
         changes.onOwnChange { [weak self] in
             guard let self else { return }
             engine.cachedDocuments(at: [], andIn: changes, andWrittenIn: nil) { [weak self] read in
                 // The next refresh shows changes beyond the remembered number.
                 guard let self, let views = try? read.get() else { return }
                 let looks = rows(of: views)
-                firestore.afterSnapshots { tell(looks) }
+                firestore.afterSnapshots { notify(looks) }
             }
         }
         let handle = engine.follow(changes)
@@ -247,7 +247,7 @@ final class PageStore: Sendable {
         var asked = gap
         asked.limit = .first(count)
         let (request, key, environment) = (asked, key, firestore.environment)
-        let made = Made<CoveragePosition>()
+        let made = ResultBox<CoveragePosition>()
         let reached: @Sendable ([Document]) -> CoveragePosition = { [order] rows in
             guard rows.count == count, let last = rows.last,
                 case .timestamp(let time)? = last.fields[order]
@@ -334,7 +334,7 @@ final class PageStore: Sendable {
             asked.start = Cursor(
                 values: [.timestamp(drain.lastChangeTime), .reference(name)], before: false)
         }
-        let made = Made<[DocumentPath]>()
+        let made = ResultBox<[DocumentPath]>()
         let (request, key, environment) = (asked, key, firestore.environment)
         let _: ReadResult = try await answer { finish in
             engine.fetch(

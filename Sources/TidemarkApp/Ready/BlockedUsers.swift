@@ -89,7 +89,7 @@ public actor BlockedUsers {
     public func start() async {
         guard following == nil else { return }
         following = Task { [weak self, feed] in
-            for await state in feed.states { await self?.tell(state) }
+            for await state in feed.states { await self?.notify(state) }
         }
         // The phase shows an error of the feed.
         _ = try? await feed.loadAll()
@@ -162,7 +162,7 @@ public actor BlockedUsers {
     private func state() async throws(FirestoreError) -> State {
         try await feed.loadAll()
         let state = try await state(await feed.state)
-        watchers.tell(state)
+        watchers.notify(state)
         return state
     }
 
@@ -181,10 +181,10 @@ public actor BlockedUsers {
             detailsError: details.error)
     }
 
-    private func tell(_ shown: FeedState) async {
+    private func notify(_ shown: FeedState) async {
         if case .loading = shown.phase { return }
-        do throws(FirestoreError) { watchers.tell(try await state(shown)) } catch {
-            watchers.tell(State(phase: .failed(error), detailsError: error))
+        do throws(FirestoreError) { watchers.notify(try await state(shown)) } catch {
+            watchers.notify(State(phase: .failed(error), detailsError: error))
         }
     }
 }

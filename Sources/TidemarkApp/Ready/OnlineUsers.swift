@@ -91,7 +91,7 @@ public actor OnlineUsers {
         // Before the server has answered with its time, the last refresh is the latest known time.
         let now = clock.estimate(at: DeviceTime(firestore.environment)) ?? mark
         guard let now else {
-            tell()
+            notify()
             return users
         }
         let since = now.advanced(by: .zero - window)
@@ -107,7 +107,7 @@ public actor OnlineUsers {
             guard case .timestamp(let time)? = document.fields?[field] else { return nil }
             return User(document: document, lastSeen: time)
         }
-        tell()
+        notify()
         return users
     }
 
@@ -131,14 +131,14 @@ public actor OnlineUsers {
         return users.filter { $0.lastSeen > since }
     }
 
-    private func tell() {
+    private func notify() {
         switch phase {
         case .fresh where users.isEmpty, .empty where users.isEmpty: phase = .empty
         case .empty: phase = .fresh
         case .loading where !users.isEmpty: phase = .stale(age: age)
         default: break
         }
-        watchers.tell(State(users: users, phase: phase))
+        watchers.notify(State(users: users, phase: phase))
     }
 
     /// The time since all users were known, by the estimate of the server's time, or by the
@@ -163,7 +163,7 @@ public actor OnlineUsers {
             return .success(refresh)
         } catch {
             phase = .failed(error)
-            tell()
+            notify()
             return .failure(error)
         }
     }
@@ -213,7 +213,7 @@ public actor OnlineUsers {
     private func fetch(
         _ query: QueryValue, record: Timestamp?
     ) async throws(FirestoreError) -> Answer {
-        let made = Made<Answer>()
+        let made = ResultBox<Answer>()
         let key = key
         // A request for only the time has no information about the users who were seen.
         let isDrain = query.limit == .first(Self.pageSize)
@@ -352,7 +352,7 @@ extension OnlineUsers {
     private func fail(_ error: FirestoreError) {
         if error.code == .cancelled { return }
         phase = .failed(error)
-        tell()
+        notify()
     }
 
     private func save() async throws(FirestoreError) {

@@ -24,7 +24,7 @@ final class Watchers<Value: Sendable>: Sendable {
             return state.last
         }
         // The removal runs in a separate task: a cancellation holds a lock of the cancelled task
-        // here, and `tell` takes that lock, to resume the task, while it holds this object's lock.
+        // here, and `notify` takes that lock, to resume the task, while it holds this object's lock.
         input.onTermination = { [weak self] _ in Task { self?.remove(number) } }
         return stream
     }
@@ -33,7 +33,7 @@ final class Watchers<Value: Sendable>: Sendable {
         state.withLock { _ = $0.inputs.removeValue(forKey: number) }
     }
 
-    func tell(_ value: Value) {
+    func notify(_ value: Value) {
         state.withLock { state in
             state.value = value
             for input in state.inputs.values { input.yield(value) }

@@ -42,7 +42,7 @@
     private final class SystemObservers: @unchecked Sendable {
         private let tokens: [any NSObjectProtocol]
 
-        init(_ tell: @escaping @Sendable (AppSignal) -> Void) {
+        init(_ notify: @escaping @Sendable (AppSignal) -> Void) {
             let signals: [(name: String, signal: @Sendable () -> AppSignal)] = [
                 (
                     "UIApplicationProtectedDataDidBecomeAvailable",
@@ -58,7 +58,7 @@
             tokens = signals.map { name, signal in
                 NotificationCenter.default.addObserver(
                     forName: Notification.Name(name), object: nil, queue: nil
-                ) { _ in tell(signal()) }
+                ) { _ in notify(signal()) }
             }
         }
 

@@ -197,12 +197,12 @@ public final class TidemarkStack: Sendable {
             state.backfills.removeAll { $0.backfill == nil }
             state.backfills.append(WeakBackfill(backfill: backfill))
         }
-        await tell(backfill)
+        await notify(backfill)
     }
 
     /// Reports the conditions until the reported ones are the current ones, because a signal can
     /// arrive in between.
-    private func tell(_ backfill: Backfill) async {
+    private func notify(_ backfill: Backfill) async {
         var told: BackfillConditions?
         while case let conditions = state.withLock(\.conditions), conditions != told {
             told = conditions
@@ -305,7 +305,7 @@ public final class TidemarkStack: Sendable {
         }
         if signal == .networkIsGone { launch?.network(isAvailable: false) }
         if signal == .networkIsBack { launch?.network(isAvailable: true) }
-        for backfill in backfills { await tell(backfill) }
+        for backfill in backfills { await notify(backfill) }
         switch signal {
         case .networkIsGone, .networkIsExpensive, .powerIsLow: return
         case .wentBack:

@@ -103,7 +103,7 @@ struct AuditOrphansCommand: AsyncParsableCommand {
         let plan = repair.flatMap(OrphanRepair.init)
         if let schedule = try schedule() {
             let service = DailyAudit(schedule) {
-                await tell(try await audit.run(repair: plan))
+                await notify(try await audit.run(repair: plan))
             }
             let group = ServiceGroup(
                 services: [service], gracefulShutdownSignals: [.sigint, .sigterm],
@@ -119,7 +119,7 @@ struct AuditOrphansCommand: AsyncParsableCommand {
             throw CleanExit.message("tidemark audit: \(message)").asFailure
         }
         await transport.close()
-        await tell(result)
+        await notify(result)
         if result.count > result.repaired { throw ExitCode(2) }
     }
 
@@ -139,7 +139,7 @@ struct AuditOrphansCommand: AsyncParsableCommand {
         } catch { throw ValidationError(error.message) }
     }
 
-    private func tell(_ result: OrphanReport) async {
+    private func notify(_ result: OrphanReport) async {
         print(result)
         await post(result)
     }

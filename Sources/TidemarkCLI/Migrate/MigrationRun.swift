@@ -34,7 +34,7 @@ struct MigrationRun {
     ///
     /// - Parameter tell: Receives a line from time to time.
     /// - Throws: `RPCStatus` or `ProgressFile.Failure`, if nothing was done.
-    func run(_ tell: (String) -> Void) async throws -> MigrationReport {
+    func run(_ notify: (String) -> Void) async throws -> MigrationReport {
         var file = try ProgressFile.read(plan.file)
         var report = MigrationReport(plan)
         for collection in plan.collections {
@@ -44,11 +44,11 @@ struct MigrationRun {
             report.failure = empty.emptySentence
             return report
         }
-        tell(report.priceSentence)
+        notify(report.priceSentence)
         switch plan.action {
         case .survey: break
         case .check: try await check(&report, file)
-        case .apply: try await apply(&report, &file, telling: tell)
+        case .apply: try await apply(&report, &file, telling: notify)
         }
         return report
     }
@@ -66,13 +66,13 @@ struct MigrationRun {
 
     private func apply(
         _ report: inout MigrationReport, _ file: inout ProgressFile,
-        telling tell: (String) -> Void
+        telling notify: (String) -> Void
     ) async throws {
         for index in report.rows.indices {
             let collection = report.rows[index].collection
             let start =
                 file.unfinished(collection, plan.field, in: calls.database) ?? FillProgress()
-            if let cursor = start.cursor { tell("\(collection): continues after \(cursor)") }
+            if let cursor = start.cursor { notify("\(collection): continues after \(cursor)") }
             var pages = 0
             let total = report.rows[index].survey.documents
             let (progress, stopped) = await migration.fill(
@@ -86,7 +86,7 @@ struct MigrationRun {
                 pages += 1
                 if pages.isMultiple(of: 20) {
                     let done = "\(progress.documents) of \(total) read"
-                    tell("\(collection): \(done), \(progress.filled) written")
+                    notify("\(collection): \(done), \(progress.filled) written")
                 }
             }
             report.rows[index].progress = progress

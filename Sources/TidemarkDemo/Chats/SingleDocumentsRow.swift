@@ -68,7 +68,7 @@ struct SingleDocumentsRow: ScenarioRow {
                         let value = snapshot.fields?[Self.state]
                         guard case .string(let state)? = value else { continue }
                         visit.sawContent()
-                        log.tell(name, state)
+                        log.notify(name, state)
                     }
                 }
             }
@@ -112,7 +112,7 @@ struct SingleDocumentsRow: ScenarioRow {
         }
         guard let value = state.value else { return }
         visit.sawContent()
-        log.tell(name.rawValue, value.state)
+        log.notify(name.rawValue, value.state)
     }
 
     private var changes: [Mutation] {
@@ -146,7 +146,7 @@ private final class Log: Sendable {
 
     var told: [String: [String]] { state.withLock { $0 } }
 
-    func tell(_ name: String, _ value: String) {
+    func notify(_ name: String, _ value: String) {
         state.withLock { $0[name, default: []].append(value) }
         changed.yield()
     }

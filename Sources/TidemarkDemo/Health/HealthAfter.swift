@@ -70,7 +70,7 @@ struct HealthAfter {
         await model.close()
         let idle = SummaryReads()
         try await idle.run(app.store, count: Self.idleReads)
-        Self.tell(beside, idle)
+        Self.notify(beside, idle)
     }
 
     /// Shows seven days on the screen as soon as they are in the store, during the import or at its
@@ -127,7 +127,7 @@ struct HealthAfter {
 
     /// Prints the duration of a summary's read, and the ratio of its duration during the import and
     /// the sending to this.
-    private static func tell(_ beside: SummaryReads, _ idle: SummaryReads) {
+    private static func notify(_ beside: SummaryReads, _ idle: SummaryReads) {
         let times = (beside: beside.times, idle: idle.times)
         for (share, name) in [(0.5, ""), (0.99, "p99 ")] {
             guard let alone = times.idle.percentile(share) else { continue }

@@ -14,7 +14,7 @@ struct SignUpDemo: Sendable {
     /// The number of devices that run concurrently.
     var together = 12
     /// True if the demo prints the story of each device.
-    var tellsEach = false
+    var reportsEach = false
 
     /// Plays the devices, and prints their table as a detail.
     func play(_ output: DemoOutput) async throws -> [LaunchScenario<SignUpFigures>] {
@@ -53,7 +53,7 @@ struct SignUpDemo: Sendable {
             for try await outcome in group {
                 outcomes.append(outcome)
                 ProgressLine.show("\(outcomes.count) of \(devices.count) devices")
-                if tellsEach { output.detail(outcome.story) }
+                if reportsEach { output.detail(outcome.story) }
                 guard let device = waiting.popFirst() else { continue }
                 group.addTask { try await device.play(gates) }
             }

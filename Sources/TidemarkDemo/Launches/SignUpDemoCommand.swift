@@ -28,7 +28,7 @@ struct SignUpDemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let networks = network.isEmpty ? LaunchNetwork.allCases : network
-        let demo = SignUpDemo(networks: networks, together: together, tellsEach: verbose)
+        let demo = SignUpDemo(networks: networks, together: together, reportsEach: verbose)
         var figures = DemoFigures()
         figures.signUps = try await demo.play(.verbose)
         try DemoEnd(json: json).conclude(figures, .verbose)

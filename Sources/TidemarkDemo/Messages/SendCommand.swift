@@ -46,11 +46,11 @@ struct SendCommand: AsyncParsableCommand {
                 }
                 let receipt = try await enqueue(message, app)
                 say("journalled \(message.id)")
-                if side == .after { tell(message, since: start) }
+                if side == .after { notify(message, since: start) }
                 group.addTask {
                     try await receipt?.acknowledged()
                     say("sent \((ContinuousClock.now - start).milliseconds)")
-                    if side == .before { tell(message, since: start) }
+                    if side == .before { notify(message, since: start) }
                 }
                 try await Task.sleep(for: Self.pause)
             }
@@ -59,7 +59,7 @@ struct SendCommand: AsyncParsableCommand {
         try await app.firestore.waitForPendingWrites()
     }
 
-    private func tell(_ message: HistoryEvent, since start: ContinuousClock.Instant) {
+    private func notify(_ message: HistoryEvent, since start: ContinuousClock.Instant) {
         say("told \((ContinuousClock.now - start).milliseconds)")
         say("acknowledged \(message.id)")
     }

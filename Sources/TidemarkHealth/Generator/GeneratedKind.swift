@@ -223,13 +223,13 @@ extension GeneratedKind {
         ) {
             let place = stretch.places[minute]
             let time = stretch.time(minute) + Int64(second)
-            let isTold = place.zone != 1
+            let isAnsweredByIndex = place.zone != 1
             records.append(
                 GeneratedRecord(
                     kind: kind, source: source, start: time, end: time,
                     startOffset: place.offset, endOffset: place.offset,
                     value: .number(written, decimals: decimals), unit: unit,
-                    zone: isTold ? place.zone : 0))
+                    zone: isAnsweredByIndex ? place.zone : 0))
             truth.add(reading: value, kind, stretch.day(minute))
         }
         let one = Decimal6.one

@@ -38,7 +38,7 @@ package struct PhoneCommand: AsyncParsableCommand {
         }
         let orders = Self.orders()
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await Self.tell(phone, since: start) }
+            group.addTask { await Self.notify(phone, since: start) }
             group.addTask {
                 for await order in orders { await Self.obey(order, phone: phone, ahead: ahead) }
                 // The parent has sent the order to close, or has ended.
@@ -63,7 +63,7 @@ package struct PhoneCommand: AsyncParsableCommand {
         }
     }
 
-    private static func tell(_ phone: any PhoneApp, since start: ContinuousClock.Instant) async {
+    private static func notify(_ phone: any PhoneApp, since start: ContinuousClock.Instant) async {
         var plan: [String] = []
         for await screen in phone.screens {
             say(.screen(screen, (ContinuousClock.now - start) / .milliseconds(1)))

@@ -131,7 +131,7 @@ package final class PhoneProcess: Sendable {
     /// The way in which the process ended; nil while it runs.
     package var ending: String? { life.withLock(\.ending) }
 
-    package func tell(_ order: PhoneOrder) {
+    package func notify(_ order: PhoneOrder) {
         // Writing to the pipe of an ended process fails, which is ignored.
         writing.async { [input] in
             try? input.fileHandleForWriting.write(contentsOf: JSONLine.encode(order))

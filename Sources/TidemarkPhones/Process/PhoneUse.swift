@@ -78,8 +78,8 @@ package struct PhoneUse: Sendable {
     private mutating func follow(_ next: Next, on phone: PhoneProcess) {
         switch next {
         case .wait: return
-        case .tap(let id, let text): return phone.tell(.tap(id: id, text: text))
-        case .close: phone.tell(.close)
+        case .tap(let id, let text): return phone.notify(.tap(id: id, text: text))
+        case .close: phone.notify(.close)
         case .kill: phone.kill9()
         case .killAfter(let time):
             Task {

@@ -100,10 +100,10 @@ final class FaultyLink<Faults: StreamFaults>: RequestStream {
     func cancel() { end(RPCStatus(.cancelled, "The caller cancelled.")) }
 
     /// Pauses the server's end. Messages that are already under way still arrive.
-    func pause() { tell { $0.pause() } }
-    func resume() { tell { $0.resume() } }
+    func pause() { notify { $0.pause() } }
+    func resume() { notify { $0.resume() } }
 
-    private func tell(_ words: @escaping @Sendable (Upstream) -> Void) {
+    private func notify(_ words: @escaping @Sendable (Upstream) -> Void) {
         state.withLock { state in
             guard !state.isOver, let upstream = state.upstream else { return }
             say { words(upstream) }

@@ -106,7 +106,7 @@ struct ListenFaults: StreamFaults {
             if targets.values.contains(where: \.isCurrent) {
                 boundaries += 1
                 step.toClient = falseFilters()
-                if boundaries == effects.resetAtBoundary { step.toServer = tellAllAgain() }
+                if boundaries == effects.resetAtBoundary { step.toServer = addAllAgain() }
             }
         case .noChange, .add, .reset: break
         }
@@ -119,7 +119,7 @@ struct ListenFaults: StreamFaults {
         for id in left { targets[id]?.members?.remove(path) }
     }
 
-    private mutating func tellAllAgain() -> [ListenRequest] {
+    private mutating func addAllAgain() -> [ListenRequest] {
         var requests: [ListenRequest] = []
         for id in targets.keys.sorted() {
             guard let target = targets[id], target.isCurrent, !target.request.once else { continue }

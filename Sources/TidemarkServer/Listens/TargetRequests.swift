@@ -191,7 +191,7 @@ struct TargetRequests {
                 outputs.append(Output(id: streamID, event: .unfinished))
                 return
             }
-            try tell(
+            try notify(
                 stream, lag: lag, scope: clocks.latestScope(stream.database, transaction),
                 outputs: &outputs)
         } catch {
@@ -205,7 +205,7 @@ struct TargetRequests {
     }
 
     /// Sends a stream all changes since its last snapshot, and completes its new target.
-    private func tell(
+    private func notify(
         _ stream: ListenStream, lag: StreamLag, scope: ReadScope, outputs: inout [Output]
     ) throws {
         if let since = lag.since {
@@ -218,7 +218,7 @@ struct TargetRequests {
                     continue
                 }
                 listens.bill(
-                    try tell(target, since: since, scope: scope, outputs: &outputs), to: target)
+                    try notify(target, since: since, scope: scope, outputs: &outputs), to: target)
             }
         }
         if let opening = lag.opening {
@@ -233,7 +233,8 @@ struct TargetRequests {
             }
             // The filter counts the sent documents, without later changes.
             opening.sendFilter(stream.database, &outputs)
-            let changes = try tell(target, since: opening.readTime, scope: scope, outputs: &outputs)
+            let changes = try notify(
+                target, since: opening.readTime, scope: scope, outputs: &outputs)
             listens.bill(opening.reads + changes, to: target, part: .start)
             listens.sendCurrent(target, scope: scope, outputs: &outputs)
             begin(target, request: opening.request, outputs: &outputs)
@@ -243,7 +244,7 @@ struct TargetRequests {
     }
 
     /// - Returns: The number of billed reads.
-    private func tell(
+    private func notify(
         _ target: LiveTarget, since time: Timestamp, scope: ReadScope, outputs: inout [Output]
     ) throws -> Int {
         let delta = try TargetDelta(of: target, since: time, scope)

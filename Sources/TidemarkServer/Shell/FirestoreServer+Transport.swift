@@ -104,7 +104,7 @@ extension FirestoreServer: Transport {
         var isDone = false
         while !isDone {
             let turn = core.withLock { $0.process(rest) }
-            tellOfIndexes()
+            reportIndexes()
             deliver(turn.outputs)
             rest = turn.rest
             isDone = turn.isDone

@@ -124,7 +124,7 @@ public final class FirestoreServer: Sendable {
 
     /// Performs the notices of the core about indexes. Called before the answers are sent, because
     /// a caller must find the added index in the file. Call it only on the executor.
-    func tellOfIndexes() {
+    func reportIndexes() {
         let notices = core.withLock { $0.indexes.takeNotices() }
         for notice in notices {
             switch notice {

@@ -111,8 +111,8 @@ struct Sinks {
     mutating func resume(_ id: CallID) -> Bool {
         guard let entry = byID[id], entry.isPaused else { return false }
         byID[id]?.isPaused = false
-        if case .listen = entry.sink { return tellToProceed(id) }
-        return entry.isAwaited ? tellToProceed(id) : false
+        if case .listen = entry.sink { return notifyToProceed(id) }
+        return entry.isAwaited ? notifyToProceed(id) : false
     }
 
     /// Records that the core has more outputs for the sink.
@@ -121,11 +121,11 @@ struct Sinks {
     mutating func awaitRoom(_ id: CallID) -> Bool {
         guard let entry = byID[id] else { return true }
         byID[id]?.isAwaited = true
-        return entry.isPaused ? false : tellToProceed(id)
+        return entry.isPaused ? false : notifyToProceed(id)
     }
 
     /// Returns true only for the first request to proceed.
-    private mutating func tellToProceed(_ id: CallID) -> Bool {
+    private mutating func notifyToProceed(_ id: CallID) -> Bool {
         guard let entry = byID[id], !entry.isProceeding else { return false }
         byID[id]?.isProceeding = true
         return true

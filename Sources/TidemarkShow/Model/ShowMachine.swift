@@ -27,7 +27,7 @@ enum ShowEffect: Equatable, Sendable {
     case prepare(String)
     case launch(PhoneSide, launch: Int)
     case kill(PhoneSide)
-    case tell(PhoneSide, PhoneOrder)
+    case notify(PhoneSide, PhoneOrder)
     case network(Network, isAirplane: Bool)
     case others(Int)
     case rate(Int)
@@ -185,7 +185,7 @@ struct ShowMachine: Equatable, Sendable {
         let isThere =
             screen.controls.contains { $0.id == id && $0.isEnabled }
             || screen.sections.contains { $0.rows.contains { $0.id == id && $0.isTappable } }
-        return isThere ? [.tell(side, .tap(id: id, text: text))] : []
+        return isThere ? [.notify(side, .tap(id: id, text: text))] : []
     }
 
     private mutating func play(_ network: Network, isAirplane: Bool) -> [ShowEffect] {
@@ -194,14 +194,14 @@ struct ShowMachine: Equatable, Sendable {
         var effects = [ShowEffect.network(network, isAirplane: isAirplane)]
         // Phones learn about a usable network interface from their system.
         if !isAirplane, network != .refused, network != .blackhole {
-            effects += running.map { .tell($0, .networkIsBack) }
+            effects += running.map { .notify($0, .networkIsBack) }
         }
         return effects
     }
 
     private mutating func turnClock(_ seconds: Double) -> [ShowEffect] {
         state.clock += seconds
-        return [.setClock(state.clock)] + running.map { .tell($0, .clock(state.clock)) }
+        return [.setClock(state.clock)] + running.map { .notify($0, .clock(state.clock)) }
     }
 
     private var running: [PhoneSide] { PhoneSide.allCases.filter { state[$0].life == .running } }

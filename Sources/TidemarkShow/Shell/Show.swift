@@ -124,9 +124,9 @@ actor Show: ShowSource {
             guard let phone = phones.removeValue(forKey: side) else { break }
             phone.kill9()
             dying[side] = phone
-        case .tell(let side, .clock(let seconds)):
-            phones[side]?.tell(.clock(morning + seconds))
-        case .tell(let side, let order): phones[side]?.tell(order)
+        case .notify(let side, .clock(let seconds)):
+            phones[side]?.notify(.clock(morning + seconds))
+        case .notify(let side, let order): phones[side]?.notify(order)
         case .network(let network, let isAirplane):
             inBackground { show in
                 let labels = await show.labels

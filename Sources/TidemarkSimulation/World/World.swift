@@ -93,7 +93,7 @@ package final class World {
     /// Advances the time, and checks the recorded results.
     package func pass(_ duration: Duration) throws {
         time.advance(by: duration)
-        for client in clients { client.buryCorpse() }
+        for client in clients { client.releaseKilledEngine() }
         if let violation { throw violation }
         try witness.checkEvidence()
     }
@@ -102,7 +102,7 @@ package final class World {
     package func end() {
         for client in clients {
             client.kill()
-            client.buryCorpse()
+            client.releaseKilledEngine()
         }
         if server.isUp { server.kill() }
         network.serverGone()

@@ -27,7 +27,7 @@ package final class WorldClient {
     var knowsUntil = Timestamp.epoch
     var nextSequence = 1
     /// The engine of a killed process whose file is not released yet.
-    private var corpse: SyncEngine?
+    private var killedEngine: SyncEngine?
     /// The files of a process that was killed while it opened them.
     private var remains: WorldRemains?
     /// The number of logs that killed processes have left to their successors.
@@ -78,7 +78,7 @@ package final class WorldClient {
     /// Starts the app. If the file cannot be opened now, the app stays stopped.
     package func start() {
         precondition(!isAlive)
-        buryCorpse()
+        releaseKilledEngine()
         process = WorldProcess(on: world.time)
         link = world.network.link(of: process) { [unowned self] in hasNetwork }
         link!.sent = { [unowned self] in world.witness.sent($0, by: self) }
@@ -98,9 +98,9 @@ package final class WorldClient {
         remains = nil
         guard process.isAlive else {
             // The process was killed while it opened its file.
-            corpse = engine
+            killedEngine = engine
             engine = nil
-            buryCorpse()
+            releaseKilledEngine()
             return
         }
         world.note("\(name) starts")
@@ -115,12 +115,12 @@ package final class WorldClient {
         world.note("\(name) is killed")
         die()
         world.time.runUntilIdle()
-        buryCorpse()
+        releaseKilledEngine()
     }
 
     private func die() {
         process.kill()
-        corpse = engine
+        killedEngine = engine
         engine = nil
         link?.processGone()
         isSuspended = false
@@ -129,11 +129,11 @@ package final class WorldClient {
         transactions = [:]
     }
 
-    func buryCorpse() {
-        guard let corpse else { return }
+    func releaseKilledEngine() {
+        guard let killedEngine else { return }
         let remains = files
-        corpse.abandon()
-        self.corpse = nil
+        killedEngine.abandon()
+        self.killedEngine = nil
         leave(remains)
     }
 
@@ -156,7 +156,7 @@ package final class WorldClient {
         world.time.runUntilIdle()
         guard isAlive else { return }
         die()
-        corpse = nil
+        killedEngine = nil
     }
 
     /// Suspends the app, as the system does.

@@ -48,7 +48,7 @@ extension WorldWitness {
         _ client: WorldClient, asking query: Query?
     ) throws -> (WorldHoldings, CacheRead?)? {
         world.time.runUntilIdle()
-        client.buryCorpse()
+        client.releaseKilledEngine()
         guard let engine = client.engine, client.userChanges.isEmpty, !client.isSuspended else {
             return nil
         }

@@ -68,7 +68,7 @@ package final class FigureScan: DocumentWatch {
         while current < parts.count {
             var part = parts[current]
             let path = part.path
-            let keysOnly = part.isTold && figures.fields.isEmpty
+            let keysOnly = part.isAnsweredByIndex && figures.fields.isEmpty
             let isAtEnd = try part.read(table, budget, keysOnly: keysOnly) {
                 statement throws(StoreError) in
                 self.scanned += 1

@@ -55,7 +55,7 @@ struct ScanPart {
     }
 
     /// True if the index alone answers the query and no document has to be read.
-    var isTold: Bool {
+    var isAnsweredByIndex: Bool {
         if case .entries = source { path.isExact } else { false }
     }
 }

@@ -104,7 +104,7 @@ final class UserChanges {
     /// Fails all pending changes, and the waiting callers of other users.
     func endAll(_ error: SyncError) {
         for parked in parked.values {
-            parked.observers.tellAll(.failed(error))
+            parked.observers.notifyAll(.failed(error))
         }
         parked = [:]
         for change in waiting { change.completion(error) }
@@ -171,10 +171,10 @@ final class UserChanges {
         of previous: String?, to next: String?, store: LocalStore?, erasesPrevious: Bool = false
     ) {
         if erasesPrevious {
-            writing.tellWaitersOfChange()
-            writing.tellObserversOfEnd(.userChanged)
+            writing.notifyWaitersOfChange()
+            writing.notifyObserversOfEnd(.userChanged)
         } else {
-            writing.tellWaitersOfChange()
+            writing.notifyWaitersOfChange()
             let observers = writing.takeObservers()
             if !observers.isEmpty || store != nil {
                 parked[UserKey(previous)] = Parked(observers: observers, store: store)

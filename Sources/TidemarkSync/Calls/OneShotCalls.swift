@@ -117,7 +117,7 @@ final class OneShotCalls: @unchecked Sendable {
     private func advance(_ id: UInt64, event: RetryMachine.Event, status: RPCStatus) {
         guard let began = calls[id]?.machineBegan else { return }
         let step = calls[id]!.machine.step(event, at: context.elapsed - began)
-        if case .failed = event { tellAttempt(of: id, step) }
+        if case .failed = event { notifyAttempt(of: id, step) }
         perform(step, call: id, status)
     }
 
@@ -209,7 +209,7 @@ final class OneShotCalls: @unchecked Sendable {
         call.timer?.cancel()
         calls[id]!.isUnderWay = false
         bill(id, call, isWhole: status.code == .ok)
-        if isOurs { tellAttempt(of: id, nil) }
+        if isOurs { notifyAttempt(of: id, nil) }
         if call.read != nil {
             guard let next = breakRead(id, status) else { return }
             if next == .over { return finish(id, status) }
@@ -239,7 +239,7 @@ final class OneShotCalls: @unchecked Sendable {
     }
 
     /// Reports a failed attempt and the next step to observers of reads.
-    private func tellAttempt(of id: UInt64, _ step: RetryMachine.Step?) {
+    private func notifyAttempt(of id: UInt64, _ step: RetryMachine.Step?) {
         guard meter.isObserved,
             let attempt = calls[id].flatMap({ AttemptHistory($0.machine.attempts).attempts.last })
         else { return }
@@ -249,7 +249,7 @@ final class OneShotCalls: @unchecked Sendable {
             case .attempt: .zero
             case .awaitNetwork, .refreshCredentials, .giveUp, nil: nil
             }
-        meter.tell(.attemptFailed(attempt, nextAfter: delay))
+        meter.notify(.attemptFailed(attempt, nextAfter: delay))
     }
 
     /// Returns the event of a failure. Withdraws from the budget only if the failure would be

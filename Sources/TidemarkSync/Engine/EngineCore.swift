@@ -325,12 +325,12 @@ extension EngineCore {
         endCalls(RPCStatus(.cancelled, "The client was terminated."), reads: .terminated)
         parts.slices.endAll(.terminated)
         parts.listeners.endAll(.terminated)
-        parts.writing.tellObserversOfEnd(.terminated)
+        parts.writing.notifyObserversOfEnd(.terminated)
         parts.storage.removeObservers()
         parts.views.removeInSyncObservers()
         parts.meter.removeObservers()
         parts.users.endAll(.terminated)
-        parts.writing.tellWaitersOfEnd(.terminated)
+        parts.writing.notifyWaitersOfEnd(.terminated)
         // Only newer tokens would be lost if closing fails; the next listen then reads slightly
         // more.
         do { try parts.storage.local.close() } catch {}

@@ -49,7 +49,7 @@ final class BillingMeter {
             ReadRow.Name(
                 day: day, label: name(of: tag), screen: tag.screen ?? "", cause: tag.cause ?? .get),
             count)
-        if !observers.isEmpty { tell(.billed(ReadRow(name, count))) }
+        if !observers.isEmpty { notify(.billed(ReadRow(name, count))) }
         let elapsed = context.elapsed
         // A budget that can stop reads does not lose counts by a kill.
         local.book.savesReads =
@@ -58,12 +58,12 @@ final class BillingMeter {
         if !context.isScheduled(.meterSave) {
             context.schedule(.meterSave, after: Self.longestPauseOfSaving)
         }
-        tellNotices(on: day)
+        notifyBudgets(on: day)
     }
 
-    private func tellNotices(on day: BillingDay) {
+    private func notifyBudgets(on day: BillingDay) {
         for notice in gate.reached(on: day, spent: { spent($0, on: day) }) {
-            tell(
+            notify(
                 notice.percent == 100
                     ? .budgetSpent(notice.budget, on: day)
                     : .budgetReached(notice.budget, percent: notice.percent, on: day))
@@ -100,7 +100,7 @@ final class BillingMeter {
     // MARK: Observers
 
     var isObserved: Bool { !observers.isEmpty }
-    func tell(_ event: ReadEvent) {
+    func notify(_ event: ReadEvent) {
         for id in observers.keys.sorted() { observers[id]?(event) }
     }
 

@@ -158,7 +158,7 @@ final class RemoteListening {
                 storms.append(id)
             }
         }
-        for (id, delta) in event.targets { tellLimbo(id, delta) }
+        for (id, delta) in event.targets { notifyLimbo(id, delta) }
         views.refresh(changed, event)
         for id in storms {
             let now = context.elapsed
@@ -166,7 +166,7 @@ final class RemoteListening {
         }
     }
 
-    private func tellLimbo(_ id: Int32, _ delta: TargetDelta) {
+    private func notifyLimbo(_ id: Int32, _ delta: TargetDelta) {
         guard limbo.path(of: id) != nil else { return }
         if !delta.added.isEmpty || !delta.modified.isEmpty {
             perform(limbo.step(.received(targetID: id, exists: true)))
@@ -233,7 +233,7 @@ final class RemoteListening {
         switch held.admitLimbo(id, at: context.elapsed) {
         case .admitted: perform(limbo.step(.entered(path, view: id)))
         case .stopped(let until, let isNew):
-            if isNew { tellStorm(id, cause: .limbo, until: until) }
+            if isNew { notifyStorm(id, cause: .limbo, until: until) }
             scheduleRelease()
         }
     }
@@ -283,7 +283,7 @@ final class RemoteListening {
         perform(limbo.step(.viewGone(id)))
         for listened in queries.of(target: id) {
             if listened.view.isCurrent { views.step(listened, .wentOffline) }
-            views.tellReason(listened)
+            views.notifyReason(listened)
         }
         scheduleRelease()
     }
@@ -305,14 +305,14 @@ final class RemoteListening {
         switch held.admitRequery(id, at: context.elapsed) {
         case .admitted: return true
         case .stopped(let until, _):
-            tellStorm(id, cause: .requery, until: until)
+            notifyStorm(id, cause: .requery, until: until)
             return false
         }
     }
 
-    private func tellStorm(_ id: Int32, cause: ReadCause, until: Duration) {
+    private func notifyStorm(_ id: Int32, cause: ReadCause, until: Duration) {
         let query = queries.of(target: id).first?.query.canonicalID ?? ""
-        meter.tell(.stormStopped(query: query, cause, pause: until - context.elapsed))
+        meter.notify(.stormStopped(query: query, cause, pause: until - context.elapsed))
     }
 
     private func forgetHeld(_ id: Int32) {

@@ -108,7 +108,7 @@ final class SharedWrites {
 
     func adopt(_ waiting: [String: Left]) { self.waiting = waiting }
 
-    func tellObserversOfEnd(_ error: SyncError) {
+    func notifyObserversOfEnd(_ error: SyncError) {
         for name in waiting.keys.sorted() { waiting[name]?.observer(.failed(error)) }
         waiting = [:]
     }

@@ -53,7 +53,7 @@ final class QueryViews: @unchecked Sendable {
     func onlineStateChanged(to state: OnlineState.State) {
         for listened in queries.inOrder {
             if state == .offline { step(listened, .wentOffline) }
-            for id in listened.listenerIDs { tell(id, of: listened, .online(state)) }
+            for id in listened.listenerIDs { notify(id, of: listened, .online(state)) }
         }
     }
 
@@ -61,7 +61,7 @@ final class QueryViews: @unchecked Sendable {
     func step(_ listened: ListenedQuery, _ event: View.Event) {
         guard listened.isListened else { return }
         do {
-            if event.tellsOfTarget { try readKeys(of: listened) }
+            if event.concernsTarget { try readKeys(of: listened) }
             var effects = listened.step(event)
             if case .needsRefill? = effects.first,
                 case .documents(_, let target, let version, _, let isBehind) = event
@@ -103,8 +103,8 @@ final class QueryViews: @unchecked Sendable {
             #endif
             let event = QueryListener.Event.snapshot(
                 snapshot, hasCachedResults: cached, reachability.state)
-            if let only = listened.onlyListenerID { return tell(only, of: listened, event) }
-            for listener in listened.listenerIDs { tell(listener, of: listened, event) }
+            if let only = listened.onlyListenerID { return notify(only, of: listened, event) }
+            for listener in listened.listenerIDs { notify(listener, of: listened, event) }
         case .needsRefill: preconditionFailure("a full result needs no refill")
         }
     }
@@ -122,7 +122,7 @@ final class QueryViews: @unchecked Sendable {
 
     // MARK: Listeners
 
-    private func tell(
+    private func notify(
         _ id: UInt64, of listened: ListenedQuery, _ event: consuming QueryListener.Event
     ) {
         guard case (var snapshot, let observer)? = listened.step(id, event) else { return }
@@ -130,12 +130,12 @@ final class QueryViews: @unchecked Sendable {
             snapshot.staleReason = reason
         }
         observer(.success(snapshot))
-        tellInSyncLater()
+        notifyInSyncLater()
     }
 
     /// Sends a further listener its first snapshot.
-    func tellPresentState(_ id: UInt64, _ listened: ListenedQuery) {
-        tell(id, of: listened, .online(reachability.state))
+    func notifyPresentState(_ id: UInt64, _ listened: ListenedQuery) {
+        notify(id, of: listened, .online(reachability.state))
         guard listened.isListened else { return }
         let view = listened.view
         let snapshot = ViewSnapshot(
@@ -144,14 +144,14 @@ final class QueryViews: @unchecked Sendable {
             readTime: view.isFresh ? view.readTime : nil,
             syncedCount: view.synced?.count ?? 0, showsTarget: view.showsTarget)
         let hasToken = storage.local.targets[listened.targetID]?.resumeToken.isEmpty == false
-        tell(
+        notify(
             id, of: listened,
             .snapshot(snapshot, hasCachedResults: hasToken, reachability.state))
     }
 
     /// Reports the reason why the shown rows are old. The report reaches the listeners that observe
     /// metadata, and the listeners that have seen nothing yet and would wait for the server.
-    func tellReason(_ listened: ListenedQuery) {
+    func notifyReason(_ listened: ListenedQuery) {
         guard listened.isListened else { return }
         let view = listened.view
         let snapshot = ViewSnapshot(
@@ -159,19 +159,19 @@ final class QueryViews: @unchecked Sendable {
             hasPendingWrites: view.hasPendingWrites, syncStateChanged: true, readTime: nil,
             syncedCount: view.synced?.count ?? 0, showsTarget: false)
         for listener in listened.listenerIDs {
-            tell(
+            notify(
                 listener, of: listened, .snapshot(snapshot, hasCachedResults: false, .offline))
         }
     }
 
     /// Calls the observers after this step, in which other listeners may receive the same change.
-    private func tellInSyncLater() {
+    private func notifyInSyncLater() {
         guard !inSyncObservers.isEmpty, !willTellInSync else { return }
         willTellInSync = true
-        context.later { [self] in tellInSync() }
+        context.later { [self] in notifyInSync() }
     }
 
-    private func tellInSync() {
+    private func notifyInSync() {
         willTellInSync = false
         for id in inSyncObservers.keys.sorted() { inSyncObservers[id]?() }
     }

@@ -29,7 +29,7 @@ struct View: Equatable, Sendable {
         case exchanged([LocalDocument], synced: Set<DocumentPath>?, hasToken: Bool)
 
         /// True if the event concerns the target's documents, so they must be known.
-        var tellsOfTarget: Bool {
+        var concernsTarget: Bool {
             switch self {
             case .documents(_, let target?, _, _, _), .result(_, let target?, _, _):
                 target.delta.isCurrent || !target.delta.added.isEmpty

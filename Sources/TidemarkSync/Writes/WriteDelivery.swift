@@ -107,7 +107,7 @@ final class WriteDelivery: @unchecked Sendable {
 
     /// Informs the views and the queue's observers, and sends.
     private func journalled(_ changed: [LocalDocument]) {
-        tellQueueLater()
+        notifyQueueLater()
         #if TIDEMARK_DEFECTS
             if !context.isPlanted(.ownWriteHidden) { views.refresh(changed) }
         #else
@@ -179,7 +179,7 @@ final class WriteDelivery: @unchecked Sendable {
 
     func discard(rejected id: Int64) throws {
         try storage.local.queue.discardRejected(id)
-        tellQueueLater()
+        notifyQueueLater()
     }
 
     // MARK: The stream
@@ -348,7 +348,7 @@ final class WriteDelivery: @unchecked Sendable {
     private func settle(_ outcome: WriteOutcome, _ changed: [LocalDocument]) {
         let id = outcome.batch.id
         pipeline.settled(id)
-        tellQueueLater()
+        notifyQueueLater()
         observers.removeValue(forKey: id)?(outcome.event)
         let done = waiters.filter { $0.batch <= id }
         waiters.removeAll { $0.batch <= id }
@@ -396,7 +396,7 @@ final class WriteDelivery: @unchecked Sendable {
     }
 
     /// Informs the observers after this step, so several changes in one step cause one call.
-    private func tellQueueLater() {
+    private func notifyQueueLater() {
         guard !queueObservers.isEmpty, !willTellQueue else { return }
         willTellQueue = true
         context.later { [self] in
@@ -422,7 +422,7 @@ final class WriteDelivery: @unchecked Sendable {
     func startAnew() {
         stream = WriteStream(position: storage.local.queue.writePosition)
         pipeline = WritePipeline()
-        tellQueueLater()
+        notifyQueueLater()
     }
 
     /// The writes that this process left for another one, and that a later copy may lack.
@@ -443,7 +443,7 @@ final class WriteDelivery: @unchecked Sendable {
         for waiter in done { waiter.completion(nil) }
     }
 
-    func tellWaitersOfChange() {
+    func notifyWaitersOfChange() {
         for waiter in waiters { waiter.completion(.userChanged) }
         waiters = []
     }
@@ -455,7 +455,7 @@ final class WriteDelivery: @unchecked Sendable {
         var ofShared: [String: SharedWrites.Left] = [:]
         var isEmpty: Bool { ofQueue.isEmpty && ofShared.isEmpty }
 
-        func tellAll(_ event: SyncEngine.WriteEvent) {
+        func notifyAll(_ event: SyncEngine.WriteEvent) {
             for id in ofQueue.keys.sorted() { ofQueue[id]?(event) }
             for name in ofShared.keys.sorted() { ofShared[name]?.observer(event) }
         }
@@ -474,13 +474,13 @@ final class WriteDelivery: @unchecked Sendable {
         shared.adopt(observers.ofShared)
     }
 
-    func tellObserversOfEnd(_ error: SyncError) {
+    func notifyObserversOfEnd(_ error: SyncError) {
         for id in observers.keys.sorted() { observers[id]?(.failed(error)) }
         observers = [:]
-        shared.tellObserversOfEnd(error)
+        shared.notifyObserversOfEnd(error)
     }
 
-    func tellWaitersOfEnd(_ error: SyncError) {
+    func notifyWaitersOfEnd(_ error: SyncError) {
         queueObservers = [:]
         for waiter in waiters { waiter.completion(error) }
         waiters = []

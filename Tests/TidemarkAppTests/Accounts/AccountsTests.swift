@@ -115,7 +115,7 @@ import TidemarkResilience
         #expect(try store.read(.session) == nil)
     }
 
-    @Test func `tell sign-ins and sign-outs in order`() async throws {
+    @Test func `notify sign-ins and sign-outs in order`() async throws {
         var changes = accounts.changes.makeAsyncIterator()
         let first = try await accounts.signUp(email: "a@b.c", password: "secret")
         try await accounts.signOut()

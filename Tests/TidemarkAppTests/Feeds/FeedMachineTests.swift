@@ -168,7 +168,7 @@ import Tidemark
         #expect(machine.step(.listenerOverdue(wait, fault), now: now).isEmpty, "it comes too late")
     }
 
-    @Test func `reads the marks where their listener does not tell them`() throws {
+    @Test func `reads the marks where their listener does not notify them`() throws {
         let (machine, marks, _) = try listening()
         var failed = machine
         #expect(
@@ -263,7 +263,7 @@ import Tidemark
         #expect(
             machine.step(.move(.action, to: .time(time(7)), 3), now: now)
                 == [
-                    .tell(.moved(.action, .ignored(at: time(8)))),
+                    .notify(.moved(.action, .ignored(at: time(8)))),
                     .finish(3, .moved(.ignored(at: time(8)))),
                 ])
         #expect(machine.counters.ignored == 1)

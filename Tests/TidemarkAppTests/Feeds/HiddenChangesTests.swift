@@ -69,9 +69,9 @@ import Tidemark
         let lines = Mutex<[LogLine]>([])
         Firestore.log(to: LogSink { line in lines.withLock { $0.append(line) } })
         defer { Firestore.log(to: .standardError) }
-        FeedAdvice.tell(hidden: 2, in: collection, by: "updatedAt")
-        FeedAdvice.tell(hidden: 5, in: collection, by: "updatedAt")
-        FeedAdvice.tell(hidden: 1, in: collection, by: "changedAt")
+        FeedAdvice.notify(hidden: 2, in: collection, by: "updatedAt")
+        FeedAdvice.notify(hidden: 5, in: collection, by: "updatedAt")
+        FeedAdvice.notify(hidden: 1, in: collection, by: "changedAt")
         let own = lines.withLock { $0.filter { $0.text.contains(collection) } }
         #expect(own.map(\.level) == [.advice, .advice], "a debug build")
         #expect(own.first?.text.contains("found 2 documents that updatedAt had hidden") == true)

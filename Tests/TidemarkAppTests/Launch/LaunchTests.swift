@@ -11,7 +11,7 @@ import TestSupport
     private final class Script: Sendable {
         private let log = Mutex<[String]>([])
         let (changes, change) = AsyncStream.makeStream(of: SessionChange.self)
-        let (news, tell) = AsyncStream.makeStream(of: JobNews.self)
+        let (news, notify) = AsyncStream.makeStream(of: JobNews.self)
 
         var asked: [String] { log.withLock { $0 } }
         func note(_ text: String) { log.withLock { $0.append(text) } }
@@ -152,7 +152,7 @@ import TestSupport
         script.change.yield(.signedIn(other))
         let held = await states(of: launch) { !$0.held.isEmpty }
         #expect(held.state == .profilePending(Self.user))
-        script.tell.yield(.finished(Self.user))
+        script.notify.yield(.finished(Self.user))
         let machine = await states(of: launch) { $0.user == other }
         #expect(machine.held.isEmpty)
     }

@@ -103,7 +103,7 @@ private final class Noted: Sendable {
         var observers = FeedObservers()
         observers.add(noted.observer, "a")
         observers.hear(.received(.moved(to: Timestamp(seconds: 7, nanoseconds: 0))))
-        observers.tellMoved(.received(.moved(to: Timestamp(seconds: 7, nanoseconds: 0))))
+        observers.notifyMoved(.received(.moved(to: Timestamp(seconds: 7, nanoseconds: 0))))
         #expect(noted.marks.map(\.isOfOtherDevice) == [true])
     }
 

@@ -80,7 +80,7 @@ private struct PageWorld {
                 perform(machine.step(.failed(id, .invalidArgument("failed"))))
             }
         default:
-            if let id = listeners.keys.sorted().randomElement(using: &random) { tell(id) }
+            if let id = listeners.keys.sorted().randomElement(using: &random) { notify(id) }
             return
         }
         for id in listeners.keys { listeners[id]?.isDirty = true }
@@ -94,7 +94,7 @@ private struct PageWorld {
         if !listeners.values.contains(where: { $0.after == nil }) { loadMore() }
         while let id = listeners.filter(\.value.isDirty).keys.sorted().randomElement(using: &random)
         {
-            tell(id)
+            notify(id)
         }
     }
 
@@ -110,7 +110,7 @@ private struct PageWorld {
         times.keys.map { PageRow(position($0), $0) }.sorted { $0.position < $1.position }
     }
 
-    private mutating func tell(_ id: Int) {
+    private mutating func notify(_ id: Int) {
         guard let listener = listeners[id] else { return }
         let below = truth.filter { row in listener.after.map { $0 < row.position } ?? true }
         let rows = Array(below.prefix(listener.limit))

@@ -7,7 +7,7 @@ import Testing
     /// the other waited for.
     @Test func `a value is told while its watchers are cancelled`() async {
         let watchers = Watchers(0)
-        let telling = Task.detached { for value in 1...1_000_000 { watchers.tell(value) } }
+        let telling = Task.detached { for value in 1...1_000_000 { watchers.notify(value) } }
         for _ in 0..<20_000 {
             let watching = Task { for await _ in watchers.stream {} }
             await Task.yield()

@@ -21,9 +21,9 @@ final class OtherLibrary: SignInLibrary {
     func start() async {
         let changes = accounts.changes
         await accounts.load()
-        let task = Task { [weak self] in for await _ in changes { self?.tell() } }
+        let task = Task { [weak self] in for await _ in changes { self?.notify() } }
         following.withLock { $0 = task }
-        tell()
+        notify()
     }
 
     deinit { following.withLock { $0 }?.cancel() }
@@ -31,7 +31,7 @@ final class OtherLibrary: SignInLibrary {
     /// Ends the changes, as if the library could not read its storage.
     func fail() { for input in inputs.withLock({ $0 }) { input.finish() } }
 
-    private func tell() { for input in inputs.withLock({ $0 }) { input.yield() } }
+    private func notify() { for input in inputs.withLock({ $0 }) { input.yield() } }
 
     /// Signs in by the library itself, as an app's own sign-in screen does.
     func signIn(email: String, _ password: String) async throws {

@@ -65,7 +65,7 @@ import Testing
         #expect(timer.values == [70_000_000, 70_000_000], "nanoseconds")
     }
 
-    @Test func `tell imports apart that came to no end`() async throws {
+    @Test func `notify imports apart that came to no end`() async throws {
         let scratch = try Scratch()
         let store = try scratch.store()
         let (bytes, _) = generated(HealthGenerator(days: 3, seed: 5))

@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test func `tell neighbouring times, numbers and names apart`() throws {
+    @Test func `notify neighbouring times, numbers and names apart`() throws {
         let times = [0, 1_000, 1_000_000].map { Value.timestamp(Timestamp(microseconds: $0)) }
         #expect(Set(times.map(\.leadingBits)).count == times.count)
         #expect(Value.integer(6).leadingBits < Value.integer(7).leadingBits)

@@ -24,7 +24,7 @@ import TidemarkModel
             """)
     }
 
-    @Test func `tell null from absent`() {
+    @Test func `notify null from absent`() {
         check(
             """
             equal(null, null) => true
@@ -168,7 +168,7 @@ import TidemarkModel
 }
 
 @Suite struct `Functions of nothings` {
-    @Test func `tell absent, null and errors apart`() {
+    @Test func `notify absent, null and errors apart`() {
         check(
             """
             exists(null) => true

@@ -104,7 +104,7 @@ import TidemarkModel
         #expect(!second.isDeterministic && second.write == .delete)
     }
 
-    @Test func `hints tell the source which documents are needed`() throws {
+    @Test func `hints notify the source which documents are needed`() throws {
         let scan = try pipeline(
             """
             collection ref'/a' | {force_index: 'primary'}

@@ -25,7 +25,7 @@ struct MeterReportTests {
         try ask(.commit(CommitRequest(mutations: paths.map { set($0, [:]) })), context)
     }
 
-    @Test func `a report tells apart what it was asked to tell apart`() throws {
+    @Test func `a report tells apart what it was asked to notify apart`() throws {
         _ = try write("rooms/a", "rooms/a/messages/1", by: caller("phone"))
         _ = try ask(.getDocument(GetDocumentRequest(path: path("rooms/a"))), caller("phone"))
         _ = try ask(.runQuery(RunQueryRequest(query: collection("rooms"))), caller("tablet"))

@@ -65,7 +65,7 @@ import TidemarkModel
         #expect(begun(false, later) == nil && begun(false) == nil)
     }
 
-    @Test func `knows which results tell what exists by item time`() throws {
+    @Test func `knows which results notify what exists by item time`() throws {
         let field = try FieldPath(encoded: "sentAt")
         func shape(_ text: String) -> ResultShape? { ResultShape(text[...], by: field) }
         for text in ["__name__ asc", "sentAt desc,__name__ desc", "sentAt asc,__name__ asc"] {

@@ -202,7 +202,7 @@ import TidemarkTesting
         let firestore = try await phone("ann")
         let userID = "ann"
         let rooms = firestore.collection("rooms")
-        func tell(_ batch: FirebaseStore.Batch, _ reason: FirestoreError) {
+        func notify(_ batch: FirebaseStore.Batch, _ reason: FirestoreError) {
             Issue.record("\(batch) \(reason)")
         }
         func showFirstScreen() {}
@@ -210,7 +210,7 @@ import TidemarkTesting
             let takeOver = try await firestore.takeOver(folder, user: userID, first: [rooms])
             showFirstScreen()
             let outcome = try await takeOver.outcome()
-            for unsent in outcome.writes.unsent { tell(unsent.batch, unsent.reason) }
+            for unsent in outcome.writes.unsent { notify(unsent.batch, unsent.reason) }
             if outcome.mayRemove { try FirebaseStore.remove(folder) }
         }
         if let folder = FirebaseStore.folder(projectID: "my-app") {

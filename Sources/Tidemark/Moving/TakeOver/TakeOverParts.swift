@@ -64,7 +64,7 @@ final class TakeOverParts {
 
     /// Takes the queries of the first screen, and those that were used last.
     func takeFirst(
-        _ queries: [QueryValue], _ tell: () -> Void
+        _ queries: [QueryValue], _ notify: () -> Void
     ) async throws(TakeOverFailure) {
         for number in firstNumbers(queries) where !spoiled.contains(number) {
             guard let documents = try whole(number) else { continue }
@@ -75,7 +75,7 @@ final class TakeOverParts {
             taken.insert(number)
             if !isTaken { continue }
             targetCount += 1
-            tell()
+            notify()
         }
     }
 
@@ -111,17 +111,17 @@ final class TakeOverParts {
     // MARK: Everything
 
     /// Takes all documents in parts, behind the last part of an earlier process.
-    func takeAll(_ tell: (Int) -> Void) async throws(TakeOverFailure) {
+    func takeAll(_ notify: (Int) -> Void) async throws(TakeOverFailure) {
         var pass = DocumentPass(cache, after: position, taken: taken, accepts: accepts)
         while let part = try read({ () throws(FirebaseStoreError) in try pass.next() }) {
             try await store(part)
             documentCount = pass.count
-            tell(pass.count)
+            notify(pass.count)
         }
     }
 
     /// Adopts the targets of which every row was taken.
-    func adoptTargets(_ tell: (Int) -> Void) async throws(TakeOverFailure) {
+    func adoptTargets(_ notify: (Int) -> Void) async throws(TakeOverFailure) {
         let counts = try read { () throws(FirebaseStoreError) in try cache.rowCounts() }
         // Damage of these tables that was met since the last part.
         let wanted =
@@ -135,7 +135,7 @@ final class TakeOverParts {
                 calls.adopt(targets, completion: $0)
             }
             adopted += count
-            tell(count)
+            notify(count)
         }
         targetCount += adopted
         let left = cache.targets.count - taken.count - adopted

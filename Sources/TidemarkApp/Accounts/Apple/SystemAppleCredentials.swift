@@ -39,11 +39,11 @@
     private final class RevocationObserver: @unchecked Sendable {
         private let token: any NSObjectProtocol
 
-        init(_ tell: @escaping @Sendable () -> Void) {
+        init(_ notify: @escaping @Sendable () -> Void) {
             token = NotificationCenter.default.addObserver(
                 forName: ASAuthorizationAppleIDProvider.credentialRevokedNotification, object: nil,
                 queue: nil
-            ) { _ in tell() }
+            ) { _ in notify() }
         }
 
         func end() { NotificationCenter.default.removeObserver(token) }

@@ -220,7 +220,7 @@ public final class Accounts: Sendable {
             held.session = session
             held.state = .signedIn(session.user)
         }
-        if tells { tell(.signedIn(session.user)) }
+        if tells { notify(.signedIn(session.user)) }
     }
 
     private func remove(_ reason: SignOutReason, erasing: Bool) async {
@@ -234,7 +234,7 @@ public final class Accounts: Sendable {
             held.beside = nil
             held.state = .signedOut(reason)
         }
-        tell(.signedOut(reason))
+        notify(.signedOut(reason))
     }
 
     private func finishSwitch(_ change: (inout Held) -> Void) {
@@ -247,7 +247,7 @@ public final class Accounts: Sendable {
         for proceed in waiting { proceed() }
     }
 
-    private func tell(_ change: SessionChange) {
+    private func notify(_ change: SessionChange) {
         let watchers = held.withLock { $0.watchers.sorted { $0.key < $1.key }.map(\.value) }
         for watcher in watchers { watcher.yield(change) }
     }

@@ -148,7 +148,7 @@ public struct AccountJob: Hashable, Sendable {
             // Nothing has been deleted.
             unwritten = nil
             work = .finished(user)
-            return [.tell(.finished(user))]
+            return [.notify(.finished(user))]
         }
         wantsUndo = true
         switch work {
@@ -187,14 +187,14 @@ public struct AccountJob: Hashable, Sendable {
             // The server received no request that is missing in the journal.
             unwritten = .some(new)
             work = .parkedForPerson
-            return [.tell(.needsPerson(step: record?.step ?? 0))]
+            return [.notify(.needsPerson(step: record?.step ?? 0))]
         }
         let old = record
         record = new
         if new != nil { return proceed() }
         if case .flag(let user)? = old?.phase {
             work = .finished(user)
-            return [.tell(.finished(user))]
+            return [.notify(.finished(user))]
         }
         if let next {
             self.next = nil
@@ -202,7 +202,7 @@ public struct AccountJob: Hashable, Sendable {
             return begin(next)
         }
         work = .removed
-        return [.tell(.removed)]
+        return [.notify(.removed)]
     }
 
     /// Starts the next act according to the journal.
@@ -210,13 +210,13 @@ public struct AccountJob: Hashable, Sendable {
         guard let record else {
             wantsUndo = false
             work = .removed
-            return [.tell(.removed)]
+            return [.notify(.removed)]
         }
         switch record.phase {
         case .filling:
             if wantsUndo { return write(nil) }
             work = .parkedForPerson
-            return [.tell(.needsPerson(step: record.step))]
+            return [.notify(.needsPerson(step: record.step))]
         case .account:
             if wantsUndo { return undo(nil, .maybeMade) }
             return perform(.makeAccount)
@@ -224,7 +224,7 @@ public struct AccountJob: Hashable, Sendable {
             if wantsUndo { return undo(user, provenance) }
             if hasProfile == user { return move(to: .flag(user)) }
             work = .parkedForPerson
-            return [.tell(.signedIn(user))]
+            return [.notify(.signedIn(user))]
         case .profile(let user, let provenance):
             if wantsUndo { return undo(user, provenance) }
             return perform(.createProfile(user))
@@ -265,7 +265,7 @@ public struct AccountJob: Hashable, Sendable {
         guard failures < Self.pauses.count else {
             failures = 0
             work = .parkedForNetwork
-            return [.tell(.waiting)]
+            return [.notify(.waiting)]
         }
         failures += 1
         work = .pausing(act)
@@ -276,7 +276,7 @@ public struct AccountJob: Hashable, Sendable {
         guard record?.phase != phase else {
             if wantsUndo { return proceed() }
             work = .parkedForPerson
-            return [.tell(.needsPerson(step: record?.step ?? 0))]
+            return [.notify(.needsPerson(step: record?.step ?? 0))]
         }
         return move(to: phase)
     }
@@ -350,7 +350,7 @@ extension AccountJob {
         case .refused:
             if wantsUndo { return proceed() }
             work = .parkedForPerson
-            return [.tell(.needsPerson(step: record?.step ?? 0))]
+            return [.notify(.needsPerson(step: record?.step ?? 0))]
         }
     }
 
@@ -375,7 +375,7 @@ extension AccountJob {
         case .unreachable: return again(act)
         case .needsLogin:
             work = .parkedForPerson
-            return [.tell(.needsPerson(step: record?.step ?? 0))]
+            return [.notify(.needsPerson(step: record?.step ?? 0))]
         }
     }
 }

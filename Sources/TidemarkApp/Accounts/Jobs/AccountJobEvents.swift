@@ -98,5 +98,5 @@ public enum AccountJobEffect: Hashable, Sendable {
     case journal(AccountRecord?)
     case perform(AccountAct)
     case pause(Duration)
-    case tell(JobNews)
+    case notify(JobNews)
 }

@@ -302,7 +302,7 @@ public actor AccountJobs {
                     await pause(time)
                     self.step(.pauseOver)
                 }
-            case .tell(let news):
+            case .notify(let news):
                 LaunchMetrics.job(news)
                 recovered(news)
                 input.yield(news)

@@ -158,7 +158,7 @@ public actor ConversationList {
             await source.setLive(true)
         } catch {
             state.phase = .failed(error)
-            watchers.tell(state)
+            watchers.notify(state)
         }
     }
 
@@ -313,7 +313,7 @@ extension ConversationList {
             state.hasMore = rows.hasMore
             state.phase = rows.phase
         }
-        watchers.tell(state)
+        watchers.notify(state)
     }
 
     private func save() async throws(FirestoreError) {

@@ -98,7 +98,7 @@ final class HistoryDevice {
         let next = HistoryFeed(self)
         feed = next
         next.call { .open($0) }
-        if isLive { next.tell(.live(true)) }
+        if isLive { next.notify(.live(true)) }
         if history.mood.hasPager { pager = HistoryPager(self) }
         if history.settings.hasBackfills { backfill = HistoryBackfill(self) }
     }
@@ -168,7 +168,7 @@ final class HistoryDevice {
         isLive = isWanted
         // In every second history it comes up to date by that, which is checked as a sync is.
         guard isWanted, history.settings.seed.isMultiple(of: 2), let feed, client.isAlive else {
-            feed?.tell(.live(isWanted))
+            feed?.notify(.live(isWanted))
             return
         }
         let begin = SyncBegin(self)

@@ -67,12 +67,12 @@ final class HistoryFeed {
         call({ .loadMore(count, $0) }) { [unowned self] _ in loads -= 1 }
     }
 
-    func tell(_ event: Machine.Event) { step(event) }
+    func notify(_ event: Machine.Event) { step(event) }
 
     private func step(_ event: Machine.Event) {
         guard process.isAlive else { return }
         let sink = WorldBox { [weak self] in self }
-        knowsServerTime = knowsServerTime || event.tellsServerTime
+        knowsServerTime = knowsServerTime || event.hasServerTime
         switch event {
         case .heard(let told): heard.formUnion(told.changed)
         case .compared: heard = []
@@ -84,7 +84,7 @@ final class HistoryFeed {
             case .countChanges:
                 device.history.figures.counts += 1
                 performer.perform(effect) { event in sink.value()?.step(event) }
-            case .tell(let event): if knowsServerTime { device.check(event) }
+            case .notify(let event): if knowsServerTime { device.check(event) }
             case .finish(let call, let outcome): calls.removeValue(forKey: call)?(outcome)
             default: performer.perform(effect) { event in sink.value()?.step(event) }
             }
@@ -93,7 +93,7 @@ final class HistoryFeed {
 }
 
 extension FeedMachine.Event {
-    fileprivate var tellsServerTime: Bool {
+    fileprivate var hasServerTime: Bool {
         switch self {
         case .loaded(_, let progress): progress.lastReadTime != nil
         case .fetched, .sharedRead, .changesCounted: true

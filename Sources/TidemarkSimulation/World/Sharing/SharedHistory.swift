@@ -162,7 +162,7 @@ package final class SharedHistory {
         repeat {
             let slice = min(left, .milliseconds(100))
             time.advance(by: slice)
-            for process in processes { process.bury() }
+            for process in processes { process.releaseFile() }
             left -= slice
         } while left > .zero
         look()

@@ -22,7 +22,7 @@ package final class SharedProcess {
     private var wasHolder = false
     private var process: WorldProcess
     private var link: WorldLink?
-    private var corpse: SyncEngine?
+    private var killedEngine: SyncEngine?
     private let chance: WorldChance
     private unowned let history: SharedHistory
 
@@ -45,7 +45,7 @@ package final class SharedProcess {
     package var isView: Bool { engine.map { isAlive && !isSuspended && $0.isReadOnly } ?? false }
 
     func start() {
-        bury()
+        releaseFile()
         history.note("p\(index) starts")
         process = WorldProcess(on: history.time)
         link = history.network.link(of: process) { [unowned self] in history.hasNetwork }
@@ -153,15 +153,15 @@ package final class SharedProcess {
     }
 
     func kill() {
-        guard isAlive else { return bury() }
+        guard isAlive else { return releaseFile() }
         history.note("p\(index) is killed")
         die()
-        bury()
+        releaseFile()
     }
 
     private func die() {
         process.kill()
-        corpse = engine
+        killedEngine = engine
         engine = nil
         ended()
     }
@@ -174,15 +174,15 @@ package final class SharedProcess {
 
     /// Releases the file of a killed process. The log stays as the kill left it, unless the file
     /// was released before.
-    func bury() {
-        guard let corpse else { return }
-        self.corpse = nil
-        if corpse.isReadOnly || history.processes.contains(where: \.isHolder) {
-            return corpse.abandon()
+    func releaseFile() {
+        guard let killedEngine else { return }
+        self.killedEngine = nil
+        if killedEngine.isReadOnly || history.processes.contains(where: \.isHolder) {
+            return killedEngine.abandon()
         }
         // The folder belongs to the history, so an error here fails the test.
         let remains = try! WorldRemains(of: history.cacheFile.dropLast("sqlite".count).description)
-        corpse.abandon()
+        killedEngine.abandon()
         try! remains.putBack()
     }
 

@@ -190,7 +190,7 @@ final class FeedSpecDevice: @unchecked Sendable {
         for effect in machine.step(event, now: clocks) {
             switch effect {
             case .publish: break
-            case .tell(let event): events.append(event)
+            case .notify(let event): events.append(event)
             case .finish(let call, let outcome): outcomes[call] = outcome
             default: performer?.perform(effect) { [unowned self] in step($0) }
             }
