@@ -2,9 +2,11 @@
 them."""
 
 import base64
+import datetime
 import json
 import re
 import subprocess
+import threading
 
 import pytest
 from google.api_core.exceptions import FailedPrecondition
@@ -160,3 +162,30 @@ def test_a_policy_needs_a_file():
         [BINARY, "serve", "--index-policy", "warn"], capture_output=True, text=True, timeout=30)
     assert ended.returncode != 0
     assert "--index-policy needs --indexes." in ended.stderr
+
+
+def test_documents_expire_by_the_servers_clock(tmp_path):
+    """The policy of production's file of indexes. Production takes up to a day; a turned clock is enough here."""
+    path = tmp_path / "firestore.indexes.json"
+    path.write_text(json.dumps({"fieldOverrides": [
+        {"collectionGroup": "sessions", "fieldPath": "expireAt", "ttl": True, "indexes": []}]}))
+    server = Server(tmp_path, 0, "--indexes", path)
+    try:
+        sessions = server.client().collection("sessions")
+        now = datetime.datetime.now(datetime.timezone.utc)
+        sessions.document("short").set({"expireAt": now + datetime.timedelta(hours=1)})
+        sessions.document("long").set({"expireAt": now + datetime.timedelta(days=30)})
+        gone = threading.Event()
+
+        def heard(rows, changes, time):
+            if [row.id for row in rows] == ["long"]:
+                gone.set()
+
+        watch = sessions.on_snapshot(heard)
+        later = int((now + datetime.timedelta(days=1)).timestamp() * 1_000_000)
+        assert ask(server, "/tidemark/v1/clock", json.dumps({"time": later}))[0] == 200
+        assert gone.wait(60), "a listener hears of the delete"
+        watch.unsubscribe()
+        assert [row.id for row in sessions.get()] == ["long"]
+    finally:
+        server.stop()

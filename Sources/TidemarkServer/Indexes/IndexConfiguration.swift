@@ -17,6 +17,8 @@ public struct IndexConfiguration: Hashable, Sendable {
     package private(set) var catalog = IndexCatalog()
     package var composites: [CompositeIndex] { catalog.composites }
     package var overrides: [FieldOverride] { catalog.overrides }
+    /// The policies of time to live, at most one for each collection group.
+    package private(set) var expiryPolicies: [ExpiryPolicy] = []
     /// Sentences about the parts of the file that were read and are not used.
     public private(set) var remarks: [String] = []
 
@@ -35,6 +37,7 @@ public struct IndexConfiguration: Hashable, Sendable {
         root = try reader.read(json)
         for composite in reader.composites { catalog.append(composite) }
         for field in reader.overrides { catalog.append(field) }
+        expiryPolicies = reader.expiryPolicies
         remarks = reader.remarks
     }
 

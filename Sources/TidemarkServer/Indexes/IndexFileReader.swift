@@ -9,6 +9,7 @@ struct IndexFileReader {
 
     private(set) var composites: [CompositeIndex] = []
     private(set) var overrides: [FieldOverride] = []
+    private(set) var expiryPolicies: [ExpiryPolicy] = []
     private(set) var remarks: [String] = []
 
     /// - Returns: The contents of the file, with unknown keys.
@@ -192,6 +193,7 @@ extension IndexFileReader {
         let path = isEveryField ? nil : try Self.path(entry, at: place)
         remark(
             on: entry, known: ["collectionGroup", "fieldPath", "indexes", "ttl"], at: place)
+        try readExpiry(entry, group: group, field: path, at: place)
         // A setting with only a time to live contains no indexes.
         guard entry["indexes"] != nil else { return }
         let list = try Self.list(
@@ -206,6 +208,24 @@ extension IndexFileReader {
                     try Self.scope(index, at: place), try Self.mode(index, at: place)))
         }
         overrides.append(FieldOverride(group: group, field: path, indexes: indexes))
+    }
+
+    private mutating func readExpiry(
+        _ entry: [String: JSONTree], group: String, field: FieldPath?, at place: String
+    ) throws(IndexFileError) {
+        switch entry["ttl"] {
+        case nil, .null?, .bool(false)?: return
+        case .bool(true)?: break
+        default: throw IndexFileError(at: "\(place).ttl", "This must be true or false.")
+        }
+        guard let field else {
+            throw IndexFileError(at: "\(place).ttl", "A time to live needs the name of a field.")
+        }
+        if expiryPolicies.contains(where: { ByteString($0.group) == ByteString(group) }) {
+            throw IndexFileError(
+                at: "\(place).ttl", "\(group) has a time to live in another field already.")
+        }
+        expiryPolicies.append(ExpiryPolicy(group: group, field: field))
     }
 
     private static func mode(

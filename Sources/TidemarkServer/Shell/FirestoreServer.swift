@@ -44,6 +44,8 @@ public final class FirestoreServer: Sendable {
     let sinks = Mutex(Sinks())
     let environment: ServerEnvironment
     let executor: any ServerExecutor
+    /// The search for expired documents; nil without a policy of time to live.
+    let expiry: Expiry?
     /// The time at which the core must be woken, by the executor's time.
     let wakeUp = Mutex<Duration?>(nil)
 
@@ -58,6 +60,8 @@ public final class FirestoreServer: Sendable {
         self.environment = environment
         executor = environment.executor
         core = Mutex(try ServerCore(configuration, environment: environment))
+        expiry = Expiry(configuration.indexes?.configuration.expiryPolicies ?? [])
+        stepExpiry(.clockSet)
     }
 
     /// Returns the operations billed so far by the caller's label, sorted by label.
@@ -119,7 +123,10 @@ public final class FirestoreServer: Sendable {
         let refusal = core.withLock { core in core.clocks.set(time) }
         if let refusal { throw refusal }
         // Work that was due later can be due now.
-        executor.async { [weak self] in self?.wake() }
+        executor.async { [weak self] in
+            self?.wake()
+            self?.stepExpiry(.clockSet)
+        }
     }
 
     /// Performs the notices of the core about indexes. Called before the answers are sent, because
