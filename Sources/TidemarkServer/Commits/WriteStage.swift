@@ -128,7 +128,7 @@ final class WriteStage {
                 [Mutation(path: path, .delete, precondition: precondition)], context)
             return .empty
         case .executePipeline(let request):
-            return try pipelines.perform(request, request: context, context: &commits)
+            return try pipelines.perform(request, context, &commits)
         case .getDocument, .listDocuments, .batchGetDocuments, .beginTransaction, .rollback,
             .runQuery, .runAggregationQuery, .listCollectionIDs, .partitionQuery, .batchWrite:
             throw RPCStatus(.internal, "A read was taken for a write.")

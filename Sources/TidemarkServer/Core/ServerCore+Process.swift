@@ -254,7 +254,7 @@ extension ServerCore {
         switch command {
         case .call(let id, let request, let context):
             let call = ReadCall(id: id, request: request, context: context)
-            reads.answer(call, transaction: transaction, outputs: &outputs)
+            reads.answer(call, transaction, &outputs)
         case .listen(let id, .add(let target, _)):
             targets.add(target, id, transaction, &outputs)
         case .proceed(let id):

@@ -85,7 +85,7 @@ package final class RowScan: DocumentWatch {
             var part = parts[current]
             let path = part.path
             var taken = part.taken
-            let isAtEnd = try part.read(table, budget: budget) { statement throws(StoreError) in
+            let isAtEnd = try part.read(table, budget) { statement throws(StoreError) in
                 self.scanned += 1
                 return try self.look(
                     at: statement, taken: &taken, path: path, table: table, take: take)
