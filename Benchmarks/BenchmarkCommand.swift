@@ -17,13 +17,14 @@ extension RepeatedStep: ExpressibleByArgument {}
             those in Benchmarks/Caller/CallerFigures.swift; "encryption" what "client" measures, with an \
             encrypted cache beside one that is not; "app" holds feeds, pages, retries and single \
             flight against those in Benchmarks/App/AppFigures.swift; "steps" says how long the client's \
-            engine is held at a time, by whatever is asked of 11,000 to a million documents. All fail \
+            engine is held at a time, by whatever is asked of 11,000 to a million documents; "takeover" \
+            what the first open after an update from FirebaseFirestore costs. All fail \
             when a bar is missed, or a step or its yardstick was not measured, and need a quiet \
             machine.
             """)
 
     enum Suite: String, CaseIterable, ExpressibleByArgument {
-        case store, server, client, encryption, caller, codable, app, bars, steps
+        case store, server, client, encryption, caller, codable, app, bars, steps, takeover
 
         /// The names that `--only` can select by their beginning.
         var parts: [String] {
@@ -33,14 +34,15 @@ extension RepeatedStep: ExpressibleByArgument {}
             case .caller: CallerStep.allCases.map(\.rawValue)
             case .app: AppSuite.bars.map(\.name)
             case .bars: BarSuite.bars.map(\.name)
+            case .takeover: TakeOverSuite.bars.map(\.name)
             }
         }
     }
 
     @Argument(
         help: """
-            The suites to run, of store, server, client, encryption, caller, codable, app, bars and steps. By \
-            default, store, server and codable.
+            The suites to run, of store, server, client, encryption, caller, codable, app, bars, \
+            steps and takeover. By default, store, server and codable.
             """)
     var suites: [Suite] = []
 
@@ -89,6 +91,9 @@ extension RepeatedStep: ExpressibleByArgument {}
     @Option(help: .hidden) var launchedAt: UInt64 = 0
     @Flag(help: .hidden) var clientRaw = false
     @Flag(help: .hidden) var clientEncrypted = false
+    /// The store of FirebaseFirestore that this process takes over, the whole of it or its start.
+    @Option(help: .hidden) var store: String?
+    @Flag(help: .hidden) var whole = false
 
     func validate() throws {
         guard count ?? 1_000 >= 1_000 else {
@@ -123,6 +128,10 @@ extension RepeatedStep: ExpressibleByArgument {}
             return try ClientSuite.run(
                 clientPart, raw: clientRaw, isEncrypted: clientEncrypted, count: count,
                 folder: clientFolder)
+        }
+        if let store, let clientFolder {
+            return try await TakeOverSuite.open(
+                URL(filePath: store), URL(filePath: clientFolder), isWhole: whole)
         }
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -159,6 +168,10 @@ extension RepeatedStep: ExpressibleByArgument {}
             case .app:
                 let app = AppSuite(count: count, folder: folder, only: only, report: report)
                 allHold = try await app.run() && allHold
+            case .takeover:
+                let takeOver = TakeOverSuite(
+                    count: count, folder: folder, only: only, report: report)
+                allHold = try takeOver.run() && allHold
             case .bars:
                 let bars = BarSuite(
                     count: count, scale: scale, soak: soak, only: only, folder: folder,

@@ -1,0 +1,130 @@
+import Foundation
+import Tidemark
+import TidemarkModel
+import TidemarkTestKit
+
+/// Measures the take-over of FirebaseFirestore's cache, each time in a process of its own. The
+/// store is made by the writer of the tests.
+struct TakeOverSuite {
+    let count: Int
+    let folder: URL
+    let only: [String]
+    let report: Report
+
+    static let bars = [Bar.takenContent, .takenAll, .takenMemory]
+    /// The number of rows on the first screen.
+    static let screen = 50
+    private static let rowsPerResult = 500
+    private static let openings = 20
+
+    /// - Returns: True if all bars hold.
+    func run() throws -> Bool {
+        report.begin("takeover", "a cache of \(count) documents", yardstick: "bar")
+        let store = folder.appending(path: "old")
+        try makeStore(store)
+        let size = Int(FileManager.default.megabytes(in: store))
+        print("  FirebaseFirestore's store has \(size) MB.")
+        var first: [Double] = []
+        var whole: [String: Double] = [:]
+        for number in 0..<Self.openings {
+            // Only the last process takes everything.
+            let isWhole = number == Self.openings - 1
+            let samples = try BenchmarkChild.samples(
+                [
+                    "takeover", "--count", String(count), "--store", store.path,
+                    "--client-folder", folder.appending(path: "new-\(number)").path,
+                ] + (isWhole ? ["--whole"] : []))
+            for sample in samples { whole[sample.step] = sample.value }
+            first.append(whole["first"] ?? .infinity)
+        }
+        guard let taken = whole["documents"], Int(taken) == count else {
+            throw BenchmarkChildError(arguments: ["takeover", "documents: \(whole)"])
+        }
+        let slowest = String(format: "%.1f", first.max() ?? 0)
+        let detail = "the slowest of \(first.count) processes \(slowest) ms"
+        var allHold = add(.takenContent, first.median, detail)
+        allHold = add(.takenAll, whole["whole"] ?? .infinity, "\(count) documents") && allHold
+        return add(.takenMemory, whole["memory"] ?? .infinity, "with the first screen") && allHold
+    }
+
+    private func add(_ bar: Bar, _ figure: Double, _ detail: String) -> Bool {
+        guard only.isEmpty || only.contains(where: bar.name.hasPrefix) else { return true }
+        report.add(bar, figure, detail: detail)
+        return bar.holds(figure)
+    }
+
+    // MARK: The old store
+
+    /// Makes a store with one result of the first screen, and the rest in results of 500 rows.
+    private func makeStore(_ store: URL) throws {
+        var phone = try OldPhone(store, project: "bench")
+        phone.leaveTrace(of: "ada")
+        let time = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
+        var part = 0
+        while part * Self.rowsPerResult < count {
+            let start = part * Self.rowsPerResult
+            let paths = (start..<min(start + Self.rowsPerResult, count)).map {
+                "rooms/r\(part)/messages/\(Self.padded($0))"
+            }
+            let documents = paths.map { ($0, Self.document($0, phone.root, time)) }
+            phone.put(
+                target: TestMessage.query("messages"), parent: "\(phone.root)/rooms/r\(part)",
+                rows: paths, version: time, token: Array("token \(part)".utf8),
+                documents: documents)
+            if part == 0 {
+                phone.put(
+                    target: TestMessage.query(
+                        "messages", orders: [("n", true), ("__name__", true)],
+                        limit: Int64(Self.screen)),
+                    parent: "\(phone.root)/rooms/r0", rows: paths.suffix(Self.screen),
+                    version: time, token: Array("screen".utf8))
+            }
+            part += 1
+            if part % 40 == 0 { try phone.store.flush() }
+        }
+        try phone.finish()
+    }
+
+    private static func padded(_ number: Int) -> String { String(format: "%07d", number) }
+
+    /// Returns a message of 300 bytes.
+    private static func document(_ path: String, _ root: String, _ time: Timestamp) -> [UInt8] {
+        let number = Int64(path.suffix(7)) ?? 0
+        return TestMessage.document(
+            root + "/" + path,
+            [
+                ("author", .string("user-\(number % 40)")), ("n", .integer(number)),
+                ("sentAt", .timestamp(time)),
+                ("text", .string(String(repeating: "message \(number) ", count: 12))),
+            ], time)
+    }
+
+    // MARK: The process of one opening
+
+    /// Opens the app's own cache offline and takes over the old one.
+    static func open(_ store: URL, _ folder: URL, isWhole: Bool) async throws {
+        let firestore = try Firestore(
+            projectID: "bench",
+            settings: FirestoreSettings(
+                cache: .directory(folder.path), user: "ada", cacheSizeBytes: nil))
+        await firestore.disableNetwork()
+        let screen = firestore.collection("rooms/r0/messages")
+            .order(by: "n", descending: true).limit(to: Self.screen)
+        let start = ContinuousClock.now
+        let takeOver = try await firestore.takeOver(store, user: "ada", first: [screen])
+        let rows = try await screen.getDocuments(source: .cache).documents
+        let first = ContinuousClock.now - start
+        precondition(rows.count == Self.screen)
+        var samples = [ClientSample("first", first / .milliseconds(1))]
+        if isWhole {
+            let outcome = try await takeOver.outcome()
+            samples.append(ClientSample("whole", (ContinuousClock.now - start) / .seconds(1)))
+            samples.append(ClientSample("documents", Double(outcome.documents)))
+            samples.append(ClientSample("memory", OwnMemory.peakMegabytes ?? .infinity))
+        } else {
+            takeOver.cancel()
+        }
+        try BenchmarkChild.report(samples)
+        await firestore.terminate()
+    }
+}
