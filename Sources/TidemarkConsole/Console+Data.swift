@@ -110,7 +110,7 @@ extension Console {
 
     // MARK: Queries
 
-    func query(_ path: [String], _ request: PageRequest, _ form: PageForm) async -> PageAnswer {
+    func query(_ path: [String], request: PageRequest, form: PageForm) async -> PageAnswer {
         var path = path
         if path.isEmpty, let first = server.databases().first {
             path = [first.project, first.database]

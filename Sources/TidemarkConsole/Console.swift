@@ -48,14 +48,14 @@ public final class Console: WebPages {
         case ("GET", "rows"): return await data(path, request: request, form: .json)
         case ("GET", "count"), ("GET", "below"): return await counted(path, request)
         case ("GET", "history"):
-            return await HistoryRoutes(console: self).answer(path, request, form)
+            return await HistoryRoutes(console: self).answer(path, request: request, form: form)
         case ("GET", "accounts"):
-            return await AccountRoutes(console: self).answer(path, request, form)
+            return await AccountRoutes(console: self).answer(path, request: request, form: form)
         case ("GET", "login"):
             return form.answer(LoginPage(isWrong: request["wrong"] != nil))
         case ("GET", "places"): return await places()
         case ("PUT", "data"), ("DELETE", "data"): return await change(path, request)
-        case ("GET", "query"): return await query(path, request, form)
+        case ("GET", "query"): return await query(path, request: request, form: form)
         case ("GET", "traffic"): return await trafficPage(path, request: request, form: form)
         case ("DELETE", "traffic"):
             traffic.clear()

@@ -78,7 +78,7 @@ package final class DocumentStore: Sendable {
         self.indexBuilding = indexBuilding
         self.fault = fault
         logPages = tuning.logPages
-        file = try StoreFile.open(location, tuning, migrations, key: key)
+        file = try StoreFile.open(location, tuning: tuning, migrations: migrations, key: key)
         connection = Connection(handle: file.handle, longestLog: tuning.longestLog)
     }
 

@@ -174,7 +174,7 @@ extension FeedMachine {
         readNext(&effects)
     }
 
-    mutating func heard(_ heard: FeedHeard, _ now: DeviceTime, _ effects: inout [Effect]) {
+    mutating func heard(_ heard: FeedHeard, now: DeviceTime, effects: inout [Effect]) {
         if heard.number == live.marks?.number {
             live.hasMarks = heard.readTime != nil && heard.mark?.isOwnAlone != true
             if let readTime = heard.readTime {

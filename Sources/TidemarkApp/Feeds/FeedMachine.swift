@@ -222,7 +222,7 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case .loaded(let marks, let progress):
             loaded(marks, progress: progress, now: now, effects: &effects)
         case .live(let isWanted): live(isWanted, &effects)
-        case .heard(let heard): self.heard(heard, now, &effects)
+        case .heard(let heard): self.heard(heard, now: now, effects: &effects)
         case .listenFailed(let number, let error):
             listenFailed(number, error: error, effects: &effects)
         case .waited: live.isWaiting = false

@@ -9,7 +9,7 @@ struct AccountRoutes {
     private var accounts: AccountsServer? { console.accounts }
 
     func answer(
-        _ path: [String], _ request: PageRequest, _ form: PageForm
+        _ path: [String], request: PageRequest, form: PageForm
     ) async -> PageAnswer {
         guard let accounts else {
             return ErrorPage(section: .accounts, error: "This server has no accounts.")

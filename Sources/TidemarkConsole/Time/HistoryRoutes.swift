@@ -9,7 +9,7 @@ struct HistoryRoutes {
     private var server: FirestoreServer { console.server }
     private var insight: ServerInsight { ServerInsight(server) }
 
-    func answer(_ path: [String], _ request: PageRequest, _ form: PageForm) async -> PageAnswer {
+    func answer(_ path: [String], request: PageRequest, form: PageForm) async -> PageAnswer {
         var path = path
         if path.isEmpty, let first = server.databases().first {
             path = [first.project, first.database]

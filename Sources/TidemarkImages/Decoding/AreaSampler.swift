@@ -60,13 +60,13 @@ struct AreaSampler {
 
     /// Adds the weighted sums of a row. 255 times 256 times the longest side fits into 32 bits.
     private func add(_ line: UnsafePointer<UInt8>, _ sums: inout [UInt32]) {
-        add(line, &sums) { pixel in
+        add(line, sums: &sums) { pixel in
             SIMD4(UInt32(pixel[0]), UInt32(pixel[1]), UInt32(pixel[2]), UInt32(pixel[3]))
         }
     }
 
     private func addMultiplied(_ line: UnsafePointer<UInt8>, _ sums: inout [UInt32]) {
-        add(line, &sums) { pixel in
+        add(line, sums: &sums) { pixel in
             let alpha = UInt32(pixel[3])
             var value = SIMD4(UInt32(pixel[0]), UInt32(pixel[1]), UInt32(pixel[2]), 255)
             // The result is divided by 255 and rounded.
@@ -77,8 +77,8 @@ struct AreaSampler {
 
     @inline(__always)
     private func add(
-        _ line: UnsafePointer<UInt8>, _ sums: inout [UInt32],
-        _ value: (UnsafePointer<UInt8>) -> SIMD4<UInt32>
+        _ line: UnsafePointer<UInt8>, sums: inout [UInt32],
+        value: (UnsafePointer<UInt8>) -> SIMD4<UInt32>
     ) {
         columns.weights.withUnsafeBufferPointer { weights in
             for x in 0..<output.width {

@@ -181,7 +181,7 @@ public final class ImagePipeline: PictureSource {
         tally.add(.decodes)
         if !stored.mustNotBeKept { keep(picture, record: stored.record, request: request) }
         if !stored.isTemporary {
-            store.keep(picture, request.sized, stored.record)
+            store.keep(picture, sized: request.sized, record: stored.record)
         }
         return LoadedPicture(picture: picture, origin: origin, isStale: stored.isStale)
     }

@@ -157,7 +157,7 @@ final class PictureStore: Sendable {
     // MARK: Writing
 
     /// Stores a small picture beside its picture, in the background.
-    func keep(_ picture: Picture, _ sized: SizedID, _ record: PictureRecord) {
+    func keep(_ picture: Picture, sized: SizedID, record: PictureRecord) {
         if picture.byteCount > SmallFile.maximumPixelBytes || isDropped(sized.id) { return }
         lane.begin { [disk] in
             // A small picture that cannot be kept is decoded again.

@@ -27,8 +27,8 @@ extension StoreFile {
     /// - Throws: ``StoreError``. A file that is damaged, newer or encrypted with another key is not
     ///   changed.
     static func open(
-        _ location: DocumentStore.Location, _ tuning: DocumentStore.Tuning,
-        _ migrations: [StoreMigration], key: StoreKeySource? = nil
+        _ location: DocumentStore.Location, tuning: DocumentStore.Tuning,
+        migrations: [StoreMigration], key: StoreKeySource? = nil
     ) throws(StoreError) -> StoreFile {
         let key = location == .memory ? nil : try key.map(ask)
         let file = try opened(location, key)
@@ -211,7 +211,7 @@ extension StoreFile {
     /// Returns the rows of a query up to the first that cannot be read. The pages that locate
     /// tables are used even if they are damaged; those of rows are not.
     ///
-    /// - Parameter key: Provides the key, as in ``open(_:_:_:key:)``.
+    /// - Parameter key: Provides the key, as in ``open(_:tuning:migrations:key:)``.
     /// - Throws: An error if the key is not available now.
     static func salvage(
         _ sql: String, from path: String, key: StoreKeySource? = nil

@@ -20,10 +20,10 @@ extension DocumentTable {
     ///     incomplete and ``QueryStats/isCut`` is true; a ``RowScan`` finds the rest.
     @discardableResult
     package func run(
-        _ query: Query, _ kept: KeptPlan? = nil, lookingAt most: Int = .max,
-        _ body: (consuming StoredDocument) -> Bool
+        _ query: Query, kept: KeptPlan? = nil, lookingAt most: Int = .max,
+        body: (consuming StoredDocument) -> Bool
     ) throws(StoreError) -> QueryStats {
-        try QueryRunner(table: self).run(query, kept, lookingAt: most, body)
+        try QueryRunner(table: self).run(query, kept: kept, lookingAt: most, body: body)
     }
 
     /// Returns a sentence about what ``run(_:)`` would do, without running it.
@@ -60,9 +60,9 @@ extension DocumentTable {
     ///   is to the last rows.
     /// - Returns: True if the scan is complete. A scan that ``RowScan/isLost`` never completes.
     package func step(
-        _ scan: RowScan, _ budget: ScanBudget, _ take: (consuming StoredDocument) -> Void
+        _ scan: RowScan, budget: ScanBudget, take: (consuming StoredDocument) -> Void
     ) throws(StoreError) -> Bool {
-        try scan.step(self, budget, take)
+        try scan.step(self, budget: budget, take: take)
     }
 
     /// Begins a scan for the figures of all rows of a query. Call ``end(_:)`` when it is no longer
@@ -70,7 +70,7 @@ extension DocumentTable {
     ///
     /// - Precondition: The query has neither limit nor offset.
     package func scan(_ query: Query, for fields: [FieldPath]) throws(StoreError) -> FigureScan {
-        try FigureScan.begin(query, fields, self)
+        try FigureScan.begin(query, fields: fields, table: self)
     }
 
     /// Continues a scan.

@@ -61,7 +61,7 @@ extension Connection {
                 watch.changed(change.path, row: row)
             }
         }
-        if !figures.isEmpty { try figures.replace(row, change, self) }
+        if !figures.isEmpty { try figures.replace(row, change: change, connection: self) }
     }
 
     /// Call after a row was inserted.

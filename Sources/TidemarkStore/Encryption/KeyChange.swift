@@ -37,7 +37,8 @@ extension StoreFile {
         let key = try ask(new)
         if try isKey(key, of: path) { return }
         // The file stays open, and therefore locked, until the copy has replaced it.
-        let file = try open(.file(path), DocumentStore.Tuning(), migrations, key: old)
+        let file = try open(
+            .file(path), tuning: DocumentStore.Tuning(), migrations: migrations, key: old)
         do throws(StoreError) {
             try file.copy(to: copy, key)
             try StoreLayer.replace(path, by: copy)

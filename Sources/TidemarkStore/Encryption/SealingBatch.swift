@@ -46,8 +46,8 @@ final class SealingBatch: @unchecked Sendable {
     /// - Parameter write: Writes to an offset of the file.
     /// - Returns: SQLite's code.
     func write(
-        _ header: SealedHeader, _ cipher: any PageCipher,
-        _ write: (UnsafeMutableRawBufferPointer, Int64) -> Int32
+        _ header: SealedHeader, cipher: any PageCipher,
+        write: (UnsafeMutableRawBufferPointer, Int64) -> Int32
     ) -> Int32 {
         let isDone = work.settle()
         defer {

@@ -26,7 +26,7 @@ struct WriteBehind {
     }
 
     /// - Returns: SQLite's code for earlier pages, if a batch was written.
-    mutating func add(_ page: UnsafeRawBufferPointer, _ number: Int64, _ write: Write) -> Int32 {
+    mutating func add(_ page: UnsafeRawBufferPointer, number: Int64, write: Write) -> Int32 {
         kept.add(page, number)
         guard kept.isFull else { return SQLITE_OK }
         kept.seal(header, cipher)
@@ -36,7 +36,7 @@ struct WriteBehind {
             return SQLITE_OK
         }
         kept = handed.removeFirst()
-        return kept.write(header, cipher, write)
+        return kept.write(header, cipher: cipher, write: write)
     }
 
     /// Writes the pending pages.
@@ -44,7 +44,7 @@ struct WriteBehind {
     /// - Returns: SQLite's code.
     func finish(_ write: Write) -> Int32 {
         for batch in handed + [kept] {
-            let code = batch.write(header, cipher, write)
+            let code = batch.write(header, cipher: cipher, write: write)
             guard code == SQLITE_OK else { return code }
         }
         return SQLITE_OK

@@ -27,7 +27,9 @@ final class BlockFigures {
 
     /// Keeps what a scan has found of a range. Beyond the bound, the oldest goes.
     func keep(_ found: RangeFigures) {
-        ranges.removeAll { $0.answers(found.source, found.range, found.figures.fields) }
+        ranges.removeAll {
+            $0.answers(found.source, range: found.range, fields: found.figures.fields)
+        }
         if ranges.count >= Self.most { ranges.removeFirst() }
         ranges.append(found)
     }
@@ -36,7 +38,7 @@ final class BlockFigures {
     func found(
         _ source: FigureBlocks.Source, range: KeyRange, fields: [FieldPath]
     ) -> Figures? {
-        ranges.first { $0.answers(source, range, fields) }?.figures
+        ranges.first { $0.answers(source, range: range, fields: fields) }?.figures
     }
 
     /// Blocks are whole: what scans have found of the same is not needed any more.
@@ -86,7 +88,7 @@ struct FigureWish: Equatable {
 extension BlockFigures {
     /// Updates the blocks before a row is overwritten or removed.
     func replace(
-        _ row: Int64, _ change: DocumentChange, _ connection: Connection
+        _ row: Int64, change: DocumentChange, connection: Connection
     ) throws(StoreError) {
         let concerned = concerned(change)
         if concerned.isEmpty { return }

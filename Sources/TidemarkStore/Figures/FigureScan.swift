@@ -45,7 +45,7 @@ package final class FigureScan: DocumentWatch {
     ///
     /// - Precondition: The query has neither limit nor offset.
     static func begin(
-        _ query: Query, _ fields: [FieldPath], _ table: DocumentTable
+        _ query: Query, fields: [FieldPath], table: DocumentTable
     ) throws(StoreError) -> FigureScan {
         precondition(query.offset == 0 && query.limit == nil)
         let planned = try QueryPlans(table: table).plan(query)

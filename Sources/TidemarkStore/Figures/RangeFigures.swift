@@ -15,7 +15,7 @@ final class RangeFigures {
 
     /// True if this is the answer to a question.
     func answers(
-        _ source: FigureBlocks.Source, _ range: KeyRange, _ fields: [FieldPath]
+        _ source: FigureBlocks.Source, range: KeyRange, fields: [FieldPath]
     ) -> Bool {
         self.source == source && figures.fields == fields && self.range == range
     }

@@ -47,7 +47,7 @@ final class CompiledQuery {
     }
 
     func value(
-        _ field: FieldPath, _ path: () -> DocumentPath, _ fields: some FieldSource
+        _ field: FieldPath, path: () -> DocumentPath, fields: some FieldSource
     ) -> Value? {
         field.isDocumentID
             ? .reference(ReferenceValue(database: database, path: path())) : fields[field]
@@ -70,7 +70,7 @@ final class CompiledQuery {
         writer: inout KeyWriter
     ) -> Bool {
         for order in orders {
-            guard let value = value(order.field, path, fields) else { return false }
+            guard let value = value(order.field, path: path, fields: fields) else { return false }
             writer.append(value, order.direction)
         }
         return true
@@ -92,7 +92,8 @@ final class CompiledQuery {
     ) -> Bool {
         if let filter {
             let matches = filter.matches(
-                { value($0, path, fields) }, hasText: { fields.holds(text: $1, at: $0) })
+                { value($0, path: path, fields: fields) },
+                hasText: { fields.holds(text: $1, at: $0) })
             if !matches { return false }
         }
         guard let cursors else {

@@ -26,8 +26,8 @@ struct QueryRunner {
     ///   - most: The maximum number of rows to visit. If they are not enough, the result is
     ///     incomplete and ``QueryStats/isCut`` is true; a ``RowScan`` finds the rest.
     func run(
-        _ query: Query, _ kept: KeptPlan? = nil, lookingAt most: Int = .max,
-        _ body: (consuming StoredDocument) -> Bool
+        _ query: Query, kept: KeptPlan? = nil, lookingAt most: Int = .max,
+        body: (consuming StoredDocument) -> Bool
     ) throws(StoreError) -> QueryStats {
         if case .last(let count)? = query.limit {
             return try runLast(query, count: count, kept: kept, most: most, body: body)

@@ -59,7 +59,7 @@ package final class RowScan: DocumentWatch {
     ///
     /// - Returns: True if the scan is complete.
     func step(
-        _ table: DocumentTable, _ budget: ScanBudget, _ take: (consuming StoredDocument) -> Void
+        _ table: DocumentTable, budget: ScanBudget, take: (consuming StoredDocument) -> Void
     ) throws(StoreError) -> Bool {
         if try !QueryPlans(table: table).stillHas(indexesOf: planned) { lost() }
         if isLost { return false }

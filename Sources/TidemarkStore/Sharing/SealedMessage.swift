@@ -28,7 +28,7 @@ enum SealedMessage {
     /// - Throws: ``StoreError/corrupt(detail:)`` for a damaged message; ``StoreError/wrongKey`` and
     ///   related errors as for a database.
     static func open(
-        _ bytes: [UInt8], _ name: String, _ key: StoreKeySource?
+        _ bytes: [UInt8], name: String, key: StoreKeySource?
     ) throws(StoreError) -> [UInt8] {
         let head = Array(bytes.prefix(headSize))
         if head == plainHead {

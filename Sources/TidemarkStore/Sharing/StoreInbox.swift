@@ -67,7 +67,7 @@ package struct StoreInbox: Sendable {
         let file = file(name)
         let bytes = try attempt { () throws(DurableFile.Failure) in try file.read() }
         guard let bytes else { return nil }
-        return try SealedMessage.open(bytes, name, key)
+        return try SealedMessage.open(bytes, name: name, key: key)
     }
 
     /// Removes a message, which is gone from disk when the function returns, even after a loss of

@@ -60,7 +60,7 @@ final class LocalDocuments {
         rows.reserveCapacity(
             min((query.limit?.count ?? Self.fewRows) + written.count, Self.mostReserved))
         if written.count == 0, query.offset == 0 {
-            let stats = try table.run(query, kept, lookingAt: most) { row in
+            let stats = try table.run(query, kept: kept, lookingAt: most) { row in
                 rows.append(LocalDocument(consume row))
                 return true
             }
@@ -80,7 +80,7 @@ final class LocalDocuments {
         }
         var enough = Int.max
         if case .first(let count)? = query.limit { enough = count + query.offset }
-        let stats = try table.run(wider, kept, lookingAt: most) { row in
+        let stats = try table.run(wider, kept: kept, lookingAt: most) { row in
             if !queue.pending.hasWrites(row.path) { rows.append(LocalDocument(row)) }
             return rows.count < enough
         }

@@ -34,7 +34,9 @@ final class QueryRead: SlicedRead {
         try local.read(label) { transaction in
             let table = transaction.documents(of: local.database)
             let scan = try self.scan ?? begin(table)
-            let isAtEnd = try table.step(scan, budget) { found.append(LocalDocument(consume $0)) }
+            let isAtEnd = try table.step(scan, budget: budget) {
+                found.append(LocalDocument(consume $0))
+            }
             if scan.isLost { self.scan = nil }
             guard isAtEnd else { return false }
             return try finish(scan, transaction)
@@ -116,7 +118,7 @@ final class FigureRead: SlicedRead {
             if try table.knowsFigures(queries[index], fields) { return true }
             scans[index] = try table.scan(queries[index], for: fields)
         }
-        if try table.step(scans[index]!, budget) { return true }
+        if try table.step(scans[index]!, budget: budget) { return true }
         if scans[index]!.isLost { scans[index] = nil }
         return false
     }

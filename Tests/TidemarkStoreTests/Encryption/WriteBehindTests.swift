@@ -42,7 +42,7 @@ struct WriteBehindTests {
         }
         var codes = numbers.map { number in
             let page = [UInt8](repeating: UInt8(number), count: SealedPage.size)
-            return page.withUnsafeBytes { behind.add($0, number, write) }
+            return page.withUnsafeBytes { behind.add($0, number: number, write: write) }
         }
         codes.append(behind.finish(write))
         return (written, codes)

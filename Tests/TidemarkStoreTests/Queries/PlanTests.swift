@@ -77,7 +77,7 @@ import TidemarkModel
             var query = inConversation
             query.limit = .first(limit)
             return try store.read {
-                try $0.documents(of: testDatabase).run(query, kept) { _ in true }
+                try $0.documents(of: testDatabase).run(query, kept: kept) { _ in true }
             }
         }
         #expect(try stats().rowsScanned == 500)

@@ -47,7 +47,9 @@ import TidemarkModel
             while !isAtEnd {
                 let budget = ScanBudget(rows: 1 + dice.roll(40))
                 isAtEnd = try store.read {
-                    try $0.documents(of: testDatabase).step(scan, budget) { found.append($0) }
+                    try $0.documents(of: testDatabase).step(scan, budget: budget) {
+                        found.append($0)
+                    }
                 }
                 if !isAtEnd, dice.chance(60) { try change(&dice, store, &oracle) }
             }
@@ -105,7 +107,7 @@ import TidemarkModel
 
     private func step(_ scan: RowScan, _ store: DocumentStore) throws -> Bool {
         try store.read {
-            try $0.documents(of: testDatabase).step(scan, ScanBudget(rows: 3)) { _ in }
+            try $0.documents(of: testDatabase).step(scan, budget: ScanBudget(rows: 3)) { _ in }
         }
     }
 

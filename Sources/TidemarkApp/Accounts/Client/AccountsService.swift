@@ -76,8 +76,8 @@ struct AccountsService: Sendable {
     func revokeApple(_ code: String, _ idToken: String) async throws(AccountError) {
         struct Nothing: Decodable {}
         let _: Nothing = try await send(
-            .accounts, "v2/accounts:revokeToken",
-            RevocationBody(
+            .accounts, path: "v2/accounts:revokeToken",
+            body: RevocationBody(
                 providerId: ProviderCredential.apple, tokenType: "CODE", token: code,
                 idToken: idToken))
     }
@@ -91,8 +91,8 @@ struct AccountsService: Sendable {
 
     func refresh(_ refreshToken: String) async throws(AccountError) -> SignIn {
         let reply: TokenReply = try await send(
-            .tokens, "v1/token",
-            RefreshBody(grant_type: "refresh_token", refresh_token: refreshToken))
+            .tokens, path: "v1/token",
+            body: RefreshBody(grant_type: "refresh_token", refresh_token: refreshToken))
         guard let user = reply.user_id.flatMap(UserID.init), let token = reply.id_token,
             let next = reply.refresh_token
         else { throw .unreachable("The answer is no token.") }
@@ -163,11 +163,11 @@ struct AccountsService: Sendable {
     }
 
     private func post<T: Decodable>(_ call: String, _ body: Body) async throws(AccountError) -> T {
-        try await send(.accounts, "v1/" + call, body)
+        try await send(.accounts, path: "v1/" + call, body: body)
     }
 
     func send<T: Decodable>(
-        _ service: AccountsRequest.Service, _ path: String, _ body: some Encodable
+        _ service: AccountsRequest.Service, path: String, body: some Encodable
     ) async throws(AccountError) -> T {
         guard let bytes = try? JSONEncoder().encode(body) else { throw .addressInvalid }
         let request = AccountsRequest(

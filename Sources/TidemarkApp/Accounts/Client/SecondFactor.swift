@@ -95,7 +95,8 @@ extension AccountsService {
         to number: String, _ attestation: PhoneAttestation
     ) async throws(AccountError) -> PhoneVerification {
         let reply: SessionReply = try await send(
-            .accounts, "v1/accounts:sendVerificationCode", PhoneFields(number, attestation))
+            .accounts, path: "v1/accounts:sendVerificationCode",
+            body: PhoneFields(number, attestation))
         return try reply.verification()
     }
 
@@ -103,8 +104,8 @@ extension AccountsService {
         _ verification: PhoneVerification, code: String, linkingTo idToken: String? = nil
     ) async throws(AccountError) -> SignIn {
         let reply: Reply = try await send(
-            .accounts, "v1/accounts:signInWithPhoneNumber",
-            CodeFields(sessionInfo: verification.session, code: code, idToken: idToken))
+            .accounts, path: "v1/accounts:signInWithPhoneNumber",
+            body: CodeFields(sessionInfo: verification.session, code: code, idToken: idToken))
         return try reply.signIn(isNew: reply.isNewUser ?? false)
     }
 
@@ -112,8 +113,8 @@ extension AccountsService {
         _ number: String, attestation: PhoneAttestation, idToken: String
     ) async throws(AccountError) -> PhoneVerification {
         let reply: SessionReply = try await send(
-            .accounts, "v2/accounts/mfaEnrollment:start",
-            FactorFields(
+            .accounts, path: "v2/accounts/mfaEnrollment:start",
+            body: FactorFields(
                 idToken: idToken, phoneEnrollmentInfo: PhoneFields(number, attestation)))
         return try reply.verification()
     }
@@ -122,8 +123,8 @@ extension AccountsService {
         _ verification: PhoneVerification, code: String, name: String?, _ idToken: String
     ) async throws(AccountError) -> SignIn {
         let reply: Reply = try await send(
-            .accounts, "v2/accounts/mfaEnrollment:finalize",
-            FactorFields(
+            .accounts, path: "v2/accounts/mfaEnrollment:finalize",
+            body: FactorFields(
                 idToken: idToken, displayName: name,
                 phoneVerificationInfo: CodeFields(sessionInfo: verification.session, code: code)))
         return try reply.signIn(isNew: false)
@@ -131,8 +132,8 @@ extension AccountsService {
 
     func withdraw(_ factor: String, _ idToken: String) async throws(AccountError) -> SignIn {
         let reply: Reply = try await send(
-            .accounts, "v2/accounts/mfaEnrollment:withdraw",
-            FactorFields(idToken: idToken, mfaEnrollmentId: factor))
+            .accounts, path: "v2/accounts/mfaEnrollment:withdraw",
+            body: FactorFields(idToken: idToken, mfaEnrollmentId: factor))
         return try reply.signIn(isNew: false)
     }
 
@@ -141,8 +142,8 @@ extension AccountsService {
         attestation: PhoneAttestation
     ) async throws(AccountError) -> PhoneVerification {
         let reply: SessionReply = try await send(
-            .accounts, "v2/accounts/mfaSignIn:start",
-            FactorFields(
+            .accounts, path: "v2/accounts/mfaSignIn:start",
+            body: FactorFields(
                 mfaPendingCredential: challenge.pending, mfaEnrollmentId: factor.id,
                 phoneSignInInfo: PhoneFields(nil, attestation)))
         return try reply.verification()
@@ -152,8 +153,8 @@ extension AccountsService {
         _ challenge: SecondFactorChallenge, _ verification: PhoneVerification, code: String
     ) async throws(AccountError) -> SignIn {
         let reply: Reply = try await send(
-            .accounts, "v2/accounts/mfaSignIn:finalize",
-            FactorFields(
+            .accounts, path: "v2/accounts/mfaSignIn:finalize",
+            body: FactorFields(
                 mfaPendingCredential: challenge.pending,
                 phoneVerificationInfo: CodeFields(sessionInfo: verification.session, code: code)))
         return try reply.signIn(isNew: false)
