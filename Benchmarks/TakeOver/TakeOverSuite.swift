@@ -92,11 +92,11 @@ struct TakeOverSuite {
         let number = Int64(path.suffix(7)) ?? 0
         return TestMessage.document(
             root + "/" + path,
-            [
+            fields: [
                 ("author", .string("user-\(number % 40)")), ("n", .integer(number)),
                 ("sentAt", .timestamp(time)),
                 ("text", .string(String(repeating: "message \(number) ", count: 12))),
-            ], time)
+            ], updateTime: time)
     }
 
     // MARK: The process of one opening

@@ -6,12 +6,13 @@ import Testing
     /// The targets whose parameters are labelled. A target is added when it meets the limits.
     private static let finished = [
         "Tidemark", "TidemarkApp", "TidemarkAudit", "TidemarkCLI", "TidemarkConsole",
-        "TidemarkDemo", "TidemarkExport", "TidemarkGoogleAuth", "TidemarkHTTP",
-        "TidemarkHTTPClient", "TidemarkHealthSync", "TidemarkImages", "TidemarkLint",
-        "TidemarkLintCLI", "TidemarkMigration", "TidemarkModel", "TidemarkPatterns",
-        "TidemarkPhones", "TidemarkPipelines", "TidemarkREST", "TidemarkReads",
-        "TidemarkResilience", "TidemarkRules", "TidemarkShow", "TidemarkSimulation",
-        "TidemarkTesting", "TidemarkWire", "TidemarkWords",
+        "TidemarkDemo", "TidemarkEncryption", "TidemarkExport", "TidemarkGoogleAuth",
+        "TidemarkHTTP", "TidemarkHTTPClient", "TidemarkHealth", "TidemarkHealthSync",
+        "TidemarkImages", "TidemarkLint", "TidemarkLintCLI", "TidemarkMigration", "TidemarkModel",
+        "TidemarkPatterns", "TidemarkPhones", "TidemarkPipelines", "TidemarkREST", "TidemarkReads",
+        "TidemarkResilience", "TidemarkRules", "TidemarkServer", "TidemarkShow",
+        "TidemarkSimulation", "TidemarkStore", "TidemarkSync", "TidemarkTestKit", "TidemarkTesting",
+        "TidemarkWire", "TidemarkWords",
     ]
 
     /// The maximum share of functions and initializers with three or more unlabelled parameters.

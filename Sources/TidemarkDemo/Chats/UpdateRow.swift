@@ -55,7 +55,8 @@ struct UpdateRow: ScenarioRow {
                 document.path.text,
                 TestMessage.document(
                     phone.root + "/" + document.path.text,
-                    document.fields.entries.map { ($0.key, $0.value) }, document.updateTime)
+                    fields: document.fields.entries.map { ($0.key, $0.value) },
+                    updateTime: document.updateTime)
             )
         }
         phone.put(

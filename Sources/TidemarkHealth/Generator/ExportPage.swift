@@ -84,7 +84,7 @@ struct ExportPage {
 
 extension ExportPage {
     mutating func add(
-        _ record: GeneratedRecord, _ dice: inout Dice, _ truth: inout HealthTruth
+        _ record: GeneratedRecord, dice: inout Dice, truth: inout HealthTruth
     ) {
         truth.records += 1
         if case .text(let text) = record.value, "\(text)".hasSuffix("InBed") { truth.ignored += 1 }

@@ -162,7 +162,7 @@ extension GeneratedKind {
         var watch = [Int8](repeating: -1, count: Self.minutes)
         var app = watch
         var records: [GeneratedRecord] = []
-        func add(_ source: GeneratedSource, _ range: Range<Int>, _ value: StaticString) {
+        func add(_ source: GeneratedSource, range: Range<Int>, value: StaticString) {
             let place = stretch.places[range.lowerBound]
             records.append(
                 GeneratedRecord(
@@ -183,9 +183,11 @@ extension GeneratedKind {
             let end =
                 (minute..<Self.minutes).first { !asleep[$0] || stretch.places[$0].zone != zone }
                 ?? Self.minutes
-            add(.phone, minute..<end, "HKCategoryValueSleepAnalysisInBed")
+            add(.phone, range: minute..<end, value: "HKCategoryValueSleepAnalysisInBed")
             if dice.one(in: 3) {
-                add(.app, minute..<end, "HKCategoryValueSleepAnalysisAsleepUnspecified")
+                add(
+                    .app, range: minute..<end,
+                    value: "HKCategoryValueSleepAnalysisAsleepUnspecified")
                 for place in minute..<end { app[place] = 1 }
             }
             var stage = minute
@@ -198,8 +200,8 @@ extension GeneratedKind {
                     "HKCategoryValueSleepAnalysisAsleepREM",
                 ]
                 add(
-                    .watch, stage..<next,
-                    isAwake ? "HKCategoryValueSleepAnalysisAwake" : names[dice.roll(0...2)])
+                    .watch, range: stage..<next,
+                    value: isAwake ? "HKCategoryValueSleepAnalysisAwake" : names[dice.roll(0...2)])
                 for place in stage..<next { watch[place] = isAwake ? 0 : 1 }
                 stage = next + (dice.one(in: 20) ? 3 : 0)
             }

@@ -57,9 +57,9 @@ public struct HealthGenerator: Sendable {
                         truth.late += 1
                         continue
                     }
-                    page.add(record, &dice, &truth)
+                    page.add(record, dice: &dice, truth: &truth)
                     if dice.one(in: 500) {
-                        page.add(record, &dice, &truth)
+                        page.add(record, dice: &dice, truth: &truth)
                         truth.duplicates += 1
                     }
                     if isDamaged, dice.one(in: 2_000) {
@@ -67,7 +67,7 @@ public struct HealthGenerator: Sendable {
                     }
                 }
                 if day % 30 == 0 || number == Int64(days) - 1 {
-                    for record in late { page.add(record, &dice, &truth) }
+                    for record in late { page.add(record, dice: &dice, truth: &truth) }
                     late = []
                 }
                 if page.isFull { truth.bytes += try page.flush(write) }

@@ -61,7 +61,7 @@ extension HourlyRows {
             var place = 0
             for entry in entries {
                 place += 1
-                try staging.add(entry.fields, place, reader)
+                try staging.add(entry.fields, line: place, reader: reader)
             }
         }
     }

@@ -102,7 +102,7 @@ public struct HourlyRows: Sendable {
         var format: RowFormat?
         while let (number, text) = try lines.next() {
             guard let text else {
-                staging.refuse(number, .tooLong)
+                staging.refuse(number, reason: .tooLong)
                 continue
             }
             if text.allSatisfy(\.isWhitespace) { continue }
@@ -111,10 +111,12 @@ public struct HourlyRows: Sendable {
                     throw HealthExportError.notRows(file: file.name)
                 }
                 format = found
-                if found == .jsonLines { try staging.add(found.fields(text), number, reader) }
+                if found == .jsonLines {
+                    try staging.add(found.fields(text), line: number, reader: reader)
+                }
                 continue
             }
-            try staging.add(known.fields(text), number, reader)
+            try staging.add(known.fields(text), line: number, reader: reader)
         }
         if format == nil { throw HealthExportError.notRows(file: file.name) }
     }

@@ -24,14 +24,16 @@ struct RowStaging {
             db, "INSERT OR IGNORE INTO temp.row VALUES (?, ?, ?, ?, ?, ?, ?)")
     }
 
-    mutating func add(_ fields: RowFields?, _ line: Int, _ reader: RowReader) throws {
+    mutating func add(_ fields: RowFields?, line: Int, reader: RowReader) throws {
         let row: HourlyRow
         do throws(RowReader.Refusal) { row = try reader.row(fields) } catch {
-            return refuse(line, error.reason, error.text)
+            return refuse(line, reason: error.reason, text: error.text)
         }
         let number = numbers[row.source] ?? sources.count
         if number == sources.count {
-            guard number < NameTables.maxSources else { return refuse(line, .tooManySources) }
+            guard number < NameTables.maxSources else {
+                return refuse(line, reason: .tooManySources)
+            }
             numbers[row.source] = number
             sources.append(row.source)
         }
@@ -46,7 +48,7 @@ struct RowStaging {
         try insert.run()
     }
 
-    mutating func refuse(_ line: Int, _ reason: BadRecord.Reason, _ text: String? = nil) {
+    mutating func refuse(_ line: Int, reason: BadRecord.Reason, text: String? = nil) {
         report.rows += 1
         report.bad += 1
         guard report.badRows.count < ExportCounts.maxBadRecords else { return }

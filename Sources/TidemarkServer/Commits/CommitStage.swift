@@ -109,7 +109,9 @@ struct CommitStage {
                         usage: Usage(reads: reads)))
             }
         }
-        try rules.check(mutations, context, time, transaction) { reads = $0 }
+        try rules.check(mutations, context: context, requestTime: time, transaction: transaction) {
+            reads = $0
+        }
     }
 
     /// Applies the mutations in memory. Returns the changed documents and the results.

@@ -74,9 +74,10 @@ final class WriteStage {
             streams.connect(id, context)
         case .write(let id, let request):
             if !hold(.batch(request), of: id) { try perform(id, request) }
-        case .finishWrite(let id): if !hold(.finish, of: id) { streams.end(id, .ok, &outputs) }
+        case .finishWrite(let id):
+            if !hold(.finish, of: id) { streams.end(id, status: .ok, outputs: &outputs) }
         case .end(let id, let status):
-            streams.end(id, status, &outputs)
+            streams.end(id, status: status, outputs: &outputs)
             transactions.cancel(id, status)
         case .openListen, .listen, .finishListen, .proceed, .hold: break
         }
@@ -128,7 +129,7 @@ final class WriteStage {
                 [Mutation(path: path, .delete, precondition: precondition)], context)
             return .empty
         case .executePipeline(let request):
-            return try pipelines.perform(request, context, &commits)
+            return try pipelines.perform(request, context: context, commits: &commits)
         case .getDocument, .listDocuments, .batchGetDocuments, .beginTransaction, .rollback,
             .runQuery, .runAggregationQuery, .listCollectionIDs, .partitionQuery, .batchWrite:
             throw RPCStatus(.internal, "A read was taken for a write.")
@@ -204,7 +205,7 @@ final class WriteStage {
         if !transactions.hold(message, of: id) {
             let status = RPCStatus(
                 .resourceExhausted, "The stream has too many pending batches.")
-            streams.end(id, status, &outputs)
+            streams.end(id, status: status, outputs: &outputs)
         }
         return true
     }
@@ -260,7 +261,7 @@ final class WriteStage {
         while !transactions.isWaiting(id), let message = transactions.takeHeld(id) {
             switch message {
             case .batch(let request): try perform(id, request)
-            case .finish: streams.end(id, .ok, &outputs)
+            case .finish: streams.end(id, status: .ok, outputs: &outputs)
             }
         }
     }

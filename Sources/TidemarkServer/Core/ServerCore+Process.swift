@@ -74,7 +74,7 @@ extension ServerCore {
                 try stage.performWithoutStore(commands)
             }
         } catch {
-            return refuse(commands, stage, RPCStatus(storeFailure: error))
+            return refuse(commands, stage: stage, status: RPCStatus(storeFailure: error))
         }
         adopt(stage)
         var outputs = stage.outputs
@@ -109,7 +109,9 @@ extension ServerCore {
             // changes.
             let status = RPCStatus(storeFailure: error)
             for commit in commits[told...] {
-                for target in review.targets(of: commit) { review.end(target, status, &outputs) }
+                for target in review.targets(of: commit) {
+                    review.end(target, cause: status, outputs: &outputs)
+                }
                 publisher.publish(commit, &outputs)
             }
         }
@@ -155,7 +157,8 @@ extension ServerCore {
             stage.streams.connections, storedHistories: stage.streams.storedHistories)
         transactions.note(stage.commits.endedTransactions)
         for item in stage.settled {
-            transactions.settle(item.call, item.index, item.result, item.usage)
+            transactions.settle(
+                item.call, index: item.index, result: item.result, usage: item.usage)
         }
         for bill in stage.commits.bills {
             meter.add(bill.usage, by: bill.method, bill.context, on: bill.collection.text)
@@ -165,7 +168,7 @@ extension ServerCore {
     /// Answers the commands of a batch whose transaction failed. The transaction has changed
     /// nothing. Commands that only started to wait continue to wait.
     private func refuse(
-        _ commands: [Command], _ stage: WriteStage, _ status: RPCStatus
+        _ commands: [Command], stage: WriteStage, status: RPCStatus
     ) -> [Output] {
         transactions.restore(stage.commits.released)
         for command in stage.retried { transactions.fail(command, status) }
@@ -226,21 +229,21 @@ extension ServerCore {
         } catch {
             let status = RPCStatus(storeFailure: error)
             transactions.failReadyReads(status)
-            for command in commands { refuse(command, status, &outputs) }
+            for command in commands { refuse(command, status: status, outputs: &outputs) }
             return commands.count
         }
     }
 
     /// Answers a command if the store cannot begin a transaction. Calls and targets fail; streams
     /// stay open.
-    private func refuse(_ command: Command, _ status: RPCStatus, _ outputs: inout [Output]) {
+    private func refuse(_ command: Command, status: RPCStatus, outputs: inout [Output]) {
         switch command {
         case .call(let id, _, _): outputs.append(Output(id: id, event: .ended(status)))
         case .listen(let id, .add(let target, _)):
             outputs.append(
                 id, .targetChange(TargetChange(.remove, targetIDs: [target.id], cause: status)))
         case .proceed(let id):
-            if !reads.refuse(id, status, &outputs) {
+            if !reads.refuse(id, status: status, outputs: &outputs) {
                 listens.close(id, status: status, outputs: &outputs)
             }
         case .openListen, .listen, .finishListen, .openWrite, .write, .finishWrite, .hold, .end:
@@ -254,9 +257,9 @@ extension ServerCore {
         switch command {
         case .call(let id, let request, let context):
             let call = ReadCall(id: id, request: request, context: context)
-            reads.answer(call, transaction, &outputs)
+            reads.answer(call, transaction: transaction, outputs: &outputs)
         case .listen(let id, .add(let target, _)):
-            targets.add(target, id, transaction, &outputs)
+            targets.add(target, streamID: id, transaction: transaction, outputs: &outputs)
         case .proceed(let id):
             // The answer can have been cancelled. Otherwise, the stream is a listen stream that has
             // missed changes.

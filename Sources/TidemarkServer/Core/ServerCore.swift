@@ -146,7 +146,9 @@ final class ServerCore {
                 review.judgeAgain(dependent, documents: documents, outputs: &outputs)
             }
         } catch {
-            for target in dependent { review.end(target, RPCStatus(storeFailure: error), &outputs) }
+            for target in dependent {
+                review.end(target, cause: RPCStatus(storeFailure: error), outputs: &outputs)
+            }
         }
         return outputs + publisher.clear(zip(targets, members), time)
     }

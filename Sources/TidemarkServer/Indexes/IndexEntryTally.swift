@@ -76,7 +76,7 @@ struct IndexEntryTally {
     mutating func add(_ fields: MapValue) {
         let settings = group.flatMap(configuration.catalog.settings(of:))
         let ways = settings?.indexes.map(Ways.init) ?? Ways.automatic
-        bytes += documentBytes + add(fields, settings, ways, 0)
+        bytes += documentBytes + add(fields, settings: settings, ways: ways, pathBytes: 0)
         guard let group else { return }
         for index in configuration.catalog.composites(of: group) { add(index, fields) }
     }
@@ -87,28 +87,31 @@ struct IndexEntryTally {
     ///   - pathBytes: The size of the names of the enclosing maps, with a dot after each.
     /// - Returns: The storage size of the fields.
     private mutating func add(
-        _ fields: MapValue, _ settings: FieldSettings?, _ ways: Ways, _ pathBytes: Int
+        _ fields: MapValue, settings: FieldSettings?, ways: Ways, pathBytes: Int
     ) -> Int {
         var size = 0
         for entry in fields.entries {
             let nameBytes = entry.key.utf8.count + 1
             let own = settings?[entry.key]
             let ownWays = own?.indexes.map(Ways.init) ?? ways
-            size += nameBytes + add(entry.value, own, ownWays, pathBytes + nameBytes)
+            size +=
+                nameBytes
+                + add(entry.value, settings: own, ways: ownWays, nameBytes: pathBytes + nameBytes)
         }
         return size
     }
 
     private mutating func add(
-        _ value: Value, _ settings: FieldSettings?, _ ways: Ways, _ nameBytes: Int
+        _ value: Value, settings: FieldSettings?, ways: Ways, nameBytes: Int
     ) -> Int {
         let size: Int
         switch value {
-        case .map(let fields): size = add(fields, settings, ways, nameBytes)
+        case .map(let fields):
+            size = add(fields, settings: settings, ways: ways, pathBytes: nameBytes)
         case .array(let elements): size = add(elements, ways: ways, nameBytes: nameBytes)
         default: size = value.storageSize
         }
-        add(ways.ordered, ways.orderedInGroup, nameBytes, size)
+        add(ways.ordered, inGroup: ways.orderedInGroup, nameBytes: nameBytes, valueBytes: size)
         return size
     }
 
@@ -120,14 +123,16 @@ struct IndexEntryTally {
             total += size
             if ways.elements == 0, ways.elementsInGroup == 0 { continue }
             if isExact, !seen.insert(EquivalentValue(value: element)).inserted { continue }
-            add(ways.elements, ways.elementsInGroup, nameBytes, size)
+            add(
+                ways.elements, inGroup: ways.elementsInGroup, nameBytes: nameBytes, valueBytes: size
+            )
         }
         return total
     }
 
     /// Adds the entries of a value.
     private mutating func add(
-        _ inCollection: Int, _ inGroup: Int, _ nameBytes: Int, _ valueBytes: Int
+        _ inCollection: Int, inGroup: Int, nameBytes: Int, valueBytes: Int
     ) {
         let own = nameBytes + min(valueBytes, IndexLimits.valueBytes)
         count += inCollection + inGroup

@@ -39,7 +39,7 @@ final class LiveTarget {
     /// The object of a read, for the tally of reads; nil if the target names no document.
     func subject(_ part: ReadSubject.Part) -> ReadSubject? {
         switch kind {
-        case .query(let query): .query(query, [], part)
+        case .query(let query): .query(query, aggregations: [], part: part)
         case .documents(let paths): paths.first.map { ReadSubject(.documents($0), part) }
         }
     }

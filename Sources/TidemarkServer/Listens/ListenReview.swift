@@ -63,7 +63,7 @@ struct ListenReview {
         _ target: LiveTarget, context: CallContext, documents: any RulesDatabase
     ) -> RPCStatus? {
         do {
-            let reads = try rules.check(target.kind, context, documents) {
+            let reads = try rules.check(target.kind, context: context, documents: documents) {
                 listens.noteReads($0, of: target.streamID)
             }
             listens.setRulesReads(reads, of: target)
@@ -82,7 +82,7 @@ struct ListenReview {
         guard let refusal = judge(target, context: context, documents: documents) else {
             return true
         }
-        end(target, refusal, &outputs)
+        end(target, cause: refusal, outputs: &outputs)
         return false
     }
 
@@ -96,7 +96,7 @@ struct ListenReview {
     }
 
     /// Ends a target with a reason. Its stream stays open.
-    func end(_ target: LiveTarget, _ cause: RPCStatus, _ outputs: inout [Output]) {
+    func end(_ target: LiveTarget, cause: RPCStatus, outputs: inout [Output]) {
         listens.remove(target.id, of: target.streamID)
         outputs.append(
             target.streamID,

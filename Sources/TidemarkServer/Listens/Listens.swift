@@ -157,7 +157,7 @@ final class Listens {
     }
 
     /// Queues a target until the stream has reached a snapshot again.
-    func queue(_ request: ListenTarget, _ streamID: CallID, _ outputs: inout [Output]) {
+    func queue(_ request: ListenTarget, streamID: CallID, outputs: inout [Output]) {
         var isQueued = false
         registry.update(streamID) { isQueued = $0.lag?.queue(request) ?? false }
         if isQueued { return }

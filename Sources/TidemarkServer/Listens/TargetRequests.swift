@@ -13,10 +13,12 @@ struct TargetRequests {
 
     /// Adds a target, or refuses it. In both cases, the first message is a single ADD or REMOVE.
     func add(
-        _ request: ListenTarget, _ streamID: CallID, _ transaction: StoreTransaction,
-        _ outputs: inout [Output]
+        _ request: ListenTarget, streamID: CallID, transaction: StoreTransaction,
+        outputs: inout [Output]
     ) {
-        if listens[streamID]?.lag != nil { return listens.queue(request, streamID, &outputs) }
+        if listens[streamID]?.lag != nil {
+            return listens.queue(request, streamID: streamID, outputs: &outputs)
+        }
         guard let (id, stream) = admit(request.id, streamID: streamID, outputs: &outputs) else {
             return
         }
@@ -201,7 +203,9 @@ struct TargetRequests {
         }
         listens.setLag(nil, of: streamID)
         // A target can make the stream lag again. The targets after it then wait again.
-        for request in lag.waiting { add(request, streamID, transaction, &outputs) }
+        for request in lag.waiting {
+            add(request, streamID: streamID, transaction: transaction, outputs: &outputs)
+        }
     }
 
     /// Sends a stream all changes since its last snapshot, and completes its new target.

@@ -30,7 +30,7 @@ package struct ReadSubject: Sendable {
     }
 
     static func query(
-        _ query: Query, _ aggregations: [Aggregation] = [], _ part: Part = .start
+        _ query: Query, aggregations: [Aggregation] = [], part: Part = .start
     ) -> ReadSubject {
         ReadSubject(.query(query, aggregations), part)
     }

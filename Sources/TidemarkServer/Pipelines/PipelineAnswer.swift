@@ -30,8 +30,8 @@ struct PipelineAnswer {
     /// - Returns: The rest for the next part, with its read time.
     /// - Throws: The first error of a row, with nothing sent.
     func begin(
-        _ id: CallID, _ pipeline: AdmittedPipeline, _ context: CallContext,
-        _ transaction: StoreTransaction, _ outputs: inout [Output]
+        _ id: CallID, pipeline: AdmittedPipeline, context: CallContext,
+        transaction: StoreTransaction, outputs: inout [Output]
     ) throws -> (rest: Rest, readTime: Timestamp)? {
         let scope = try access.scope(
             pipeline.request.readConsistency, context: context, transaction: transaction)
@@ -112,9 +112,11 @@ struct PipelineAnswer {
         guard scope.recorder != nil else { return }
         for source in pipeline.valid.sources {
             if case .documents(let paths) = source {
-                for path in paths { access.record(scope, path, try scope.document(at: path)) }
+                for path in paths {
+                    access.record(scope, path: path, document: try scope.document(at: path))
+                }
             } else {
-                access.record(scope, source.query ?? .everywhere, [])
+                access.record(scope, query: source.query ?? .everywhere, rows: [])
             }
         }
     }

@@ -18,7 +18,7 @@ struct PipelineWrites {
     /// - Throws: ``RPCStatus`` with nothing changed; ``LockWait`` if the commit must wait, after
     ///   which the whole pipeline runs again; ``StoreError``.
     func perform(
-        _ request: ExecutePipelineRequest, _ context: CallContext, _ commits: inout CommitStage
+        _ request: ExecutePipelineRequest, context: CallContext, commits: inout CommitStage
     ) throws -> Reply {
         let database = context.database
         let pipeline = try AdmittedPipeline(

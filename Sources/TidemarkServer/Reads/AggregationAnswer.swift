@@ -6,8 +6,8 @@ struct AggregationAnswer {
     let access: ReadAccess
 
     func reply(
-        _ request: RunAggregationQueryRequest, _ context: CallContext,
-        _ transaction: StoreTransaction
+        _ request: RunAggregationQueryRequest, context: CallContext,
+        transaction: StoreTransaction
     ) throws -> AggregationReply {
         let aggregations = try Aggregation.validated(request.aggregations)
         let query = try request.query.ordered(for: aggregations)
@@ -70,7 +70,7 @@ struct AggregationAnswer {
         _ scope: ReadScope, query: Query, aggregations: [Aggregation], entries: Int,
         context: CallContext
     ) -> Int {
-        access.record(scope, query, [])
+        access.record(scope, query: query, rows: [])
         let reads = Billing.aggregation(entries: entries)
         access.bill(
             reads, for: query, aggregations: aggregations, by: .runAggregationQuery,

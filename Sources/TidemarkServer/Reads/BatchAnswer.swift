@@ -21,7 +21,9 @@ struct BatchAnswer {
         access.bill(lookups, context, part: .more)
         if scope.recorder != nil {
             // All documents are read now, even if they are sent later.
-            for path in paths { access.record(scope, path, try scope.document(at: path)) }
+            for path in paths {
+                access.record(scope, path: path, document: try scope.document(at: path))
+            }
         }
         var rest = UnfinishedAnswer.Batch(paths: paths[...], mask: request.mask)
         let start = outputs.count

@@ -40,7 +40,7 @@ struct ListAnswer {
         }
         query.limit = .first(size + 1)
         var documents = try scope.documents(query)
-        access.record(scope, query, documents.map { ($0.path, $0) })
+        access.record(scope, query: query, rows: documents.map { ($0.path, $0) })
         let hasMore = documents.count > size
         if hasMore { documents.removeLast() }
         access.bill(
@@ -90,7 +90,7 @@ struct ListAnswer {
         for id in ids {
             let path = DocumentPath(unchecked: collection.text + "/" + id)
             let document = try scope.document(at: path)
-            access.record(scope, path, document)
+            access.record(scope, path: path, document: document)
             rows.append(
                 ListedDocument(path: path, document: document?.projected(to: request.mask)))
         }

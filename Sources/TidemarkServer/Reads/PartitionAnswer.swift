@@ -13,7 +13,7 @@ struct PartitionAnswer {
     /// The parts depend on the group at the time of each page: regardless of writes between two
     /// pages, all cursors together divide the group without loss.
     func reply(
-        _ request: PartitionQueryRequest, _ context: CallContext, _ transaction: StoreTransaction
+        _ request: PartitionQueryRequest, context: CallContext, transaction: StoreTransaction
     ) throws -> Reply {
         try request.validate()
         let mark = PageToken.fingerprint(

@@ -28,7 +28,7 @@ struct QueryAnswer {
         let part = try scope.readPart(of: query) { document in
             outputs.append(id, .runQuery(Self.row(document, query: query, scope: scope)))
         }
-        access.record(scope, query, part.recorded)
+        access.record(scope, query: query, rows: part.recorded)
         if query.offset > 0 {
             let skipped = RunQueryReply(
                 readTime: scope.readTime, skippedResults: part.totals.skipped)

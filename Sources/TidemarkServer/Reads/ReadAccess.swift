@@ -141,13 +141,13 @@ final class ReadAccess {
 
     // MARK: Reads of optimistic transactions
 
-    func record(_ scope: ReadScope, _ path: DocumentPath, _ document: Document?) {
+    func record(_ scope: ReadScope, path: DocumentPath, document: Document?) {
         if let recorder = scope.recorder {
             transactions.record(recorder, path, version: document?.updateTime)
         }
     }
 
-    func record(_ scope: ReadScope, _ query: Query, _ rows: [(DocumentPath, Document)]) {
+    func record(_ scope: ReadScope, query: Query, rows: [(DocumentPath, Document)]) {
         guard let recorder = scope.recorder else { return }
         transactions.record(recorder, query, readTime: scope.readTime)
         for (path, document) in rows {
@@ -192,7 +192,7 @@ final class ReadAccess {
     ) {
         meter.countReads(
             count, by: method, context, on: query.meterTarget,
-            of: .query(query, aggregations, part))
+            of: .query(query, aggregations: aggregations, part: part))
     }
 
     /// - Parameter part: The part of the call to which the lookups belong.

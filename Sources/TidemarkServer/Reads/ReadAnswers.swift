@@ -28,7 +28,7 @@ final class ReadAnswers {
 
     /// Answers a call, or parks it.
     func answer(
-        _ call: ReadCall, _ transaction: StoreTransaction, _ outputs: inout [Output]
+        _ call: ReadCall, transaction: StoreTransaction, outputs: inout [Output]
     ) {
         defer { access.end() }
         let ticket: LockTicket?
@@ -51,9 +51,9 @@ final class ReadAnswers {
                     call.request.consistency ?? .latest, context: call.context,
                     transaction: transaction)
                 if let pipeline {
-                    try rules.check(pipeline, call.context, scope)
+                    try rules.check(pipeline, context: call.context, scope: scope)
                 } else {
-                    try rules.check(call.request, call.context, scope)
+                    try rules.check(call.request, context: call.context, scope: scope)
                 }
             }
             if let pipeline {
@@ -88,7 +88,7 @@ final class ReadAnswers {
                 let call = ReadCall(
                     id: id, request: request, context: context, ticket: ticket,
                     deadline: command.deadline, begun: command.begun)
-                answer(call, transaction, &outputs)
+                answer(call, transaction: transaction, outputs: &outputs)
             }
             transactions.finish(ticket)
         }
@@ -112,7 +112,8 @@ final class ReadAnswers {
                 try wait(id, for: rest, readTime: readTime, context: context)
             }
         case .runAggregationQuery(let request):
-            let reply = try AggregationAnswer(access: access).reply(request, context, transaction)
+            let reply = try AggregationAnswer(access: access).reply(
+                request, context: context, transaction: transaction)
             outputs.append(id, .runAggregationQuery(reply))
         case .listDocuments(let request):
             let list = ListAnswer(access: access)
@@ -124,7 +125,8 @@ final class ReadAnswers {
                 id, try list.collectionIDs(request, context: context, transaction: transaction))
         case .partitionQuery(let request):
             let partition = PartitionAnswer(access: access)
-            outputs.append(id, try partition.reply(request, context, transaction))
+            outputs.append(
+                id, try partition.reply(request, context: context, transaction: transaction))
         case .beginTransaction(let options):
             let begun = try transactions.begin(options, context)
             outputs.append(id, .beginTransaction(begun))
@@ -151,7 +153,8 @@ final class ReadAnswers {
     ) throws {
         let answer = PipelineAnswer(access: access)
         if let (rest, readTime) = try answer.begin(
-            call.id, pipeline, call.context, transaction, &outputs)
+            call.id, pipeline: pipeline, context: call.context, transaction: transaction,
+            outputs: &outputs)
         {
             try wait(call.id, for: .pipeline(rest), readTime: readTime, context: call.context)
         }
@@ -164,7 +167,7 @@ final class ReadAnswers {
         let scope = try access.scope(
             request.consistency, context: context, transaction: transaction)
         let document = try scope.document(at: request.path)
-        access.record(scope, request.path, document)
+        access.record(scope, path: request.path, document: document)
         let reads = access.billing.lookups(
             found: document == nil ? 0 : 1, missing: document == nil ? 1 : 0)
         access.countReads(
@@ -264,13 +267,13 @@ final class ReadAnswers {
     /// Ends an unfinished answer.
     ///
     /// - Returns: False if there is no such answer.
-    func refuse(_ id: CallID, _ status: RPCStatus, _ outputs: inout [Output]) -> Bool {
+    func refuse(_ id: CallID, status: RPCStatus, outputs: inout [Output]) -> Bool {
         guard unfinished.remove(id) != nil else { return false }
         outputs.append(Output(id: id, event: .ended(status)))
         return true
     }
 
-    /// Ends an unfinished answer like ``refuse(_:_:_:)``, and reports the bill to the caller.
+    /// Ends an unfinished answer like ``refuse(_:status:outputs:)``, and reports the bill to the caller.
     func cancel(_ id: CallID, status: RPCStatus, outputs: inout [Output]) {
         guard let answer = unfinished.remove(id) else { return }
         let ending = status.reporting(answer.usage, to: answer.context)

@@ -77,7 +77,7 @@ final class RulesChecks {
     /// - Parameter scope: The scope from which the request is answered: the rules judge the data
     ///   that are returned.
     /// - Throws: ``RPCStatus`` `permissionDenied` with the reason; ``StoreError``.
-    func check(_ request: Request, _ context: CallContext, _ scope: ReadScope) throws {
+    func check(_ request: Request, context: CallContext, scope: ReadScope) throws {
         var operations = 1
         if case .batchGetDocuments(let request) = request { operations = request.paths.count }
         guard
@@ -107,7 +107,7 @@ final class RulesChecks {
     /// Checks the rules for every source of a pipeline that reads.
     ///
     /// - Throws: ``RPCStatus`` `permissionDenied` with the reason; ``StoreError``.
-    func check(_ pipeline: AdmittedPipeline, _ context: CallContext, _ scope: ReadScope) throws {
+    func check(_ pipeline: AdmittedPipeline, context: CallContext, scope: ReadScope) throws {
         let operations = pipeline.judgedOperations
         guard
             var gate = try gate(context, documents: ScopedDocuments(scope), operations: operations)
@@ -132,7 +132,7 @@ final class RulesChecks {
     ///   change. Empty if no rules apply.
     /// - Throws: ``RPCStatus`` `permissionDenied` with the reason; ``StoreError``.
     func check(
-        _ kind: ListenTarget.Kind, _ context: CallContext, _ documents: any RulesDatabase,
+        _ kind: ListenTarget.Kind, context: CallContext, documents: any RulesDatabase,
         bill: (Int) -> Void
     ) throws -> Set<DocumentPath> {
         var operations = 1
@@ -157,8 +157,8 @@ final class RulesChecks {
     ///   refusal.
     /// - Throws: ``RPCStatus`` `permissionDenied` with the reason; ``StoreError``.
     func check(
-        _ mutations: [Mutation], _ context: CallContext, _ requestTime: Timestamp,
-        _ transaction: StoreTransaction, bill: (Int) -> Void
+        _ mutations: [Mutation], context: CallContext, requestTime: Timestamp,
+        transaction: StoreTransaction, bill: (Int) -> Void
     ) throws {
         guard let settings = settings(of: context.database.project), !context.isUnbilled,
             var gate = try RulesGate(

@@ -121,7 +121,7 @@ struct ParkedCommands {
     ///
     /// - Returns: The batch, if this was its last result.
     mutating func settle(
-        _ id: CallID, _ index: Int, _ result: BatchWriteResult, _ usage: Usage
+        _ id: CallID, index: Int, result: BatchWriteResult, usage: Usage
     ) -> PartialBatch? {
         guard var batch = batches.removeValue(forKey: id) else { return nil }
         batch.results[index] = result

@@ -229,7 +229,7 @@ final class Transactions {
         case .call(let id, _, _): lateOutputs.append(Output(id: id, event: .ended(status)))
         case .item(let id, let index, _, _):
             let result = BatchWriteResult(status: status, result: .init(updateTime: nil))
-            settle(id, index, result, Usage())
+            settle(id, index: index, result: result, usage: Usage())
         case .streamBatch(let id, _):
             drop(id)
             if streams.remove(id) { lateOutputs.append(Output(id: id, event: .ended(status))) }
@@ -237,8 +237,10 @@ final class Transactions {
     }
 
     /// Records the result of a write of a batch write; the last result produces the answer.
-    func settle(_ id: CallID, _ index: Int, _ result: BatchWriteResult, _ usage: Usage) {
-        guard let batch = parked.settle(id, index, result, usage) else { return }
+    func settle(_ id: CallID, index: Int, result: BatchWriteResult, usage: Usage) {
+        guard let batch = parked.settle(id, index: index, result: result, usage: usage) else {
+            return
+        }
         lateOutputs.append(id, .batchWrite(batch.results.compactMap { $0 }))
         let ending = RPCStatus.ok.reporting(batch.usage, to: batch.context)
         lateOutputs.append(Output(id: id, event: .ended(ending)))

@@ -53,7 +53,7 @@ struct WriteStreamStage {
                     request, id: id, context: stream.context, commits: commits, outputs: &outputs)
             }
         } catch let status as RPCStatus {
-            end(id, status, &outputs)
+            end(id, status: status, outputs: &outputs)
         }
         return true
     }
@@ -126,7 +126,7 @@ struct WriteStreamStage {
         }
         for id in old.keys.sorted() {
             let status = RPCStatus(.cancelled, "Another connection has resumed the stream.")
-            end(id, status, &outputs)
+            end(id, status: status, outputs: &outputs)
         }
     }
 
@@ -153,7 +153,7 @@ struct WriteStreamStage {
         clocks.now.advanced(by: .zero - WriteStreamTable.lifetime)
     }
 
-    mutating func end(_ id: CallID, _ status: RPCStatus, _ outputs: inout [Output]) {
+    mutating func end(_ id: CallID, status: RPCStatus, outputs: inout [Output]) {
         guard let stream = connections.removeValue(forKey: id) else { return }
         let status = status.reporting(stream.usage, to: stream.context)
         outputs.append(Output(id: id, event: .ended(status)))

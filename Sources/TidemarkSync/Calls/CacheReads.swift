@@ -36,7 +36,7 @@ final class CacheReads {
     /// What a server refuses in a query, the cache refuses with the same words: an answer of no
     /// rows would look like one.
     ///
-    func read(_ target: ReadTarget, _ reason: StaleReason, _ completion: @escaping Completion) {
+    func read(_ target: ReadTarget, reason: StaleReason, completion: @escaping Completion) {
         do {
             switch target {
             case .document(let path): completion(try document(path, reason))
@@ -44,7 +44,7 @@ final class CacheReads {
                 do throws(RPCStatus) { try query.validate() } catch {
                     return completion(.failure(.server(error)))
                 }
-                try read(query, reason, completion)
+                try read(query, reason: reason, completion: completion)
             }
         } catch { completion(.failure(SyncError(storing: error))) }
     }
@@ -63,7 +63,7 @@ final class CacheReads {
     }
 
     private func read(
-        _ query: Query, _ reason: StaleReason, _ completion: @escaping Completion
+        _ query: Query, reason: StaleReason, completion: @escaping Completion
     ) throws {
         defer { indexes.want() }
         if let rows = try storage.local.documents.run(query, lookingAt: slices.mostAtOnce) {
@@ -115,8 +115,8 @@ final class CacheReads {
     // MARK: Figures
 
     func aggregate(
-        _ query: Query, _ aggregations: [Aggregation],
-        _ completion: @escaping @Sendable (Result<(AggregationReply, Freshness), SyncError>) -> Void
+        _ query: Query, aggregations: [Aggregation],
+        completion: @escaping @Sendable (Result<(AggregationReply, Freshness), SyncError>) -> Void
     ) {
         if let refusal = context.gate.refusal { return completion(.failure(refusal)) }
         do throws(RPCStatus) {

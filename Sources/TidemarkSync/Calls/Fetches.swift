@@ -42,18 +42,18 @@ final class Fetches: @unchecked Sendable {
     // MARK: Aggregations
 
     func aggregate(
-        _ query: Query, _ aggregations: [Aggregation], _ deadline: Duration?, _ tag: ReadTag,
-        _ completion: @escaping @Sendable (Result<AggregationReply, SyncError>) -> Void
+        _ query: Query, aggregations: [Aggregation], deadline: Duration?, tag: ReadTag,
+        completion: @escaping @Sendable (Result<AggregationReply, SyncError>) -> Void
     ) {
         if let reason = refusal(tag) { return completion(.failure(reason)) }
         let request = RunAggregationQueryRequest(
             query: query.aggregationForm, aggregations: aggregations)
-        aggregate(request, tag, deadline, completion)
+        aggregate(request, tag: tag, deadline: deadline, completion: completion)
     }
 
     private func aggregate(
-        _ request: RunAggregationQueryRequest, _ tag: ReadTag, _ deadline: Duration?,
-        _ completion: @escaping @Sendable (Result<AggregationReply, SyncError>) -> Void
+        _ request: RunAggregationQueryRequest, tag: ReadTag, deadline: Duration?,
+        completion: @escaping @Sendable (Result<AggregationReply, SyncError>) -> Void
     ) {
         calls.start(.runAggregationQuery(request), tag: tag, deadline: deadline) {
             [self] replies, status in
@@ -164,7 +164,7 @@ final class Fetches: @unchecked Sendable {
         completion: @escaping @Sendable (Result<ServerCount, SyncError>) -> Void
     ) {
         let count = Aggregation(alias: "count", .count(upTo: Int64(most)))
-        aggregate(query, [count], deadline, tag.or(.get)) { reply in
+        aggregate(query, aggregations: [count], deadline: deadline, tag: tag.or(.get)) { reply in
             completion(
                 reply.map { reply in
                     ServerCount(
@@ -186,7 +186,7 @@ final class Fetches: @unchecked Sendable {
         let request = RunAggregationQueryRequest(
             query: range.query.aggregationForm, aggregations: range.aggregations,
             consistency: readTime.map { .at($0) } ?? .latest)
-        aggregate(request, tag.or(.audit), deadline) { [self] reply in
+        aggregate(request, tag: tag.or(.audit), deadline: deadline) { [self] reply in
             completion(reply.flatMap { reply in cache.read { try range.compare($0, with: reply) } })
         }
     }

@@ -56,7 +56,7 @@ final class OneShotReads: @unchecked Sendable {
     ) {
         if let refusal = context.gate.refusal { return completion(.failure(refusal)) }
         switch source {
-        case .cache: cache.read(target, .askedForCache, completion)
+        case .cache: cache.read(target, reason: .askedForCache, completion: completion)
         case .server:
             if let reason = meter.refusal(of: tag) { return completion(.failure(reason)) }
             ask(target, tag: tag, rule: .read, deadline: deadline, silence: silence) {
@@ -75,14 +75,15 @@ final class OneShotReads: @unchecked Sendable {
         if let live = live(target) { return completion(.success(live)) }
         switch meter.verdict(on: tag) {
         case .allowed: break
-        case .degraded(let budget): return cache.read(target, .overBudget(budget), completion)
+        case .degraded(let budget):
+            return cache.read(target, reason: .overBudget(budget), completion: completion)
         case .refused(let budget): return completion(.failure(.overBudget(budget)))
         }
         // The time that the server has been silent already counts, so the next read does not wait
         // again.
         let wait = min(deadline ?? Self.patience, Self.patience) - reachability.silentFor
         guard context.gate.isNetworkEnabled, reachability.state != .offline, wait > .zero else {
-            cache.read(target, .offline, completion)
+            cache.read(target, reason: .offline, completion: completion)
             return probe(target, tag)
         }
         let id = nextID
@@ -125,7 +126,7 @@ final class OneShotReads: @unchecked Sendable {
     /// Answers a read from the cache, unless the server answers first.
     func finish(_ id: UInt64, fromCache target: ReadTarget, _ reason: StaleReason) {
         guard waiting[id] != nil else { return }
-        cache.read(target, reason) { [weak self] in self?.finish(id, $0) }
+        cache.read(target, reason: reason) { [weak self] in self?.finish(id, $0) }
     }
 
     private func answer(_ id: UInt64, _ target: ReadTarget, without status: RPCStatus) {

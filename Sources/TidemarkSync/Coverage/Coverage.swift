@@ -44,7 +44,7 @@ public struct Coverage: Hashable, Sendable {
         if range.isEmpty { return }
         var result: [Interval] = []
         var reached = range.lowerBound
-        func add(_ lower: CoveragePosition, _ upper: CoveragePosition, _ asOf: Timestamp) {
+        func add(_ lower: CoveragePosition, upper: CoveragePosition, asOf: Timestamp) {
             if lower < upper { result.append(Interval(lower: lower, upper: upper, asOf: asOf)) }
         }
         for old in intervals {
@@ -53,13 +53,13 @@ public struct Coverage: Hashable, Sendable {
                 continue
             }
             let shared = max(old.lower, range.lowerBound)..<min(old.upper, range.upperBound)
-            add(old.lower, shared.lowerBound, old.asOf)
-            add(reached, shared.lowerBound, asOf)
-            add(shared.lowerBound, shared.upperBound, max(old.asOf, asOf))
-            add(shared.upperBound, old.upper, old.asOf)
+            add(old.lower, upper: shared.lowerBound, asOf: old.asOf)
+            add(reached, upper: shared.lowerBound, asOf: asOf)
+            add(shared.lowerBound, upper: shared.upperBound, asOf: max(old.asOf, asOf))
+            add(shared.upperBound, upper: old.upper, asOf: old.asOf)
             reached = shared.upperBound
         }
-        add(reached, range.upperBound, asOf)
+        add(reached, upper: range.upperBound, asOf: asOf)
         intervals = Self.joined(result.sorted { $0.lower < $1.lower })
     }
 

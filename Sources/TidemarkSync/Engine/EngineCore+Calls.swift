@@ -10,7 +10,7 @@ extension EngineCore {
         _ id: UInt64, query: Query, options: SyncEngine.ListenOptions,
         observer: @escaping Listeners.Observer
     ) {
-        parts.listeners.add(id, query, options, observer)
+        parts.listeners.add(id, query: query, options: options, observer: observer)
     }
 
     func removeListener(_ id: UInt64) { parts.listeners.remove(id) }

@@ -90,7 +90,9 @@ extension SyncEngine {
         completion: @escaping @Sendable (Result<(AggregationReply, Freshness), SyncError>) -> Void
     ) {
         perform(here: here) { core in
-            core.fromCache { $0.aggregate(query, aggregations, completion) }
+            core.fromCache {
+                $0.aggregate(query, aggregations: aggregations, completion: completion)
+            }
         }
     }
 

@@ -84,7 +84,11 @@ extension SyncEngine {
         completion: @escaping @Sendable (Result<AggregationReply, SyncError>) -> Void
     ) {
         perform { core in
-            core.fetch { $0.aggregate(query, aggregations, deadline, tag, completion) }
+            core.fetch {
+                $0.aggregate(
+                    query, aggregations: aggregations, deadline: deadline, tag: tag,
+                    completion: completion)
+            }
         }
     }
 

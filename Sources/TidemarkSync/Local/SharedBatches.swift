@@ -11,7 +11,7 @@ enum BatchNote: Hashable, Sendable {
     func write(of batch: Int64, _ transaction: StoreTransaction) throws {
         switch self {
         case .moved(let mark): try MovedMarks.add(mark, transaction)
-        case .shared(let name): try SharedBatches.add(name, batch, transaction)
+        case .shared(let name): try SharedBatches.add(name, batch: batch, transaction: transaction)
         }
     }
 }
@@ -31,7 +31,7 @@ enum SharedBatches {
     /// The maximum number of stored batches.
     static let most = 1_000
 
-    static func add(_ name: String, _ batch: Int64, _ transaction: StoreTransaction) throws {
+    static func add(_ name: String, batch: Int64, transaction: StoreTransaction) throws {
         try transaction.execute(
             "INSERT OR REPLACE INTO syncShared VALUES (?, ?)", [.text(name), .integer(batch)])
         try transaction.execute(

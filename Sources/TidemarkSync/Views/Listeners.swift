@@ -49,14 +49,14 @@ final class Listeners: @unchecked Sendable {
     // MARK: Coming
 
     func add(
-        _ id: UInt64, _ query: Query, _ options: SyncEngine.ListenOptions,
-        _ observer: @escaping Observer
+        _ id: UInt64, query: Query, options: SyncEngine.ListenOptions,
+        observer: @escaping Observer
     ) {
         if let refusal = context.gate.refusal { return observer(.failure(refusal)) }
         if query.projection != nil {
             var whole = query
             whole.projection = nil
-            return add(id, whole, options, observer)
+            return add(id, query: whole, options: options, observer: observer)
         }
         guard query.offset == 0 else {
             return observer(.failure(.invalidArgument("A listen cannot skip rows by an offset.")))

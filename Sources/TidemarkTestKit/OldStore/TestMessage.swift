@@ -36,7 +36,7 @@ package enum TestMessage {
 
     /// Returns a document of `remote_document`.
     package static func document(
-        _ name: String, _ fields: [(String, Value)], _ updateTime: Timestamp,
+        _ name: String, fields: [(String, Value)], updateTime: Timestamp,
         committed: Bool = false
     ) -> [UInt8] {
         let entries = fields.flatMap { field(2, field(1, $0.0) + field(2, value($0.1))) }

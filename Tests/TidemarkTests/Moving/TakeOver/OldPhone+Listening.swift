@@ -60,7 +60,7 @@ extension OldPhone {
                     (
                         path.text,
                         TestMessage.document(
-                            root + "/" + path.text, fields, document.updateTime)
+                            root + "/" + path.text, fields: fields, updateTime: document.updateTime)
                     ))
             }
             return result

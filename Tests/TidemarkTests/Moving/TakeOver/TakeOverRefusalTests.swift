@@ -40,7 +40,8 @@ import TidemarkTesting
             old.put(
                 document: path,
                 TestMessage.document(
-                    name + "/" + path, [("n", .string(String(repeating: "x", count: 200)))], time))
+                    name + "/" + path, fields: [("n", .string(String(repeating: "x", count: 200)))],
+                    updateTime: time))
         }
         old.put(
             target: TestMessage.query("rooms"), parent: name,

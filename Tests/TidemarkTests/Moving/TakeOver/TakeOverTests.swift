@@ -142,7 +142,7 @@ import TidemarkTesting
             default:
                 old.put(
                     document: "rooms/r105",
-                    TestMessage.document(name + "x", [], result.version))
+                    TestMessage.document(name + "x", fields: [], updateTime: result.version))
             }
             try old.finish()
             let phone = try await phone(in: "new-" + fault)
