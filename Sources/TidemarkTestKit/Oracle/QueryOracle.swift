@@ -40,7 +40,7 @@ package struct QueryOracle {
     /// Returns true if the document matches, ignoring limit and offset.
     package func matches(_ path: DocumentPath, _ fields: MapValue) -> Bool {
         guard isInScope(path) else { return false }
-        if let filter = query.filter, !holds(filter, path, fields) { return false }
+        if let filter = query.filter, !holds(filter, path: path, fields: fields) { return false }
         // A document that lacks an ordered field is in no index of the query.
         guard orders.allSatisfy({ value($0.field, path: path, fields: fields) != nil }) else {
             return false
@@ -156,19 +156,19 @@ package struct QueryOracle {
 // MARK: - Filters
 
 extension QueryOracle {
-    private func holds(_ filter: Filter, _ path: DocumentPath, _ fields: MapValue) -> Bool {
+    private func holds(_ filter: Filter, path: DocumentPath, fields: MapValue) -> Bool {
         switch filter {
-        case .and(let parts): return parts.allSatisfy { holds($0, path, fields) }
+        case .and(let parts): return parts.allSatisfy { holds($0, path: path, fields: fields) }
         case .or(let parts):
             // Ignores parts without effect. An `or` of only such parts matches everything.
             let saying = parts.filter { Self.saysSomething($0) }
-            return saying.isEmpty || saying.contains { holds($0, path, fields) }
+            return saying.isEmpty || saying.contains { holds($0, path: path, fields: fields) }
         case .unary(let field, let operation):
             guard let own = value(field.segments, path: path, fields: fields) else { return false }
             return Self.holds(operation, own)
         case .field(let field, let operation, let operand):
             guard let own = value(field.segments, path: path, fields: fields) else { return false }
-            return Self.holds(operation, own, operand)
+            return Self.holds(operation, own: own, operand: operand)
         }
     }
 
@@ -189,7 +189,7 @@ extension QueryOracle {
     }
 
     private static func holds(
-        _ operation: Filter.Operator, _ own: Value, _ operand: Value
+        _ operation: Filter.Operator, own: Value, operand: Value
     ) -> Bool {
         // A comparison with null or NaN matches nothing. Only unary filters match them.
         let isPlain = !OracleOrder.isNull(operand) && !OracleOrder.isNaN(operand)
