@@ -12,7 +12,10 @@ import TidemarkApp
             fromPropertyList: fields, format: .xml, options: 0)
         let settings = ChatsApp.settings(folder: "/nonexistent", try GoogleServiceInfo(data))
         #expect(settings.projectID == "my-app" && settings.firestore.isSSLEnabled)
-        #expect(settings.accounts.accounts == "https://identitytoolkit.googleapis.com")
+        guard case .accounts(let endpoint) = settings.identity else {
+            return #expect(Bool(false), "the app signs in itself")
+        }
+        #expect(endpoint.accounts == "https://identitytoolkit.googleapis.com")
         #expect(settings.firestore.host.hasPrefix("firestore.googleapis.com"))
     }
 }

@@ -44,3 +44,9 @@ import TidemarkApp
         #expect(!settings.firestore.isSSLEnabled && settings.firestore.host == "127.0.0.1:8080")
     }
 }
+
+extension StackSettings {
+    fileprivate var accounts: AccountsEndpoint? {
+        if case .accounts(let endpoint) = identity { endpoint } else { nil }
+    }
+}

@@ -49,7 +49,7 @@ import TestSupport
         let report = difference.prefix(20).map { change in
             switch change {
             case .insert(_, let line, _): "missing: \(line)"
-            case .remove(_, streamID: let line, outputs: _): "superfluous: \(line)"
+            case .remove(_, let line, _): "superfluous: \(line)"
             }
         }
         let advice: Comment = """

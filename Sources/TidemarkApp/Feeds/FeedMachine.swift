@@ -217,7 +217,7 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case .sync(let call): beginSync(call, maxReads: nil)
         case .comeLive(let call): comeLive(call, now: now, effects: &effects)
         case .syncWithin(let reads, let call): beginSync(call, maxReads: reads)
-        case .move(let name, now: let target, effects: let call):
+        case .move(let name, let target, let call):
             move(Move(name: name, target: target, call: call), now: now, effects: &effects)
         case .loaded(let marks, let progress):
             loaded(marks, progress: progress, now: now, effects: &effects)

@@ -25,7 +25,7 @@ struct FeedObservers: Sendable {
         switch event {
         case .used(let mark): usedMark = mark
         case .dropped: usedMark = nil
-        case .moved, .received, .notShared, .asked: break
+        case .moved, .received, .notShared, .foundByAudit, .asked: break
         }
     }
 
@@ -34,7 +34,7 @@ struct FeedObservers: Sendable {
         switch event {
         case .moved(let name, let move): notify(name, move, isOfOtherDevice: false)
         case .received(let move): notify(.action, move, isOfOtherDevice: true)
-        case .used, .dropped, .notShared, .asked: break
+        case .used, .dropped, .notShared, .foundByAudit, .asked: break
         }
     }
 
@@ -96,6 +96,7 @@ enum FeedLog {
         case .used(let mark): Log.debug("\(context): only items above the mark \(mark.rfc3339)")
         case .dropped(_, let error): Log.debug("\(context): marks dropped, \(error.code)")
         case .notShared(let error): Log.debug("\(context): mark not shared, \(error.code)")
+        case .foundByAudit(let count): Log.debug("\(context): audit found \(count) hidden")
         case .asked(let plan): Log.debug("\(context): \(plan.reason)")
         }
     }

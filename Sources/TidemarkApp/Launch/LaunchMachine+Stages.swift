@@ -63,7 +63,7 @@ extension LaunchMachine {
                     return settle(.signedOut(.nobody)) + [.endSession]
                 }
             #endif
-            return wait(.locked, budgets.session)
+            return wait(.locked, budget: budgets.session)
         case .session(.failed): return notify(.sessionUnreadable)
         case .timerFired: return overdue(.sessionSlow)
         // The change is more precise than the awaited reading.
@@ -139,7 +139,7 @@ extension LaunchMachine {
         case .network, .diagnosis: return []
         case .person(.tryAgain):
             guard problem != nil else { return [] }
-            return wait(state, budgets.feeds, .closeFeeds, .openFeeds(user))
+            return wait(state, budget: budgets.feeds, effects: .closeFeeds, .openFeeds(user))
         case .profile(.missing, of: user): return lost(user)
         case .profile: return []
         case .changed(let change): return apply(change)

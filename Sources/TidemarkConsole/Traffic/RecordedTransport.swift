@@ -114,7 +114,7 @@ public final class RecordedTransport: Transport {
         let time = now()
         switch event {
         case .message(let message):
-            change { $0.update(id, at: time) { note(&$0, id: message, note: time) } }
+            change { $0.update(id, at: time) { note(&$0, message, time) } }
         case .ended(let status):
             change { $0.end(id, at: time) { $0.end(status, at: time) } }
             if let billed = status.billed, billed.writes + billed.deletes > 0 { noteWrite() }

@@ -66,7 +66,7 @@ final class PasswordHasher: Sendable {
                     signerKey, using: SymmetricKey(data: key[..<32]), nonce: $0)
             }
             return sealed.map { [UInt8]($0) }
-        case .digest(let name, rounds: let rounds, text: let saltFirst):
+        case .digest(let name, let rounds, let saltFirst):
             return digest(name, rounds: rounds, text: salted(work, isSaltFirst: saltFirst))
         case .hmac(let name, let key, let saltFirst):
             return authenticate(

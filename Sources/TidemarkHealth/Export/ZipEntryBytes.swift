@@ -45,7 +45,7 @@ struct ZipEntryBytes: ByteSource {
         }
         inflater = entry.method == 8 ? Inflater() : nil
         packed = []
-        checksum = crc32(0, start: nil, count: 0)
+        checksum = crc32(0, nil, 0)
     }
 
     var progress: (done: Int64, total: Int64) {
@@ -61,8 +61,7 @@ struct ZipEntryBytes: ByteSource {
         // A wrong size would bypass the limits, which were checked against the stated size.
         guard produced <= entry.size else { throw .tooLarge(file: entry.file.name) }
         checksum = crc32(
-            checksum, start: buffer.baseAddress!.assumingMemoryBound(to: UInt8.self),
-            count: UInt32(count))
+            checksum, buffer.baseAddress!.assumingMemoryBound(to: UInt8.self), UInt32(count))
         if hasEnded { try checkEnd() }
         return count
     }

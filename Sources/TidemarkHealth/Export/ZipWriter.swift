@@ -17,7 +17,7 @@ public final class ZipWriter {
     public init(entry name: String, _ write: @escaping ([UInt8]) throws -> Void) {
         self.name = Array(name.utf8)
         self.write = write
-        checksum = crc32(0, start: nil, count: 0)
+        checksum = crc32(0, nil, 0)
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
         let code = deflateInit2_(
@@ -34,7 +34,7 @@ public final class ZipWriter {
     public func add(_ bytes: [UInt8]) throws {
         try begin()
         size += UInt64(bytes.count)
-        checksum = crc32(checksum, start: bytes, count: UInt32(bytes.count))
+        checksum = crc32(checksum, bytes, UInt32(bytes.count))
         try deflate(bytes, Z_NO_FLUSH)
     }
 

@@ -43,7 +43,7 @@ struct DistinctStage: CompiledStage {
         let run = outer.run
         let memory = Reservation(run, stage: "distinct")
         var seen: Set<EquivalentValue> = []
-        return MappedStream(input, run) { row throws(PipelineError) in
+        return MappedStream(input, run: run) { row throws(PipelineError) in
             #if TIDEMARK_DEFECTS
                 let whole = row
             #endif
@@ -77,7 +77,7 @@ struct SampleStage: CompiledStage {
         let run = outer.run
         switch amount {
         case .fraction(let fraction):
-            return MappedStream(input, run) { _ in run.nextFraction() < fraction }
+            return MappedStream(input, run: run) { _ in run.nextFraction() < fraction }
         case .documents(let count):
             return DeferredStream { () throws(PipelineError) in
                 // The rows with the least of random numbers are a fair sample in a random order.

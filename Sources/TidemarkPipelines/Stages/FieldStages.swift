@@ -6,7 +6,7 @@ struct WhereStage: CompiledStage {
     func stream(
         over input: any RowStream, outer: Scope
     ) throws(PipelineError) -> any RowStream {
-        MappedStream(input, outer.run) { row in
+        MappedStream(input, run: outer.run) { row in
             condition.evaluate(Scope(row: row, run: outer.run)).isTrue
         }
     }
@@ -48,7 +48,7 @@ struct SelectStage: CompiledStage {
         over input: any RowStream, outer: Scope
     ) throws(PipelineError) -> any RowStream {
         let nests = aliases.nests
-        return MappedStream(input, outer.run) { row throws(PipelineError) in
+        return MappedStream(input, run: outer.run) { row throws(PipelineError) in
             row = try selected(row, outer.run)
             if nests { try row.checkSize(upTo: outer.run.context.limits.valueBytes) }
             return true
@@ -74,7 +74,7 @@ struct AddFieldsStage: CompiledStage {
         over input: any RowStream, outer: Scope
     ) throws(PipelineError) -> any RowStream {
         let nests = aliases.nests
-        return MappedStream(input, outer.run) { row throws(PipelineError) in
+        return MappedStream(input, run: outer.run) { row throws(PipelineError) in
             #if TIDEMARK_DEFECTS
                 if PipelineDefect.planted == .siblingsSeen {
                     for alias in aliases {
@@ -101,7 +101,7 @@ struct RemoveFieldsStage: CompiledStage {
     func stream(
         over input: any RowStream, outer: Scope
     ) throws(PipelineError) -> any RowStream {
-        MappedStream(input, outer.run) { row in
+        MappedStream(input, run: outer.run) { row in
             row.change { fields in for path in paths { fields[path] = nil } }
             if paths.contains(.documentID) { row.take([.createTime, .updateTime], from: row) }
             return true
@@ -117,7 +117,7 @@ struct DefineStage: CompiledStage {
         over input: any RowStream, outer: Scope
     ) throws(PipelineError) -> any RowStream {
         let slots = (variables.map(\.slot).max() ?? -1) + 1
-        return MappedStream(input, outer.run) { row in
+        return MappedStream(input, run: outer.run) { row in
             let scope = Scope(row: row, run: outer.run)
             while row.variables.count < slots { row.variables.append(.absent) }
             for variable in variables {
@@ -144,7 +144,7 @@ struct ReplaceStage: CompiledStage {
     func stream(
         over input: any RowStream, outer: Scope
     ) throws(PipelineError) -> any RowStream {
-        MappedStream(input, outer.run) { row throws(PipelineError) in
+        MappedStream(input, run: outer.run) { row throws(PipelineError) in
             let outcome = value.evaluate(Scope(row: row, run: outer.run))
             let map: MapValue
             if outcome.isNothing {

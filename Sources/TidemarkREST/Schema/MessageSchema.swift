@@ -55,7 +55,7 @@ struct FieldSchema: Sendable {
     let oneof: String?
 
     init(
-        _ name: String, number: UInt64, kind: FieldKind, isRepeated: Bool = false,
+        _ name: String, _ number: UInt64, _ kind: FieldKind, isRepeated: Bool = false,
         of oneof: String? = nil
     ) {
         self.name = name

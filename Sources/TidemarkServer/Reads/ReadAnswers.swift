@@ -234,7 +234,7 @@ final class ReadAnswers {
             return isWhole ? nil : .batch(batch)
         case .pipeline(var rest):
             let isWhole = PipelineAnswer(access: access).sendPart(
-                of: &rest, scope: scope.readTime, id: id, outputs: &outputs)
+                of: &rest, readTime: scope.readTime, id: id, outputs: &outputs)
             return isWhole ? nil : .pipeline(rest)
         }
     }

@@ -19,7 +19,7 @@ enum RulesIdentity {
             self = .caller(nil)
             return
         }
-        if token == owner || token.hasPrefix("ya29.") || administrators.contains(token) {
+        if token == Self.owner || token.hasPrefix("ya29.") || administrators.contains(token) {
             self = .administrator
             return
         }

@@ -78,7 +78,7 @@ struct ShowMachine: Equatable, Sendable {
         case .news(let side, let launch, let news):
             guard state[side].life == .running, state[side].launches == launch else { return [] }
             return heard(news, side)
-        case .ended(let side, error: let launch, client: let why):
+        case .ended(let side, let launch, let why):
             guard state[side].life == .running, state[side].launches == launch else { return [] }
             state[side].life = .dead(why)
             state[side].screen = nil

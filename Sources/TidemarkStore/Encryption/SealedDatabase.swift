@@ -262,7 +262,7 @@ extension SealedDatabase {
     ) -> Int32 {
         database(file).pointee.ahead.forget(number)
         let code =
-            database(file).pointee.behind?.add(page, number) {
+            database(file).pointee.behind?.add(page, number: number) {
                 writeSealed(file, pages: $0, offset: $1)
             }
             ?? writeAlone(file, page: page, number: number)

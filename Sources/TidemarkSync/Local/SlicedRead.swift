@@ -118,7 +118,7 @@ final class FigureRead: SlicedRead {
             if try table.knowsFigures(queries[index], fields) { return true }
             scans[index] = try table.scan(queries[index], for: fields)
         }
-        if try table.step(scans[index]!, budget: budget) { return true }
+        if try table.step(scans[index]!, budget) { return true }
         if scans[index]!.isLost { scans[index] = nil }
         return false
     }

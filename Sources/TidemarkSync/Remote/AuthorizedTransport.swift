@@ -39,7 +39,8 @@ package struct AuthorizedTransport: Transport {
         _ request: Request, _ context: CallContext,
         receive: @escaping @Sendable (StreamEvent<Reply>) -> Void
     ) -> any CancellableCall {
-        let run = AuthorizedRun<Request, Reply>(context, tokens, receive) { [base] context, sink in
+        let run = AuthorizedRun<Request, Reply>(context, tokens: tokens, receive: receive) {
+            [base] context, sink in
             AuthorizedRun.Inner(base.call(request, context, receive: sink))
         }
         run.start(on: base)

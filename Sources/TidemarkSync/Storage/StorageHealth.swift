@@ -28,7 +28,7 @@ struct StorageHealth: Equatable, Sendable {
 
     mutating func step(_ event: Event) -> [Effect] {
         switch event {
-        case .failed(let fault, error: let elapsed, effects: let jitter):
+        case .failed(let fault, let elapsed, let jitter):
             let changes = change(to: .failing(fault))
             if isRetryScheduled { return changes }
             isRetryScheduled = true

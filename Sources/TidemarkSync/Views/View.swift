@@ -357,7 +357,7 @@ extension View {
         guard let edge else { return false }
         switch step {
         case .removed: return true
-        case .changed(.modified?, path: let new, request: _):
+        case .changed(.modified?, let new, _):
             if case .last = query.limit { return rows.order.precedes(new, edge) }
             return rows.order.precedes(edge, new)
         case .nothing, .added, .changed, .held: return false
@@ -375,7 +375,7 @@ extension View {
         case .removed(let old):
             remove(document.path)
             changes.add(.removed, old, from: old)
-        case .changed(let kind, path: let new, request: let old):
+        case .changed(let kind, let new, let old):
             if let kind { changes.add(kind, new, from: old) }
             insert(new)
         case .held: held[document.path] = document

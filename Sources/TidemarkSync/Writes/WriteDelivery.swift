@@ -225,11 +225,11 @@ final class WriteDelivery: @unchecked Sendable {
             case .lifecycle(.schedule(let id, let delay)): context.schedule(id, after: delay)
             case .lifecycle(.cancel(let id)): context.cancelTimer(id)
             case .lifecycle(.failed): preconditionFailure("the machine tells it another way")
-            case .failed(let status, wasReady: let wasReady): failed(status, wasReady: wasReady)
+            case .failed(let status, let wasReady): failed(status, wasReady: wasReady)
             case .request(let request): call?.send(request)
             case .resumeRefused: resumeRefused()
             case .ready(let position): becameReady(position)
-            case .committed(let results, time: let time, position: let position):
+            case .committed(let results, let time, let position):
                 committed(results, time: time, position: position)
             }
         }

@@ -76,6 +76,6 @@ import Testing
         ("read_time", "readTime"), ("name", "name"), ("collection_ids", "collectionIds"),
     ])
     func `names in JSON have no underscores`(name: String, json: String) {
-        #expect(FieldSchema(name, number: 1, kind: .text).jsonName == json)
+        #expect(FieldSchema(name, 1, .text).jsonName == json)
     }
 }

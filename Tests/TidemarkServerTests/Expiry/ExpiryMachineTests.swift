@@ -48,7 +48,7 @@ import TidemarkModel
         var machine = ExpiryMachine()
         var effects = machine.step(.clockSet)
         var next = 0
-        while case [.find] = effects {
+        while case .find? = effects.first {
             let part = try documents((0..<most).map { "\(next + $0)" })
             next += most
             _ = machine.step(.found(part))

@@ -33,7 +33,7 @@ struct PipelineCallTests {
         #expect(try ids(.group("c")) == ["a", "b", "d", "e"])
         #expect(try ids(Pipeline.Stage(name: "database")) == ["a", "b", "d", "e", "f"])
         #expect(
-            try ids(.documents("c/d", context: "c/missing", transaction: "other/f")) == ["d", "f"])
+            try ids(.documents("c/d", "c/missing", "other/f")) == ["d", "f"])
         #expect(try ids(.collection("nowhere")).isEmpty)
     }
 

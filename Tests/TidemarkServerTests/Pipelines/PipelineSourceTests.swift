@@ -54,7 +54,7 @@ struct PipelineSourceTests {
                 pick([
                     Pipeline.Stage.collection("c"), .collection("c/1/c"), .group("c"), .group("d"),
                     Pipeline.Stage(name: "database"),
-                    .documents("c/1", context: "c/2", transaction: "d/3"),
+                    .documents("c/1", "c/2", "d/3"),
                 ])
             ]
             for _ in 0..<roll(3) { stages.append(.filter(condition(1))) }

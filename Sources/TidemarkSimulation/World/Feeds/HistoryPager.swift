@@ -60,7 +60,7 @@ final class HistoryPager {
         for effect in machine.step(event) {
             switch effect {
             case .stop(let id): end(id)
-            case .listen(let id, after: let after, limit: let limit):
+            case .listen(let id, let after, let limit):
                 listen(id, after: after, limit: limit)
             case .load: preconditionFailure("every page of a history listens")
             }
