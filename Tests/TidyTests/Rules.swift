@@ -162,7 +162,7 @@ enum ImportRules {
             "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkWire",
             "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth",
             "TidemarkHealthSync", "TidemarkImages", "TidemarkSystem", "TidemarkTesting",
-            "TidemarkPhones", "ExampleKit", "ChatsCore", "HealthCore", "HomesCore",
+            "TidemarkTestKit", "TidemarkPhones", "ExampleKit", "ChatsCore", "HealthCore", "HomesCore",
             "MessagesCore", "StampsCore", "ArgumentParser", "AsyncHTTPClient", "NIOCore",
             "NIOHTTP1",
         ],

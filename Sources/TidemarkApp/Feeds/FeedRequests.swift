@@ -63,7 +63,7 @@ extension ParsedDefinition {
         var result = display
         result.cut(below: range.lowerBound, itemTime, database)
         if upper == .highest { return result }
-        func cursor(_ path: DocumentPath, _ before: Bool) -> Cursor {
+        func cursor(_ path: DocumentPath, before: Bool) -> Cursor {
             upper.cursor(path, before: before, database)
         }
         switch upper.side {
@@ -71,10 +71,10 @@ extension ParsedDefinition {
         case .end: result.add(itemTime, operation: .lessThanOrEqual, time: upper.time)
         case .before(let path):
             result.add(itemTime, operation: .lessThanOrEqual, time: upper.time)
-            result.start = cursor(path, false)
+            result.start = cursor(path, before: false)
         case .after(let path):
             result.add(itemTime, operation: .lessThanOrEqual, time: upper.time)
-            result.start = cursor(path, true)
+            result.start = cursor(path, before: true)
         }
         return result
     }

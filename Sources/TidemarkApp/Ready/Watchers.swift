@@ -24,7 +24,7 @@ final class Watchers<Value: Sendable>: Sendable {
             return state.last
         }
         // The removal runs in a separate task: a cancellation holds a lock of the cancelled task
-        // here, and `notify` takes that lock, to resume the task, while it holds this object's lock.
+        // here. `notify` takes that lock, to resume the task, while it holds this object's lock.
         input.onTermination = { [weak self] _ in Task { self?.remove(number) } }
         return stream
     }

@@ -29,12 +29,12 @@ enum Roundings {
             let places = values.count == 2 ? try values[1].integer(in: name) : 0
             switch try Number(values[0], in: name) {
             case .integer(let number):
-                guard let result = rounded(number, Int(clamping: places), rule) else {
+                guard let result = rounded(number, places: Int(clamping: places), rule: rule) else {
                     throw Fault("\(name): integer overflow.")
                 }
                 return .value(.integer(result))
             case .double(let number):
-                let result = rounded(number, Int(clamping: places), rule)
+                let result = rounded(number, places: Int(clamping: places), rule: rule)
                 if result.isInfinite, number.isFinite { throw Fault("\(name): overflow.") }
                 return .value(.double(result))
             }
@@ -43,7 +43,7 @@ enum Roundings {
 
     /// Returns nil if the result overflows.
     private static func rounded(
-        _ number: Int64, _ places: Int, _ rule: FloatingPointRoundingRule
+        _ number: Int64, places: Int, rule: FloatingPointRoundingRule
     ) -> Int64? {
         if places >= 0 { return number }
         // 10^19 exceeds every integer, and half of it exceeds none of those next to the limit.
@@ -56,7 +56,7 @@ enum Roundings {
     }
 
     private static func rounded(
-        _ number: Double, _ places: Int, _ rule: FloatingPointRoundingRule
+        _ number: Double, places: Int, rule: FloatingPointRoundingRule
     ) -> Double {
         if !number.isFinite || places > 340 { return number }
         if places < -308 { return 0 }

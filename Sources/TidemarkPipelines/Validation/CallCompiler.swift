@@ -3,7 +3,7 @@ import TidemarkModel
 extension Environment {
     /// Resolves a call of a function.
     func call(
-        _ name: String, _ arguments: [Pipeline.Expression], _ options: [Pipeline.Entry]
+        _ name: String, arguments: [Pipeline.Expression], options: [Pipeline.Entry]
     ) throws(PipelineError) -> CompiledExpression {
         if let option = options.first {
             throw .invalid("The function \(name) has no option \"\(option.key)\".")

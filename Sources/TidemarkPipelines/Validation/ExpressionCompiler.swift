@@ -44,7 +44,7 @@ extension Environment {
         case .array(let elements): try array(elements)
         case .map(let entries): try map(entries)
         case .function(let name, let arguments, let options):
-            try call(name, arguments, options)
+            try call(name, arguments: arguments, options: options)
         case .pipeline:
             throw .invalid("A pipeline is a value only as the argument of array or scalar.")
         }

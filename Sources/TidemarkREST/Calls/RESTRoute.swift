@@ -38,28 +38,29 @@ package struct RESTRoute: Sendable {
         let isDocument = segments.count.isMultiple(of: 2)
         switch (method, isDocument) {
         case ("GET", true):
-            self.init(.getDocument, .getDocumentRequest, [("name", name)])
+            self.init(.getDocument, .getDocumentRequest, fields: [("name", name)])
             let path = segments[6...].joined(separator: "/")
             if let database = try? DatabaseID(project: segments[2], database: segments[4]),
                 let path = try? DocumentPath(path)
             {
                 document = (database, path)
             }
-        case ("GET", false): self.init(.listDocuments, .listDocumentsRequest, segments)
+        case ("GET", false): self.init(.listDocuments, .listDocumentsRequest, segments: segments)
         case ("POST", false):
-            self.init(.createDocument, .createDocumentRequest, segments, .field("document"))
+            self.init(
+                .createDocument, .createDocumentRequest, segments: segments, .field("document"))
         case ("PATCH", true):
             self.init(
-                .updateDocument, .updateDocumentRequest, [("document.name", name)],
+                .updateDocument, .updateDocumentRequest, fields: [("document.name", name)],
                 .field("document"))
         case ("DELETE", true):
-            self.init(.deleteDocument, .deleteDocumentRequest, [("name", name)])
+            self.init(.deleteDocument, .deleteDocumentRequest, fields: [("name", name)])
         default: return nil
         }
     }
 
     private init(
-        _ rpc: RPCMethod, _ message: MessageType, _ fields: [(name: String, value: String)],
+        _ rpc: RPCMethod, _ message: MessageType, fields: [(name: String, value: String)],
         _ body: Body = .none
     ) {
         self.rpc = rpc
@@ -70,11 +71,11 @@ package struct RESTRoute: Sendable {
 
     /// Makes the route of a collection, from its parent and its id.
     private init(
-        _ rpc: RPCMethod, _ message: MessageType, _ segments: [String], _ body: Body = .none
+        _ rpc: RPCMethod, _ message: MessageType, segments: [String], _ body: Body = .none
     ) {
         let parent = segments.dropFirst().dropLast().joined(separator: "/")
         let id = segments[segments.count - 1]
-        self.init(rpc, message, [("parent", parent), ("collection_id", id)], body)
+        self.init(rpc, message, fields: [("parent", parent), ("collection_id", id)], body)
     }
 
     /// Makes the route of a method that is named by `:word` after the path.
@@ -87,9 +88,9 @@ package struct RESTRoute: Sendable {
         let database = path[..<4].joined(separator: "/")
         let parent = path.joined(separator: "/")
         if let (rpc, message) = Self.ofDatabase[word], path.count == 5 {
-            self.init(rpc, message, [("database", database)], .whole)
+            self.init(rpc, message, fields: [("database", database)], .whole)
         } else if let (rpc, message) = Self.ofParent[word], !path.count.isMultiple(of: 2) {
-            self.init(rpc, message, [("parent", parent)], .whole)
+            self.init(rpc, message, fields: [("parent", parent)], .whole)
         } else {
             return nil
         }

@@ -93,8 +93,8 @@ final class ReadAccess {
         }
     }
 
-    /// Returns the scope that ``scope(_:context:transaction:)`` will return, for a check of the rules. Begins no
-    /// transaction.
+    /// Returns the scope that ``scope(_:context:transaction:)`` will return, for a check of the
+    /// rules. Begins no transaction.
     func judgedScope(
         _ consistency: ReadConsistency, context: CallContext, transaction: StoreTransaction
     ) throws -> ReadScope {

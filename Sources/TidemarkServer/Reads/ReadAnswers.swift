@@ -273,7 +273,8 @@ final class ReadAnswers {
         return true
     }
 
-    /// Ends an unfinished answer like ``refuse(_:status:outputs:)``, and reports the bill to the caller.
+    /// Ends an unfinished answer like ``refuse(_:status:outputs:)``, and reports the bill to the
+    /// caller.
     func cancel(_ id: CallID, status: RPCStatus, outputs: inout [Output]) {
         guard let answer = unfinished.remove(id) else { return }
         let ending = status.reporting(answer.usage, to: answer.context)

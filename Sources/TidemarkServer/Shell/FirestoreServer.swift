@@ -61,7 +61,7 @@ public final class FirestoreServer: Sendable {
         executor = environment.executor
         core = Mutex(try ServerCore(configuration, environment: environment))
         expiry = Expiry(configuration.indexes?.configuration.expiryPolicies ?? [])
-        stepExpiry(.clockSet)
+        expiry?.step(.clockSet, on: self)
     }
 
     /// Returns the operations billed so far by the caller's label, sorted by label.
@@ -124,8 +124,9 @@ public final class FirestoreServer: Sendable {
         if let refusal { throw refusal }
         // Work that was due later can be due now.
         executor.async { [weak self] in
-            self?.wake()
-            self?.stepExpiry(.clockSet)
+            guard let self else { return }
+            wake()
+            expiry?.step(.clockSet, on: self)
         }
     }
 

@@ -25,7 +25,7 @@ import TidemarkModel
     private let sessions = Query(collectionID: "sessions", allDescendants: true)
 
     private func usage(_ server: TestServer) -> [MeterRow] {
-        server.server.meter().filter { $0.label == FirestoreServer.expiryLabel }
+        server.server.meter().filter { $0.label == Expiry.label }
     }
 
     @Test func `deletes documents of a group whose time has passed, and no others`() throws {

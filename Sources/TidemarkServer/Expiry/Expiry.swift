@@ -2,50 +2,60 @@ import Synchronization
 import TidemarkModel
 import TidemarkStore
 
-extension FirestoreServer {
-    /// The label under which the deletes of expired documents are counted.
-    package static let expiryLabel = "time-to-live"
+/// Searches for expired documents and deletes them: performs the effects of ``ExpiryMachine`` on
+/// the server's executor.
+final class Expiry: Sendable {
+    /// The label under which the deletes are counted.
+    static let label = "time-to-live"
 
-    /// Takes an event of the search for expired documents, and performs its effects. Has no effect
-    /// without a policy.
-    func stepExpiry(_ event: ExpiryMachine.Event) {
-        guard let expiry else { return }
-        for effect in expiry.machine.withLock({ $0.step(event) }) {
+    private let policies: [ExpiryPolicy]
+    private let machine = Mutex(ExpiryMachine())
+
+    /// Returns nil without a policy.
+    init?(_ policies: [ExpiryPolicy]) {
+        if policies.isEmpty { return nil }
+        self.policies = policies
+    }
+
+    func step(_ event: ExpiryMachine.Event, on server: FirestoreServer) {
+        for effect in machine.withLock({ $0.step(event) }) {
             switch effect {
             case .find(let most):
-                executor.async { [weak self] in self?.findExpired(expiry.policies, most: most) }
-            case .delete(let documents): delete(documents)
+                server.executor.async { [weak server, self] in
+                    if let server { find(most: most, on: server) }
+                }
+            case .delete(let documents): delete(documents, on: server)
             case .startTimer(let number):
-                executor.after(ExpiryMachine.pause) { [weak self] in
-                    self?.stepExpiry(.timer(number))
+                server.executor.after(ExpiryMachine.pause) { [weak server, self] in
+                    if let server { step(.timer(number), on: server) }
                 }
             }
         }
     }
 
-    private func findExpired(_ policies: [ExpiryPolicy], most: Int) {
-        if inbox.withLock({ $0.isClosed }) { return }
+    private func find(most: Int, on server: FirestoreServer) {
+        if server.inbox.withLock({ $0.isClosed }) { return }
         // A search that fails is repeated after the pause.
-        let found = try? core.withLock { core throws in
+        let found = try? server.core.withLock { core throws in
             try core.expired(policies, most: most)
         }
-        stepExpiry(.found(found ?? []))
+        step(.found(found ?? []), on: server)
     }
 
     /// Deletes the documents of the first one's database, each by a write of its own. Others wait
     /// for the next part. A document that has changed since is kept, because its time can be
     /// another one.
-    private func delete(_ documents: [ExpiredDocument]) {
+    private func delete(_ documents: [ExpiredDocument], on server: FirestoreServer) {
         let database = documents[0].database
         let part = documents.filter { $0.database == database }
         let mutations = part.map {
             Mutation(path: $0.path, .delete, precondition: .updateTime($0.updateTime))
         }
         let context = CallContext(
-            database: database, label: Self.expiryLabel, token: RulesIdentity.owner)
+            database: database, label: Self.label, token: RulesIdentity.owner)
         let results = Mutex<[BatchWriteResult]>([])
         let request = Request.batchWrite(BatchWriteRequest(mutations: mutations))
-        _ = call(request, context) { [weak self] event in
+        _ = server.call(request, context) { [weak server, self] event in
             switch event {
             case .message(.batchWrite(let received)): results.withLock { $0 = received }
             case .message: break
@@ -54,21 +64,9 @@ extension FirestoreServer {
                 let kept = part.indices.filter {
                     !received.indices.contains($0) || received[$0].status.code != .ok
                 }
-                self?.stepExpiry(.tried(kept: kept.map { part[$0] }))
+                if let server { step(.tried(kept: kept.map { part[$0] }), on: server) }
             }
         }
-    }
-}
-
-/// The policies of time to live, and the state of the search.
-final class Expiry: Sendable {
-    let policies: [ExpiryPolicy]
-    let machine = Mutex(ExpiryMachine())
-
-    /// Returns nil without a policy.
-    init?(_ policies: [ExpiryPolicy]) {
-        if policies.isEmpty { return nil }
-        self.policies = policies
     }
 }
 
