@@ -14,6 +14,7 @@ let packages: [(name: String, version: Version, products: String, trait: String?
     ("apple/swift-metrics", "2.7.0", "CoreMetrics MetricsTestKit", nil),
     ("grpc/grpc-swift-2", "2.4.0", "GRPCCore", nil),
     ("grpc/grpc-swift-nio-transport", "2.9.0", "GRPCNIOTransportHTTP2Posix", nil),
+    // For the tests of the wire alone. The gRPC library resolves it anyway.
     ("apple/swift-protobuf", "1.39.0", "SwiftProtobuf", nil),
     ("apple/swift-crypto", "4.5.0", "Crypto CryptoExtras", nil),
     ("apple/swift-nio", "2.101.0", "NIOCore NIOHTTP1 NIOPosix NIOTLS NIOWebSocket", nil),
@@ -49,7 +50,7 @@ let table = """
     TidemarkStore!: TidemarkSystem TidemarkModel CTidemarkSQLite
     TidemarkSync!: TidemarkModel TidemarkResilience TidemarkWords TidemarkStore
     TidemarkWire: TidemarkModel CTidemarkZlib GRPCCore GRPCNIOTransportHTTP2Posix NIOCore
-        NIOHPACK NIOHTTP2 NIOPosix SwiftProtobuf
+        NIOHPACK NIOHTTP2 NIOPosix
     Tidemark: +TidemarkSync TidemarkWire CoreMetrics
     TidemarkApp!: TidemarkSystem TidemarkResilience TidemarkWords TidemarkHTTPClient Tidemark
         CoreMetrics Crypto NIOCore NIOPosix NIOSSL NIOTLS
@@ -103,7 +104,7 @@ let table = """
     TidemarkResilienceTests: TidemarkResilience TidemarkTestKit NIOCore
     TidemarkStoreTests: +TidemarkStore TidemarkTestKit
     TidemarkSyncTests: +TidemarkSync +TidemarkSimulation
-    TidemarkWireTests: +TidemarkWire +TidemarkTesting
+    TidemarkWireTests: +TidemarkWire +TidemarkTesting SwiftProtobuf
     TidemarkServerTests: +TidemarkServer TidemarkTestKit TidemarkTesting
     TidemarkConsoleTests: +TidemarkConsole Tidemark
     TidemarkExportTests: +TidemarkExport TidemarkServer

@@ -59,7 +59,8 @@ import TidemarkModel
             $0.addTarget.targetID = 7
             $0.addTarget.documents.documents = [root + "/a"]
         }
-        guard case .unreadable(7, let cause) = try ListenCoder(names).request(wire) else {
+        let sent = try IncomingMessage.listen(wire.wireBytes)
+        guard case .unreadable(7, let cause) = try sent.decode(names) else {
             Issue.record("it was read")
             return
         }

@@ -59,11 +59,22 @@ package struct WireWriter {
         bytes.append(contentsOf: value)
     }
 
-    /// Writes a nested message. Reserves one byte for its length, which nearly always suffices; for
-    /// a longer message, the contents move up once.
+    /// Writes the length of the bytes and the bytes.
+    package mutating func data(_ value: UnsafeBufferPointer<UInt8>) {
+        varint(UInt64(value.count))
+        bytes.append(contentsOf: value)
+    }
+
     @inline(__always)
     package mutating func message(_ field: UInt64, _ body: (inout WireWriter) -> Void) {
         tag(field, 2)
+        message(body)
+    }
+
+    /// Writes the length of a nested message and the message. Reserves one byte for the length,
+    /// which nearly always suffices; for a longer message, the contents move up once.
+    @inline(__always)
+    package mutating func message(_ body: (inout WireWriter) -> Void) {
         let start = bytes.count
         bytes.append(0)
         body(&self)

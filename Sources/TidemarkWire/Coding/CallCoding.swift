@@ -18,7 +18,7 @@ package enum CallCoding {
     }
 
     /// Encodes the status as a `google.rpc.Status`.
-    package static func bytes(of status: RPCStatus) -> [UInt8] { PBStatus(status).wireBytes }
+    package static func bytes(of status: RPCStatus) -> [UInt8] { StatusMessage(status).wireBytes }
 
     /// Returns the approximate size of a reply in bytes.
     package static func size(of reply: Reply) -> Int { reply.wireSize }

@@ -1,13 +1,11 @@
-import Foundation
-import SwiftProtobuf
 import TidemarkModel
 
 extension Timestamp {
-    var wire: Google_Protobuf_Timestamp {
-        Google_Protobuf_Timestamp(seconds: seconds, nanos: nanoseconds)
-    }
+    var wire: TimestampMessage { TimestampMessage(seconds: seconds, nanos: nanoseconds) }
 
-    init(wire: Google_Protobuf_Timestamp) throws(RPCStatus) {
+    /// A missing time is the epoch.
+    init(wire: TimestampMessage?) throws(RPCStatus) {
+        let wire = wire ?? TimestampMessage()
         guard Self.isValid(seconds: wire.seconds, nanoseconds: wire.nanos) else {
             throw .invalidArgument("A time is outside the years 1 to 9999.")
         }
@@ -15,13 +13,26 @@ extension Timestamp {
     }
 }
 
-extension Data {
-    var array: [UInt8] { [UInt8](self) }
-    /// The bytes; nil if empty, because the wire form of a missing token is empty.
-    var nonEmptyArray: [UInt8]? { isEmpty ? nil : [UInt8](self) }
+extension TimestampMessage? {
+    /// The time; nil if it was not sent.
+    func decoded() throws(RPCStatus) -> Timestamp? {
+        guard let self else { return nil }
+        return try Timestamp(wire: self)
+    }
 }
 
-extension PBDocumentMask {
+extension Duration {
+    var wire: DurationMessage {
+        let (seconds, attoseconds) = components
+        return DurationMessage(seconds: seconds, nanos: Int32(attoseconds / 1_000_000_000))
+    }
+
+    init(wire: DurationMessage) {
+        self = .seconds(wire.seconds) + .nanoseconds(Int64(wire.nanos))
+    }
+}
+
+extension DocumentMaskMessage {
     init(_ paths: [FieldPath]) {
         self.init()
         fieldPaths = paths.map(\.encoded)
@@ -35,7 +46,15 @@ extension PBDocumentMask {
     }
 }
 
-extension PBPrecondition {
+extension DocumentMaskMessage? {
+    /// The paths; nil if there is no mask.
+    func paths() throws(RPCStatus) -> [FieldPath]? {
+        guard let self else { return nil }
+        return try self.paths()
+    }
+}
+
+extension PreconditionMessage {
     /// Returns nil for no precondition; the field is then omitted.
     init?(_ precondition: Precondition) {
         self.init()
@@ -45,101 +64,91 @@ extension PBPrecondition {
         case .updateTime(let time): updateTime = time.wire
         }
     }
+}
 
+extension PreconditionMessage? {
     func decoded() throws(RPCStatus) -> Precondition {
-        switch conditionType {
-        case nil: .none
-        case .exists(let exists): .exists(exists)
-        case .updateTime(let time): .updateTime(try Timestamp(wire: time))
-        }
+        if let exists = self?.exists { return .exists(exists) }
+        if let time = self?.updateTime { return .updateTime(try Timestamp(wire: time)) }
+        return .none
     }
 }
 
-extension PBTransactionOptions {
+extension TransactionOptionsMessage {
+    private static let optimistic: Int32 = 1
+    private static let pessimistic: Int32 = 2
+
     init(_ options: TransactionOptions) {
         self.init()
         switch options {
         case .readWrite(let retrying, let concurrency):
-            readWrite = .with {
-                $0.retryTransaction = Data(retrying ?? [])
+            let mode: Int32 =
                 switch concurrency {
-                case .standard: break
-                case .optimistic: $0.concurrencyMode = .optimistic
-                case .pessimistic: $0.concurrencyMode = .pessimistic
+                case .standard: 0
+                case .optimistic: Self.optimistic
+                case .pessimistic: Self.pessimistic
                 }
-            }
-        case .readOnly(let time):
-            readOnly = .with { if let time { $0.readTime = time.wire } }
+            readWrite = ReadWrite(
+                retryTransaction: MessageBytes(retrying ?? []), concurrencyMode: mode)
+        case .readOnly(let time): readOnly = ReadOnly(readTime: time?.wire)
         }
     }
 
     /// A transaction without a mode reads and writes.
     func decoded() throws(RPCStatus) -> TransactionOptions {
-        switch mode {
-        case nil: return .readWrite(retrying: nil)
-        case .readWrite(let options):
-            let concurrency: TransactionOptions.ConcurrencyMode =
-                switch options.concurrencyMode {
-                case .unspecified, .UNRECOGNIZED: .standard
-                case .optimistic: .optimistic
-                case .pessimistic: .pessimistic
-                }
-            return .readWrite(
-                retrying: options.retryTransaction.nonEmptyArray, concurrency: concurrency)
-        case .readOnly(let options):
-            guard case .readTime(let time)? = options.consistencySelector else {
-                return .readOnly(at: nil)
+        if let readOnly { return .readOnly(at: try readOnly.readTime.decoded()) }
+        guard let readWrite else { return .readWrite(retrying: nil) }
+        let concurrency: TransactionOptions.ConcurrencyMode =
+            switch readWrite.concurrencyMode {
+            case Self.optimistic: .optimistic
+            case Self.pessimistic: .pessimistic
+            default: .standard
             }
-            return .readOnly(at: try Timestamp(wire: time))
-        }
+        return .readWrite(
+            retrying: readWrite.retryTransaction.nonEmptyArray, concurrency: concurrency)
     }
 }
 
-/// The time or transaction of a read. Unites the three forms that requests have for it.
-enum WireConsistency {
-    case latest
-    case transaction(Data)
-    case newTransaction(PBTransactionOptions)
-    case readTime(Google_Protobuf_Timestamp)
+extension ConsistencyFields {
+    init(_ consistency: ReadConsistency) {
+        switch consistency {
+        case .latest: break
+        case .at(let time): readTime = time.wire
+        case .transaction(let id): transaction = MessageBytes(id)
+        case .newTransaction(let options):
+            newTransaction = TransactionOptionsMessage(options)
+        }
+    }
 
     func decoded() throws(RPCStatus) -> ReadConsistency {
-        switch self {
-        case .latest: .latest
-        case .transaction(let id): .transaction(id.array)
-        case .newTransaction(let options): .newTransaction(try options.decoded())
-        case .readTime(let time): .at(try Timestamp(wire: time))
-        }
+        if let transaction { return .transaction(transaction.array) }
+        if let newTransaction { return .newTransaction(try newTransaction.decoded()) }
+        if let readTime { return .at(try Timestamp(wire: readTime)) }
+        return .latest
     }
 }
 
-extension ReadConsistency {
-    var wire: WireConsistency {
-        switch self {
-        case .latest: .latest
-        case .at(let time): .readTime(time.wire)
-        case .transaction(let id): .transaction(Data(id))
-        case .newTransaction(let options): .newTransaction(PBTransactionOptions(options))
-        }
-    }
-}
-
-extension PBCursor {
+extension CursorMessage {
     init(_ cursor: Cursor) {
         self.init()
-        values = cursor.values.map { Data(FieldsCodec.encode($0)) }
+        values = cursor.values.map { MessageBytes(FieldsCodec.encode($0)) }
         before = cursor.before
     }
 
     func decoded() throws(RPCStatus) -> Cursor {
-        var decoded: [Value] = []
-        decoded.reserveCapacity(values.count)
-        for value in values { decoded.append(try Value(wire: value)) }
-        return Cursor(values: decoded, before: before)
+        Cursor(values: try Value.decoded(values), before: before)
     }
 }
 
 extension Value {
-    init(wire data: Data) throws(RPCStatus) {
-        self = try parsing { () throws(CodecError) in try FieldsCodec.decodeValue(data.array) }
+    init(wire bytes: MessageBytes) throws(RPCStatus) {
+        self = try parsing { () throws(CodecError) in try FieldsCodec.decodeValue(bytes.array) }
+    }
+
+    static func decoded(_ values: [MessageBytes]) throws(RPCStatus) -> [Value] {
+        var decoded: [Value] = []
+        decoded.reserveCapacity(values.count)
+        for value in values { decoded.append(try Value(wire: value)) }
+        return decoded
     }
 }

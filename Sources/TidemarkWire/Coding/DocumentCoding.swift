@@ -1,9 +1,8 @@
-import Foundation
 import TidemarkModel
 
 extension Names {
-    func encode(_ document: Document) -> Data {
-        Data(
+    func encode(_ document: Document) -> MessageBytes {
+        MessageBytes(
             DocumentCodec.encode(
                 WireDocument(
                     name: name(document.path), contents: document.contents,
@@ -11,35 +10,38 @@ extension Names {
     }
 
     /// Encodes a document for a request: a name and fields.
-    func encode(_ path: DocumentPath, _ fields: MapValue) -> Data {
-        Data(
+    func encode(_ path: DocumentPath, _ fields: MapValue) -> MessageBytes {
+        MessageBytes(
             DocumentCodec.encode(
                 WireDocument(name: name(path), contents: EncodedFields(fields))))
     }
 
     /// Decodes a document of a request.
     static func decodeFields(
-        _ data: Data
+        _ bytes: MessageBytes
     ) throws(RPCStatus) -> (name: String, fields: MapValue) {
-        try data.withUnsafeBytes { buffer -> Result<(name: String, fields: MapValue), RPCStatus> in
-            do throws(CodecError) { return .success(try DocumentCodec.decodeFields(buffer)) } catch
-            {
+        try bytes.withBytes { bytes -> Result<(name: String, fields: MapValue), RPCStatus> in
+            do throws(CodecError) {
+                return .success(try DocumentCodec.decodeFields(UnsafeRawBufferPointer(bytes)))
+            } catch {
                 return .failure(RPCStatus(error))
             }
         }.get()
     }
 
-    static func decode(_ data: Data) throws(RPCStatus) -> WireDocument {
-        try data.withUnsafeBytes { buffer -> Result<WireDocument, RPCStatus> in
-            do throws(CodecError) { return .success(try DocumentCodec.decode(buffer)) } catch {
+    static func decode(_ bytes: MessageBytes) throws(RPCStatus) -> WireDocument {
+        try bytes.withBytes { bytes -> Result<WireDocument, RPCStatus> in
+            do throws(CodecError) {
+                return .success(try DocumentCodec.decode(UnsafeRawBufferPointer(bytes)))
+            } catch {
                 return .failure(RPCStatus(error))
             }
         }.get()
     }
 
     /// Decodes a document of a response, with its times.
-    func document(_ data: Data) throws(RPCStatus) -> Document {
-        let wire = try Self.decode(data)
+    func document(_ bytes: MessageBytes) throws(RPCStatus) -> Document {
+        let wire = try Self.decode(bytes)
         guard let document = try self.document(wire) else {
             throw .invalidArgument("The document \"\(wire.name)\" has no update time.")
         }

@@ -1,26 +1,22 @@
-import Foundation
-import SwiftProtobuf
 import TidemarkModel
 
-extension PBStructuredQuery.FindNearest {
+extension FindNearestMessage {
     init(_ nearest: FindNearest) {
         self.init()
-        vectorField = .init(nearest.field)
-        queryVector = Data(FieldsCodec.encode(.vector(VectorValue(nearest.vector))))
-        distanceMeasure = DistanceMeasure(nearest.measure)
-        limit = Google_Protobuf_Int32Value(Int32(clamping: nearest.limit))
+        vectorField = FieldReferenceMessage(nearest.field)
+        queryVector = MessageBytes(FieldsCodec.encode(.vector(VectorValue(nearest.vector))))
+        distanceMeasure = nearest.measure.wireNumber
+        limit = WrappedMessage(value: Int32(clamping: nearest.limit))
         distanceResultField = nearest.distanceField?.encoded ?? ""
-        if let threshold = nearest.threshold {
-            distanceThreshold = Google_Protobuf_DoubleValue(threshold)
-        }
+        distanceThreshold = nearest.threshold.map { WrappedMessage(value: $0) }
     }
 
     /// Decodes the form only; the query's validation checks the values. A search without a limit
     /// gets the limit 0, which validation rejects.
     ///
     /// - Throws: `INVALID_ARGUMENT`. The texts are Tidemark's; production's were not recorded.
-    func decoded() throws(RPCStatus) -> TidemarkModel.FindNearest {
-        guard hasVectorField else {
+    func decoded() throws(RPCStatus) -> FindNearest {
+        guard let vectorField else {
             throw .invalidArgument("FindNearest must have a vector field.")
         }
         guard !queryVector.isEmpty, case .vector(let vector) = try Value(wire: queryVector) else {
@@ -28,29 +24,27 @@ extension PBStructuredQuery.FindNearest {
         }
         return FindNearest(
             field: try vectorField.decoded(), vector: vector.array,
-            measure: try distanceMeasure.decoded(), limit: Int(limit.value),
+            measure: try FindNearest.DistanceMeasure(wire: distanceMeasure),
+            limit: Int(limit?.value ?? 0),
             distanceField: distanceResultField.isEmpty
                 ? nil : try FieldPath(wire: distanceResultField),
-            threshold: hasDistanceThreshold ? distanceThreshold.value : nil)
+            threshold: distanceThreshold?.value)
     }
 }
 
-extension PBStructuredQuery.FindNearest.DistanceMeasure {
-    init(_ measure: FindNearest.DistanceMeasure) {
-        switch measure {
-        case .euclidean: self = .euclidean
-        case .cosine: self = .cosine
-        case .dotProduct: self = .dotProduct
+extension FindNearest.DistanceMeasure {
+    var wireNumber: Int32 {
+        switch self {
+        case .euclidean: 1
+        case .cosine: 2
+        case .dotProduct: 3
         }
     }
 
-    func decoded() throws(RPCStatus) -> FindNearest.DistanceMeasure {
-        switch self {
-        case .euclidean: .euclidean
-        case .cosine: .cosine
-        case .dotProduct: .dotProduct
-        case .unspecified, .UNRECOGNIZED:
+    init(wire number: Int32) throws(RPCStatus) {
+        guard let measure = Self.allCases.first(where: { $0.wireNumber == number }) else {
             throw .invalidArgument("FindNearest has no distance measure that this server knows.")
         }
+        self = measure
     }
 }

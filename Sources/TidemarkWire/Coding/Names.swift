@@ -1,5 +1,3 @@
-import Foundation
-import SwiftProtobuf
 import TidemarkModel
 
 /// Converts between the absolute names of one database and the model's relative paths.

@@ -1,5 +1,3 @@
-import Foundation
-import SwiftProtobuf
 import TidemarkModel
 
 extension ExecutePipelineRequest {
@@ -31,7 +29,7 @@ extension ExecutePipelineRequest {
         case .at(let time): wire.consistency = .readTime(time)
         case .transaction(let id): wire.consistency = .transaction(id)
         case .newTransaction(let options):
-            wire.consistency = .newTransaction(PBTransactionOptions(options).wireBytes)
+            wire.consistency = .newTransaction(TransactionOptionsMessage(options).wireBytes)
         }
         return wire.bytes
     }
@@ -44,8 +42,10 @@ extension PipelineEnvelope.Consistency {
         case .transaction(let id): return .transaction(id)
         case .readTime(let time): return .at(time)
         case .newTransaction(let bytes):
-            let options = try PBTransactionOptions(wire: bytes)
-            if options.mode == nil { return .newTransaction(.readOnly(at: nil)) }
+            let options = try TransactionOptionsMessage(wire: bytes)
+            if options.readOnly == nil, options.readWrite == nil {
+                return .newTransaction(.readOnly(at: nil))
+            }
             return .newTransaction(try options.decoded())
         }
     }

@@ -1,4 +1,3 @@
-import SwiftProtobuf
 import TidemarkModel
 
 extension Query {
@@ -6,7 +5,7 @@ extension Query {
     /// `parent`.
     ///
     /// - Throws: `INVALID_ARGUMENT` or `UNIMPLEMENTED` with a sentence.
-    init(parent: String, _ wire: PBStructuredQuery, _ names: Names) throws(RPCStatus) {
+    init(parent: String, _ wire: StructuredQueryMessage, _ names: Names) throws(RPCStatus) {
         if wire.from.count > 1 {
             throw .invalidArgument("A query can have only one collection selector.")
         }
@@ -16,71 +15,71 @@ extension Query {
             try DocumentPath.checkCollectionID(id)
             collectionID = id
         }
-        if wire.hasWhere { filter = try wire.where.decoded() }
+        filter = try wire.where?.decoded()
         orders.reserveCapacity(wire.orderBy.count)
         for order in wire.orderBy { orders.append(try order.decoded()) }
-        if wire.hasStartAt { start = try wire.startAt.decoded() }
-        if wire.hasEndAt { end = try wire.endAt.decoded() }
+        start = try wire.startAt?.decoded()
+        end = try wire.endAt?.decoded()
         try setWindow(wire)
         try setProjection(wire)
-        if wire.hasFindNearest { findNearest = try wire.findNearest.decoded() }
+        findNearest = try wire.findNearest?.decoded()
     }
 
-    private mutating func setWindow(_ wire: PBStructuredQuery) throws(RPCStatus) {
+    private mutating func setWindow(_ wire: StructuredQueryMessage) throws(RPCStatus) {
         if wire.offset < 0 { throw .invalidArgument("The offset of a query cannot be negative.") }
         offset = Int(wire.offset)
-        guard wire.hasLimit else { return }
-        if wire.limit.value < 0 {
-            throw .invalidArgument("The limit of a query cannot be negative.")
-        }
-        limit = .first(Int(wire.limit.value))
+        guard let count = wire.limit?.value else { return }
+        if count < 0 { throw .invalidArgument("The limit of a query cannot be negative.") }
+        limit = .first(Int(count))
     }
 
     /// A projection without fields returns all fields.
-    private mutating func setProjection(_ wire: PBStructuredQuery) throws(RPCStatus) {
-        guard wire.hasSelect, !wire.select.fields.isEmpty else { return }
+    private mutating func setProjection(_ wire: StructuredQueryMessage) throws(RPCStatus) {
+        guard let select = wire.select, !select.fields.isEmpty else { return }
         var paths: [FieldPath] = []
-        for field in wire.select.fields { paths.append(try field.decoded()) }
+        for field in select.fields { paths.append(try field.decoded()) }
         projection = paths
     }
 }
 
-extension PBStructuredQuery.Order {
+extension OrderMessage {
     /// An order without a direction is ascending.
-    func decoded() throws(RPCStatus) -> TidemarkModel.Order {
+    func decoded() throws(RPCStatus) -> Order {
         let path = try field.decoded()
         switch direction {
-        case .unspecified, .ascending: return Order(path, .ascending)
-        case .descending: return Order(path, .descending)
-        case .UNRECOGNIZED: throw .invalidArgument("An order has an unknown direction.")
+        case 0, Self.ascending: return Order(path, .ascending)
+        case Self.descending: return Order(path, .descending)
+        default: throw .invalidArgument("An order has an unknown direction.")
         }
     }
 }
 
-extension PBStructuredQuery.Filter {
+extension FilterMessage {
     /// Protobuf's limit of 100 nested messages bounds the depth.
-    func decoded() throws(RPCStatus) -> TidemarkModel.Filter {
-        switch filterType {
-        case nil: throw .invalidArgument("A filter has no kind set.")
-        case .fieldFilter(let filter):
+    func decoded() throws(RPCStatus) -> Filter {
+        if let filter = fieldFilter {
             return .field(
-                try filter.field.decoded(), try filter.op.decoded(), try Value(wire: filter.value))
-        case .unaryFilter(let filter):
-            return .unary(try filter.field.decoded(), try filter.op.decoded())
-        case .compositeFilter(let filter): return try filter.decoded()
+                try filter.field.decoded(), try Filter.Operator(wire: filter.op),
+                try Value(wire: filter.value))
         }
+        if let filter = unaryFilter {
+            return .unary(
+                try filter.field.decoded(), try Filter.UnaryOperator(wire: filter.op))
+        }
+        guard let compositeFilter else { throw .invalidArgument("A filter has no kind set.") }
+        return try compositeFilter.decoded()
     }
 }
 
-extension PBStructuredQuery.CompositeFilter {
-    func decoded() throws(RPCStatus) -> TidemarkModel.Filter {
-        var parts: [TidemarkModel.Filter] = []
+extension FilterMessage.Composite {
+    func decoded() throws(RPCStatus) -> Filter {
+        var parts: [Filter] = []
         parts.reserveCapacity(filters.count)
         for filter in filters { parts.append(try filter.decoded()) }
         switch op {
-        case .and: return .and(parts)
-        case .or: return .or(parts)
-        case .unspecified, .UNRECOGNIZED:
+        case Self.and: return .and(parts)
+        case Self.or: return .or(parts)
+        default:
             // Production accepts an empty composite filter without an operator.
             if parts.isEmpty { return .and([]) }
             throw .invalidArgument("A composite filter has no operator that this server knows.")

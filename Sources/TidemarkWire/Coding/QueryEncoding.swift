@@ -1,153 +1,132 @@
-import Foundation
-import SwiftProtobuf
 import TidemarkModel
 
-extension PBStructuredQuery {
+extension StructuredQueryMessage {
     /// Encodes ``Query/wireForm``: a limit to the last rows becomes a limit to the first rows in
     /// the reversed order, and the rows arrive in that order.
     init(_ query: Query) {
         self.init()
         let query = query.wireForm
         from = [
-            .with {
-                $0.collectionID = query.collectionID ?? ""
-                $0.allDescendants = query.allDescendants
-            }
+            CollectionSelectorMessage(
+                collectionID: query.collectionID ?? "", allDescendants: query.allDescendants)
         ]
-        if let filter = query.filter { `where` = Filter(filter) }
-        orderBy = query.orders.map(Order.init)
-        if let start = query.start { startAt = PBCursor(start) }
-        if let end = query.end { endAt = PBCursor(end) }
+        `where` = query.filter.map(FilterMessage.init)
+        orderBy = query.orders.map(OrderMessage.init)
+        startAt = query.start.map(CursorMessage.init)
+        endAt = query.end.map(CursorMessage.init)
         offset = Int32(clamping: query.offset)
-        if let limit = query.limit {
-            self.limit = Google_Protobuf_Int32Value(Int32(clamping: limit.count))
+        limit = query.limit.map { WrappedMessage(value: Int32(clamping: $0.count)) }
+        select = query.projection.map { fields in
+            ProjectionMessage(fields: fields.map(FieldReferenceMessage.init))
         }
-        if let projection = query.projection {
-            select = .with { $0.fields = projection.map(FieldReference.init) }
-        }
-        if let nearest = query.findNearest { findNearest = FindNearest(nearest) }
+        findNearest = query.findNearest.map(FindNearestMessage.init)
     }
 }
 
-extension PBStructuredQuery.FieldReference {
-    init(_ field: FieldPath) {
-        self.init()
-        fieldPath = field.encoded
-    }
+extension FieldReferenceMessage {
+    init(_ field: FieldPath) { self.init(fieldPath: field.encoded) }
 
     func decoded() throws(RPCStatus) -> FieldPath { try FieldPath(wire: fieldPath) }
 }
 
-extension PBStructuredQuery.Order {
-    init(_ order: TidemarkModel.Order) {
-        self.init()
-        field = .init(order.field)
-        direction = order.direction == .ascending ? .ascending : .descending
+extension FieldReferenceMessage? {
+    /// Decodes the path. A missing reference has an empty path, which is refused.
+    func decoded() throws(RPCStatus) -> FieldPath {
+        try FieldPath(wire: self?.fieldPath ?? "")
     }
 }
 
-extension PBStructuredQuery.Filter {
-    init(_ filter: TidemarkModel.Filter) {
+extension OrderMessage {
+    static let ascending: Int32 = 1
+    static let descending: Int32 = 2
+
+    init(_ order: Order) {
+        self.init()
+        field = FieldReferenceMessage(order.field)
+        direction = order.direction == .ascending ? Self.ascending : Self.descending
+    }
+}
+
+extension FilterMessage {
+    init(_ filter: Filter) {
         self.init()
         switch filter {
-        case .field(let field, let op, let value):
-            fieldFilter = .with {
-                $0.field = .init(field)
-                $0.op = .init(op)
-                $0.value = Data(FieldsCodec.encode(value))
-            }
-        case .unary(let field, let op):
-            unaryFilter = .with {
-                $0.field = .init(field)
-                $0.op = .init(op)
-            }
+        case .field(let path, let op, let value):
+            fieldFilter = Field(
+                field: FieldReferenceMessage(path), op: op.wireNumber,
+                value: MessageBytes(FieldsCodec.encode(value)))
+        case .unary(let path, let op):
+            unaryFilter = Unary(op: op.wireNumber, field: FieldReferenceMessage(path))
         case .and(let filters):
-            compositeFilter = .with {
-                $0.op = .and
-                $0.filters = filters.map(Self.init)
-            }
+            compositeFilter = Composite(op: Composite.and, filters: filters.map(Self.init))
         case .or(let filters):
-            compositeFilter = .with {
-                $0.op = .or
-                $0.filters = filters.map(Self.init)
-            }
+            compositeFilter = Composite(op: Composite.or, filters: filters.map(Self.init))
         }
     }
 }
 
-extension PBStructuredQuery.FieldFilter.Operator {
-    init(_ op: Filter.Operator) {
-        switch op {
-        case .lessThan: self = .lessThan
-        case .lessThanOrEqual: self = .lessThanOrEqual
-        case .greaterThan: self = .greaterThan
-        case .greaterThanOrEqual: self = .greaterThanOrEqual
-        case .equal: self = .equal
-        case .notEqual: self = .notEqual
-        case .arrayContains: self = .arrayContains
-        case .isIn: self = .in
-        case .arrayContainsAny: self = .arrayContainsAny
-        case .notIn: self = .notIn
+extension FilterMessage.Composite {
+    static let and: Int32 = 1
+    static let or: Int32 = 2
+}
+
+extension Filter.Operator {
+    var wireNumber: Int32 {
+        switch self {
+        case .lessThan: 1
+        case .lessThanOrEqual: 2
+        case .greaterThan: 3
+        case .greaterThanOrEqual: 4
+        case .equal: 5
+        case .notEqual: 6
+        case .arrayContains: 7
+        case .isIn: 8
+        case .arrayContainsAny: 9
+        case .notIn: 10
         }
     }
 
-    func decoded() throws(RPCStatus) -> Filter.Operator {
-        switch self {
-        case .lessThan: .lessThan
-        case .lessThanOrEqual: .lessThanOrEqual
-        case .greaterThan: .greaterThan
-        case .greaterThanOrEqual: .greaterThanOrEqual
-        case .equal: .equal
-        case .notEqual: .notEqual
-        case .arrayContains: .arrayContains
-        case .in: .isIn
-        case .arrayContainsAny: .arrayContainsAny
-        case .notIn: .notIn
-        case .unspecified, .UNRECOGNIZED:
+    init(wire number: Int32) throws(RPCStatus) {
+        guard let op = Self.allCases.first(where: { $0.wireNumber == number }) else {
             throw .invalidArgument("A field filter has no operator that this server knows.")
         }
+        self = op
     }
 }
 
-extension PBStructuredQuery.UnaryFilter.Operator {
-    init(_ op: Filter.UnaryOperator) {
-        switch op {
-        case .isNaN: self = .isNan
-        case .isNull: self = .isNull
-        case .isNotNaN: self = .isNotNan
-        case .isNotNull: self = .isNotNull
+extension Filter.UnaryOperator {
+    var wireNumber: Int32 {
+        switch self {
+        case .isNaN: 2
+        case .isNull: 3
+        case .isNotNaN: 4
+        case .isNotNull: 5
         }
     }
 
-    func decoded() throws(RPCStatus) -> Filter.UnaryOperator {
-        switch self {
-        case .isNan: .isNaN
-        case .isNull: .isNull
-        case .isNotNan: .isNotNaN
-        case .isNotNull: .isNotNull
-        case .unspecified, .UNRECOGNIZED:
+    init(wire number: Int32) throws(RPCStatus) {
+        guard let op = Self.allCases.first(where: { $0.wireNumber == number }) else {
             throw .invalidArgument("A unary filter has no operator that this server knows.")
         }
+        self = op
     }
 }
 
-extension PBStructuredAggregationQuery.Aggregation {
-    init(_ aggregation: TidemarkModel.Aggregation) {
+extension AggregationMessage {
+    init(_ aggregation: Aggregation) {
         self.init()
         alias = aggregation.alias
         switch aggregation.operation {
         case .count(let upTo):
-            count = .with { if let upTo { $0.upTo = Google_Protobuf_Int64Value(upTo) } }
-        case .sum(let field): sum = .with { $0.field = .init(field) }
-        case .average(let field): avg = .with { $0.field = .init(field) }
+            count = Count(upTo: upTo.map { WrappedMessage(value: $0) })
+        case .sum(let field): sum = OfField(field: FieldReferenceMessage(field))
+        case .average(let field): avg = OfField(field: FieldReferenceMessage(field))
         }
     }
 
-    func decoded() throws(RPCStatus) -> TidemarkModel.Aggregation {
-        switch `operator` {
-        case nil: throw .invalidArgument("Operator field in Aggregation is not set.")
-        case .count(let count):
-            let upTo = count.hasUpTo ? count.upTo.value : nil
+    func decoded() throws(RPCStatus) -> Aggregation {
+        if let count {
+            let upTo = count.upTo?.value
             if let upTo, upTo < 0 {
                 throw .invalidArgument(
                     """
@@ -155,8 +134,11 @@ extension PBStructuredAggregationQuery.Aggregation {
                     """)
             }
             return Aggregation(alias: alias, .count(upTo: upTo))
-        case .sum(let sum): return Aggregation(alias: alias, .sum(try sum.field.decoded()))
-        case .avg(let avg): return Aggregation(alias: alias, .average(try avg.field.decoded()))
         }
+        if let sum { return Aggregation(alias: alias, .sum(try sum.field.decoded())) }
+        if let avg {
+            return Aggregation(alias: alias, .average(try avg.field.decoded()))
+        }
+        throw .invalidArgument("Operator field in Aggregation is not set.")
     }
 }

@@ -1,5 +1,3 @@
-import Foundation
-import SwiftProtobuf
 import TidemarkModel
 
 /// Encodes a call's replies on a server and decodes them on a client.
@@ -19,71 +17,64 @@ extension ReplyCoder {
         case .listDocuments(let rows, let token): wire(rows, token).wireBytes
         case .batchGetDocuments(let result): wire(result).wireBytes
         case .beginTransaction(let id):
-            PBBeginTransactionResponse.with { $0.transaction = Data(id) }.wireBytes
+            BeginTransactionResponseMessage(transaction: MessageBytes(id)).wireBytes
         case .commit(let reply):
-            PBCommitResponse.with {
-                $0.writeResults = reply.results.map(PBWriteResult.init)
-                $0.commitTime = reply.commitTime.wire
-            }.wireBytes
+            CommitResponseMessage(
+                writeResults: reply.results.map(WriteResultMessage.init),
+                commitTime: reply.commitTime.wire
+            ).wireBytes
         case .runQuery(let reply): wire(reply).wireBytes
         case .runAggregationQuery(let reply): wire(reply).wireBytes
         case .listCollectionIDs(let ids, let token):
-            PBListCollectionIdsResponse.with {
-                $0.collectionIds = ids
-                $0.nextPageToken = token
-            }.wireBytes
+            ListCollectionIDsResponseMessage(collectionIDs: ids, nextPageToken: token).wireBytes
         case .batchWrite(let results):
-            PBBatchWriteResponse.with {
-                $0.writeResults = results.map { PBWriteResult($0.result) }
-                $0.status = results.map { PBStatus($0.status) }
-            }.wireBytes
+            BatchWriteResponseMessage(
+                writeResults: results.map { WriteResultMessage($0.result) },
+                status: results.map { StatusMessage($0.status) }
+            ).wireBytes
         case .executePipeline(let reply): wire(reply).bytes
         case .partitionQuery(let cursors, let token):
-            PBPartitionQueryResponse.with {
-                $0.partitions = cursors.map(PBCursor.init)
-                $0.nextPageToken = token
-            }.wireBytes
+            PartitionQueryResponseMessage(
+                partitions: cursors.map(CursorMessage.init), nextPageToken: token
+            ).wireBytes
         }
     }
 
-    private func wire(_ rows: [ListedDocument], _ token: String) -> PBListDocumentsResponse {
-        var wire = PBListDocumentsResponse()
-        wire.nextPageToken = token
-        wire.documents = rows.map { row in
+    private func wire(_ rows: [ListedDocument], _ token: String) -> ListDocumentsResponseMessage {
+        let documents = rows.map { row in
             row.document.map(names.encode) ?? names.encode(row.path, MapValue())
         }
-        return wire
+        return ListDocumentsResponseMessage(documents: documents, nextPageToken: token)
     }
 
-    private func wire(_ result: BatchGetResult) -> PBBatchGetDocumentsResponse {
-        var wire = PBBatchGetDocumentsResponse()
+    private func wire(_ result: BatchGetResult) -> BatchGetDocumentsResponseMessage {
+        var wire = BatchGetDocumentsResponseMessage()
         switch result.row {
         case .found(let document): wire.found = names.encode(document)
         case .missing(let path): wire.missing = names.name(path)
         case nil: break
         }
-        if let id = result.transaction { wire.transaction = Data(id) }
+        wire.transaction = MessageBytes(result.transaction ?? [])
         wire.readTime = result.readTime.wire
         return wire
     }
 
-    private func wire(_ reply: RunQueryReply) -> PBRunQueryResponse {
-        var wire = PBRunQueryResponse()
+    private func wire(_ reply: RunQueryReply) -> RunQueryResponseMessage {
+        var wire = RunQueryResponseMessage()
         if let document = reply.document { wire.document = names.encode(document) }
-        if let id = reply.transaction { wire.transaction = Data(id) }
-        if let time = reply.readTime { wire.readTime = time.wire }
+        wire.transaction = MessageBytes(reply.transaction ?? [])
+        wire.readTime = reply.readTime?.wire
         wire.skippedResults = Int32(clamping: reply.skippedResults)
-        if let metrics = reply.explain { wire.explainMetrics = PBExplainMetrics(metrics) }
+        wire.explainMetrics = reply.explain.map(ExplainMetricsMessage.init)
         return wire
     }
 
-    private func wire(_ reply: AggregationReply) -> PBRunAggregationQueryResponse {
-        var wire = PBRunAggregationQueryResponse()
-        // An AggregationResult has the layout of a document's fields.
-        if let values = reply.values { wire.result = Data(FieldsCodec.encode(values)) }
-        if let id = reply.transaction { wire.transaction = Data(id) }
+    private func wire(_ reply: AggregationReply) -> RunAggregationQueryResponseMessage {
+        var wire = RunAggregationQueryResponseMessage()
+        if let values = reply.values { wire.result = MessageBytes(FieldsCodec.encode(values)) }
+        wire.transaction = MessageBytes(reply.transaction ?? [])
         wire.readTime = reply.readTime.wire
-        if let metrics = reply.explain { wire.explainMetrics = PBExplainMetrics(metrics) }
+        wire.explainMetrics = reply.explain.map(ExplainMetricsMessage.init)
         return wire
     }
 }
@@ -95,28 +86,29 @@ extension ReplyCoder {
     func reply(to method: RPCMethod, _ bytes: [UInt8]) throws(RPCStatus) -> Reply {
         switch method {
         case .getDocument, .createDocument, .updateDocument:
-            .document(try names.document(Data(bytes)))
+            .document(try names.document(MessageBytes(bytes)))
         case .deleteDocument, .rollback: .empty
-        case .listDocuments: try listed(PBListDocumentsResponse(wire: bytes))
-        case .batchGetDocuments: try row(PBBatchGetDocumentsResponse(wire: bytes))
+        case .listDocuments: try listed(ListDocumentsResponseMessage(wire: bytes))
+        case .batchGetDocuments: try row(BatchGetDocumentsResponseMessage(wire: bytes))
         case .beginTransaction:
-            .beginTransaction(try PBBeginTransactionResponse(wire: bytes).transaction.array)
-        case .commit: try commit(PBCommitResponse(wire: bytes))
-        case .runQuery: try part(PBRunQueryResponse(wire: bytes))
-        case .runAggregationQuery: try figures(PBRunAggregationQueryResponse(wire: bytes))
-        case .listCollectionIDs: try ids(PBListCollectionIdsResponse(wire: bytes))
-        case .batchWrite: try batch(PBBatchWriteResponse(wire: bytes))
-        case .partitionQuery: try partitions(PBPartitionQueryResponse(wire: bytes))
+            .beginTransaction(
+                try BeginTransactionResponseMessage(wire: bytes).transaction.array)
+        case .commit: try commit(CommitResponseMessage(wire: bytes))
+        case .runQuery: try part(RunQueryResponseMessage(wire: bytes))
+        case .runAggregationQuery: try figures(RunAggregationQueryResponseMessage(wire: bytes))
+        case .listCollectionIDs: ids(try ListCollectionIDsResponseMessage(wire: bytes))
+        case .batchWrite: try batch(BatchWriteResponseMessage(wire: bytes))
+        case .partitionQuery: try partitions(PartitionQueryResponseMessage(wire: bytes))
         case .executePipeline: try rows(bytes)
         case .listen, .write: throw .malformed
         }
     }
 
-    private func listed(_ wire: PBListDocumentsResponse) throws(RPCStatus) -> Reply {
+    private func listed(_ wire: ListDocumentsResponseMessage) throws(RPCStatus) -> Reply {
         var rows: [ListedDocument] = []
         rows.reserveCapacity(wire.documents.count)
-        for data in wire.documents {
-            let row = try Names.decode(data)
+        for document in wire.documents {
+            let row = try Names.decode(document)
             rows.append(
                 ListedDocument(
                     path: try names.document(row.name), document: try names.document(row)))
@@ -124,39 +116,34 @@ extension ReplyCoder {
         return .listDocuments(rows, nextPageToken: wire.nextPageToken)
     }
 
-    private func row(_ wire: PBBatchGetDocumentsResponse) throws(RPCStatus) -> Reply {
-        let row: BatchGetResult.Row? =
-            switch wire.result {
-            case nil: nil
-            case .found(let data): .found(try names.document(data))
-            case .missing(let name): .missing(try names.document(name))
-            }
+    private func row(_ wire: BatchGetDocumentsResponseMessage) throws(RPCStatus) -> Reply {
+        var row: BatchGetResult.Row?
+        if let document = wire.found { row = .found(try names.document(document)) }
+        if let name = wire.missing { row = .missing(try names.document(name)) }
         return .batchGetDocuments(
             BatchGetResult(
                 row: row, transaction: wire.transaction.nonEmptyArray,
                 readTime: try Timestamp(wire: wire.readTime)))
     }
 
-    private func commit(_ wire: PBCommitResponse) throws(RPCStatus) -> Reply {
+    private func commit(_ wire: CommitResponseMessage) throws(RPCStatus) -> Reply {
         .commit(
             CommitReply(
-                results: try PBWriteResult.decode(wire.writeResults),
+                results: try WriteResultMessage.decode(wire.writeResults),
                 commitTime: try Timestamp(wire: wire.commitTime)))
     }
 
-    private func part(_ wire: PBRunQueryResponse) throws(RPCStatus) -> Reply {
+    private func part(_ wire: RunQueryResponseMessage) throws(RPCStatus) -> Reply {
         .runQuery(
             RunQueryReply(
                 document: wire.document.isEmpty ? nil : try names.document(wire.document),
                 transaction: wire.transaction.nonEmptyArray,
-                readTime: wire.hasReadTime ? try Timestamp(wire: wire.readTime) : nil,
+                readTime: try wire.readTime.decoded(),
                 skippedResults: Int(wire.skippedResults),
-                explain: wire.hasExplainMetrics ? wire.explainMetrics.decoded : nil))
+                explain: wire.explainMetrics?.decoded))
     }
 
-    private func figures(_ wire: PBRunAggregationQueryResponse) throws(RPCStatus) -> Reply {
-        // An empty result means that there is no result, because every result has at least one
-        // value.
+    private func figures(_ wire: RunAggregationQueryResponseMessage) throws(RPCStatus) -> Reply {
         var values: MapValue?
         if !wire.result.isEmpty {
             values = try parsing { () throws(CodecError) in
@@ -167,21 +154,21 @@ extension ReplyCoder {
             AggregationReply(
                 values: values, transaction: wire.transaction.nonEmptyArray,
                 readTime: try Timestamp(wire: wire.readTime),
-                explain: wire.hasExplainMetrics ? wire.explainMetrics.decoded : nil))
+                explain: wire.explainMetrics?.decoded))
     }
 
-    private func ids(_ wire: PBListCollectionIdsResponse) -> Reply {
-        .listCollectionIDs(wire.collectionIds, nextPageToken: wire.nextPageToken)
+    private func ids(_ wire: ListCollectionIDsResponseMessage) -> Reply {
+        .listCollectionIDs(wire.collectionIDs, nextPageToken: wire.nextPageToken)
     }
 
-    private func batch(_ wire: PBBatchWriteResponse) throws(RPCStatus) -> Reply {
+    private func batch(_ wire: BatchWriteResponseMessage) throws(RPCStatus) -> Reply {
         guard wire.status.count == wire.writeResults.count else { throw .malformed }
-        let results = try PBWriteResult.decode(wire.writeResults)
+        let results = try WriteResultMessage.decode(wire.writeResults)
         return .batchWrite(
             zip(wire.status, results).map { BatchWriteResult(status: $0.decoded, result: $1) })
     }
 
-    private func partitions(_ wire: PBPartitionQueryResponse) throws(RPCStatus) -> Reply {
+    private func partitions(_ wire: PartitionQueryResponseMessage) throws(RPCStatus) -> Reply {
         var cursors: [Cursor] = []
         for cursor in wire.partitions { cursors.append(try cursor.decoded()) }
         return .partitionQuery(cursors, nextPageToken: wire.nextPageToken)

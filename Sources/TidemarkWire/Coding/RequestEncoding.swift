@@ -1,5 +1,3 @@
-import Foundation
-import SwiftProtobuf
 import TidemarkModel
 
 /// An encoded request.
@@ -10,128 +8,21 @@ struct EncodedRequest {
     /// - Throws: `INVALID_ARGUMENT` if the protocol cannot express the request, for example a new
     ///   transaction in a method that cannot begin one.
     init(_ request: Request, _ names: Names) throws(RPCStatus) {
-        let coder = RequestCoder(names: names)
-        switch request {
-        case .getDocument(let get): self.init(.getDocument, try coder.wire(get).wireBytes)
-        case .listDocuments(let list): self.init(.listDocuments, try coder.wire(list).wireBytes)
-        case .createDocument(let create):
-            self.init(.createDocument, coder.wire(create).wireBytes)
-        case .updateDocument(let update):
-            self.init(.updateDocument, coder.wire(update).wireBytes)
-        case .deleteDocument(let path, let precondition):
-            var wire = PBDeleteDocumentRequest()
-            wire.name = names.name(path)
-            if let precondition = PBPrecondition(precondition) {
-                wire.currentDocument = precondition
-            }
-            self.init(.deleteDocument, wire.wireBytes)
-        case .batchGetDocuments(let get):
-            self.init(.batchGetDocuments, coder.wire(get).wireBytes)
-        case .commit(let commit): self.init(.commit, coder.wire(commit).wireBytes)
-        case .runQuery(let run): self.init(.runQuery, coder.wire(run).wireBytes)
-        case .runAggregationQuery(let run):
-            self.init(.runAggregationQuery, coder.wire(run).wireBytes)
-        case .listCollectionIDs(let list):
-            self.init(.listCollectionIDs, try coder.wire(list).wireBytes)
-        case .executePipeline(let run):
-            self.init(.executePipeline, run.bytes(in: names.database))
-        case .partitionQuery(let partition):
-            self.init(.partitionQuery, try coder.wire(partition).wireBytes)
-        case .beginTransaction, .rollback, .batchWrite: self.init(short: request, names)
-        }
-    }
-
-    /// Encodes the three requests that hold little more than the database's name.
-    private init(short request: Request, _ names: Names) {
-        let database = names.database.name
-        switch request {
-        case .beginTransaction(let options):
-            let wire = PBBeginTransactionRequest.with {
-                $0.database = database
-                $0.options = PBTransactionOptions(options)
-            }
-            self.init(.beginTransaction, wire.wireBytes)
-        case .rollback(let transaction):
-            let wire = PBRollbackRequest.with {
-                $0.database = database
-                $0.transaction = Data(transaction)
-            }
-            self.init(.rollback, wire.wireBytes)
-        case .batchWrite(let batch):
-            let wire = PBBatchWriteRequest.with {
-                $0.database = database
-                $0.writes = batch.mutations.map(WriteCoder(names).encode)
-            }
-            self.init(.batchWrite, wire.wireBytes)
-        default: preconditionFailure("encoded by the caller")
-        }
-    }
-
-    private init(_ method: RPCMethod, _ bytes: [UInt8]) {
-        self.method = method
-        self.bytes = bytes
+        method = request.method
+        bytes = try RequestCoder(names: names).bytes(of: request)
     }
 }
 
-extension RPCStatus {
-    fileprivate static func noConsistency(_ method: RPCMethod) -> RPCStatus {
-        .invalidArgument("\(method.rawValue) cannot read in that transaction or at that time.")
-    }
-}
-
-// MARK: - The moment of a read
-
-/// A message that can read at a given time.
-private protocol ReadsAtTime {
-    var readTime: Google_Protobuf_Timestamp { get set }
-}
-/// A message that can also read in a transaction.
-private protocol ReadsInTransaction: ReadsAtTime {
-    var transaction: Data { get set }
-}
-/// A message that can also begin the transaction in which it reads.
-private protocol BeginsTransaction: ReadsInTransaction {
-    var newTransaction: PBTransactionOptions { get set }
-}
-
-extension PBListCollectionIdsRequest: ReadsAtTime {}
-extension PBPartitionQueryRequest: ReadsAtTime {}
-extension PBGetDocumentRequest: ReadsInTransaction {}
-extension PBListDocumentsRequest: ReadsInTransaction {}
-extension PBBatchGetDocumentsRequest: BeginsTransaction {}
-extension PBRunQueryRequest: BeginsTransaction {}
-extension PBRunAggregationQueryRequest: BeginsTransaction {}
-
-extension ReadsAtTime {
-    /// - Throws: `INVALID_ARGUMENT` for a transaction.
-    mutating func set(_ consistency: WireConsistency, of method: RPCMethod) throws(RPCStatus) {
-        switch consistency {
-        case .latest: break
-        case .readTime(let time): readTime = time
-        case .transaction, .newTransaction: throw .noConsistency(method)
-        }
-    }
-}
-
-extension ReadsInTransaction {
-    /// - Throws: `INVALID_ARGUMENT` for a new transaction.
-    mutating func set(_ consistency: WireConsistency, of method: RPCMethod) throws(RPCStatus) {
-        switch consistency {
-        case .latest: break
-        case .readTime(let time): readTime = time
-        case .transaction(let id): transaction = id
-        case .newTransaction: throw .noConsistency(method)
-        }
-    }
-}
-
-extension BeginsTransaction {
-    mutating func set(_ consistency: WireConsistency) {
-        switch consistency {
-        case .latest: break
-        case .readTime(let time): readTime = time
-        case .transaction(let id): transaction = id
-        case .newTransaction(let options): newTransaction = options
+extension ConsistencyFields {
+    /// - Throws: `INVALID_ARGUMENT` for a transaction that the method's request cannot name.
+    fileprivate init(
+        _ consistency: ReadConsistency, of method: RPCMethod
+    ) throws(RPCStatus) {
+        self.init(consistency)
+        let readsInTransaction = method == .getDocument || method == .listDocuments
+        if newTransaction != nil || transaction != nil && !readsInTransaction {
+            throw .invalidArgument(
+                "\(method.rawValue) cannot read in that transaction or at that time.")
         }
     }
 }
@@ -140,111 +31,127 @@ extension BeginsTransaction {
 private struct RequestCoder {
     let names: Names
 
-    func wire(_ get: GetDocumentRequest) throws(RPCStatus) -> PBGetDocumentRequest {
-        var wire = PBGetDocumentRequest()
-        wire.name = names.name(get.path)
-        if let mask = get.mask { wire.mask = PBDocumentMask(mask) }
-        try wire.set(get.consistency.wire, of: .getDocument)
-        return wire
+    private var database: String { names.database.name }
+
+    func bytes(of request: Request) throws(RPCStatus) -> [UInt8] {
+        switch request {
+        case .getDocument(let get): try message(get).wireBytes
+        case .listDocuments(let list): try message(list).wireBytes
+        case .createDocument(let create): message(create).wireBytes
+        case .updateDocument(let update): message(update).wireBytes
+        case .deleteDocument(let path, let precondition):
+            DeleteDocumentRequestMessage(
+                name: names.name(path), currentDocument: PreconditionMessage(precondition)
+            ).wireBytes
+        case .batchGetDocuments(let get): message(get).wireBytes
+        case .beginTransaction(let options):
+            BeginTransactionRequestMessage(
+                database: database, options: TransactionOptionsMessage(options)
+            ).wireBytes
+        case .commit(let commit):
+            CommitRequestMessage(
+                database: database, writes: writes(commit.mutations),
+                transaction: MessageBytes(commit.transaction ?? [])
+            ).wireBytes
+        case .rollback(let id):
+            RollbackRequestMessage(database: database, transaction: MessageBytes(id)).wireBytes
+        case .batchWrite(let batch):
+            BatchWriteRequestMessage(
+                database: database, writes: writes(batch.mutations)
+            ).wireBytes
+        case .runQuery(let run): message(run).wireBytes
+        case .runAggregationQuery(let run): message(run).wireBytes
+        case .listCollectionIDs(let list): try message(list).wireBytes
+        case .partitionQuery(let partition): try message(partition).wireBytes
+        case .executePipeline(let run): run.bytes(in: names.database)
+        }
     }
 
-    func wire(
+    private func writes(_ mutations: [Mutation]) -> [WriteMessage] {
+        mutations.map(WriteCoder(names).encode)
+    }
+
+    private func message(
+        _ get: GetDocumentRequest
+    ) throws(RPCStatus) -> GetDocumentRequestMessage {
+        GetDocumentRequestMessage(
+            name: names.name(get.path), mask: get.mask.map(DocumentMaskMessage.init),
+            consistency: try ConsistencyFields(get.consistency, of: .getDocument))
+    }
+
+    private func message(
         _ list: ListDocumentsRequest
-    ) throws(RPCStatus) -> PBListDocumentsRequest {
-        var wire = PBListDocumentsRequest()
-        wire.parent = names.name(parent: list.parent)
-        wire.collectionID = list.collectionID ?? ""
-        wire.pageSize = Int32(clamping: list.pageSize)
-        wire.pageToken = list.pageToken
-        wire.orderBy = OrderClause.encode(list.orders)
-        if let mask = list.mask { wire.mask = PBDocumentMask(mask) }
-        wire.showMissing = list.showMissing
-        try wire.set(list.consistency.wire, of: .listDocuments)
-        return wire
+    ) throws(RPCStatus) -> ListDocumentsRequestMessage {
+        ListDocumentsRequestMessage(
+            parent: names.name(parent: list.parent), collectionID: list.collectionID ?? "",
+            pageSize: Int32(clamping: list.pageSize), pageToken: list.pageToken,
+            orderBy: OrderClause.encode(list.orders),
+            mask: list.mask.map(DocumentMaskMessage.init),
+            consistency: try ConsistencyFields(list.consistency, of: .listDocuments),
+            showMissing: list.showMissing)
     }
 
-    func wire(_ create: CreateDocumentRequest) -> PBCreateDocumentRequest {
-        var wire = PBCreateDocumentRequest()
-        wire.parent = names.name(parent: create.collection.parent)
-        wire.collectionID = create.collection.id
-        wire.documentID = create.documentID ?? ""
-        // The protocol defines the name of a new document as output only.
-        wire.document = Data(EncodedFields(create.fields).bytes)
-        if let mask = create.mask { wire.mask = PBDocumentMask(mask) }
-        return wire
+    /// The protocol defines the name of a new document as output only.
+    private func message(_ create: CreateDocumentRequest) -> CreateDocumentRequestMessage {
+        CreateDocumentRequestMessage(
+            parent: names.name(parent: create.collection.parent),
+            collectionID: create.collection.id, documentID: create.documentID ?? "",
+            document: MessageBytes(EncodedFields(create.fields).bytes),
+            mask: create.mask.map(DocumentMaskMessage.init))
     }
 
-    func wire(_ update: UpdateDocumentRequest) -> PBUpdateDocumentRequest {
-        var wire = PBUpdateDocumentRequest()
-        wire.document = names.encode(update.path, update.fields)
-        if let mask = update.updateMask { wire.updateMask = PBDocumentMask(mask) }
-        if let mask = update.mask { wire.mask = PBDocumentMask(mask) }
-        if let precondition = PBPrecondition(update.precondition) {
-            wire.currentDocument = precondition
-        }
-        return wire
+    private func message(_ update: UpdateDocumentRequest) -> UpdateDocumentRequestMessage {
+        UpdateDocumentRequestMessage(
+            document: names.encode(update.path, update.fields),
+            updateMask: update.updateMask.map(DocumentMaskMessage.init),
+            mask: update.mask.map(DocumentMaskMessage.init),
+            currentDocument: PreconditionMessage(update.precondition))
     }
 
-    func wire(_ get: BatchGetDocumentsRequest) -> PBBatchGetDocumentsRequest {
-        var wire = PBBatchGetDocumentsRequest()
-        wire.database = names.database.name
-        wire.documents = get.paths.map(names.name)
-        if let mask = get.mask { wire.mask = PBDocumentMask(mask) }
-        wire.set(get.consistency.wire)
-        return wire
+    private func message(_ get: BatchGetDocumentsRequest) -> BatchGetDocumentsRequestMessage {
+        BatchGetDocumentsRequestMessage(
+            database: database, documents: get.paths.map(names.name),
+            mask: get.mask.map(DocumentMaskMessage.init),
+            consistency: ConsistencyFields(get.consistency))
     }
 
-    func wire(_ commit: CommitRequest) -> PBCommitRequest {
-        var wire = PBCommitRequest()
-        wire.database = names.database.name
-        wire.writes = commit.mutations.map(WriteCoder(names).encode)
-        wire.transaction = Data(commit.transaction ?? [])
-        return wire
+    private func message(_ run: RunQueryRequest) -> RunQueryRequestMessage {
+        RunQueryRequestMessage(
+            parent: names.name(parent: run.query.parent),
+            structuredQuery: StructuredQueryMessage(run.query),
+            consistency: ConsistencyFields(run.consistency),
+            explainOptions: run.explain.map(ExplainOptionsMessage.init))
     }
 
-    func wire(_ run: RunQueryRequest) -> PBRunQueryRequest {
-        var wire = PBRunQueryRequest()
-        wire.parent = names.name(parent: run.query.parent)
-        wire.structuredQuery = PBStructuredQuery(run.query)
-        if let options = run.explain { wire.explainOptions = PBExplainOptions(options) }
-        wire.set(run.consistency.wire)
-        return wire
+    private func message(
+        _ run: RunAggregationQueryRequest
+    ) -> RunAggregationQueryRequestMessage {
+        RunAggregationQueryRequestMessage(
+            parent: names.name(parent: run.query.parent),
+            structuredAggregationQuery: StructuredAggregationQueryMessage(
+                structuredQuery: StructuredQueryMessage(run.query),
+                aggregations: run.aggregations.map(AggregationMessage.init)),
+            consistency: ConsistencyFields(run.consistency),
+            explainOptions: run.explain.map(ExplainOptionsMessage.init))
     }
 
-    func wire(_ run: RunAggregationQueryRequest) -> PBRunAggregationQueryRequest {
-        var wire = PBRunAggregationQueryRequest()
-        wire.parent = names.name(parent: run.query.parent)
-        wire.structuredAggregationQuery = .with {
-            $0.structuredQuery = PBStructuredQuery(run.query)
-            $0.aggregations = run.aggregations.map(
-                PBStructuredAggregationQuery.Aggregation.init)
-        }
-        if let options = run.explain { wire.explainOptions = PBExplainOptions(options) }
-        wire.set(run.consistency.wire)
-        return wire
-    }
-
-    func wire(
+    private func message(
         _ list: ListCollectionIDsRequest
-    ) throws(RPCStatus) -> PBListCollectionIdsRequest {
-        var wire = PBListCollectionIdsRequest()
-        wire.parent = names.name(parent: list.parent)
-        wire.pageSize = Int32(clamping: list.pageSize)
-        wire.pageToken = list.pageToken
-        try wire.set(list.consistency.wire, of: .listCollectionIDs)
-        return wire
+    ) throws(RPCStatus) -> ListCollectionIDsRequestMessage {
+        ListCollectionIDsRequestMessage(
+            parent: names.name(parent: list.parent), pageSize: Int32(clamping: list.pageSize),
+            pageToken: list.pageToken,
+            consistency: try ConsistencyFields(list.consistency, of: .listCollectionIDs))
     }
 
-    func wire(
+    private func message(
         _ partition: PartitionQueryRequest
-    ) throws(RPCStatus) -> PBPartitionQueryRequest {
-        var wire = PBPartitionQueryRequest()
-        wire.parent = names.name(parent: partition.query.parent)
-        wire.structuredQuery = PBStructuredQuery(partition.query)
-        wire.partitionCount = partition.partitionCount
-        wire.pageSize = Int32(clamping: partition.pageSize)
-        wire.pageToken = partition.pageToken
-        try wire.set(partition.consistency.wire, of: .partitionQuery)
-        return wire
+    ) throws(RPCStatus) -> PartitionQueryRequestMessage {
+        PartitionQueryRequestMessage(
+            parent: names.name(parent: partition.query.parent),
+            structuredQuery: StructuredQueryMessage(partition.query),
+            partitionCount: partition.partitionCount, pageToken: partition.pageToken,
+            pageSize: Int32(clamping: partition.pageSize),
+            consistency: try ConsistencyFields(partition.consistency, of: .partitionQuery))
     }
 }

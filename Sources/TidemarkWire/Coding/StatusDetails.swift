@@ -1,13 +1,9 @@
-import Foundation
-import SwiftProtobuf
 import TidemarkModel
 
-extension PBStatus {
+extension StatusMessage {
     init(_ status: RPCStatus) {
-        self.init()
-        code = status.code.rawValue
-        message = status.message
-        details = status.details.packed
+        self.init(
+            code: status.code.rawValue, message: status.message, details: status.details.packed)
     }
 
     /// The decoded status. A code that gRPC does not define becomes `UNKNOWN`.
@@ -21,44 +17,33 @@ extension PBStatus {
 extension [RPCStatus.Detail] {
     /// The details as `google.rpc` messages. Consecutive links share a `Help`, and consecutive
     /// violations share a `BadRequest`.
-    fileprivate var packed: [Google_Protobuf_Any] {
-        var result: [Google_Protobuf_Any] = []
-        var help = PBHelp()
-        var badRequest = PBBadRequest()
+    fileprivate var packed: [AnyMessage] {
+        var result: [AnyMessage] = []
+        var help = HelpMessage()
+        var badRequest = BadRequestMessage()
         func flush() {
-            if !help.links.isEmpty { result.append(Google_Protobuf_Any(packing: help)) }
+            if !help.links.isEmpty { result.append(AnyMessage(help, .help)) }
             if !badRequest.fieldViolations.isEmpty {
-                result.append(Google_Protobuf_Any(packing: badRequest))
+                result.append(AnyMessage(badRequest, .badRequest))
             }
-            (help, badRequest) = (PBHelp(), PBBadRequest())
+            (help, badRequest) = (HelpMessage(), BadRequestMessage())
         }
         for detail in self {
             switch detail {
             case .errorInfo(let reason, let domain, let metadata):
                 flush()
-                let info = PBErrorInfo.with {
-                    $0.reason = reason
-                    $0.domain = domain
-                    $0.metadata = metadata
-                }
-                result.append(Google_Protobuf_Any(packing: info))
+                let info = ErrorInfoMessage(reason: reason, domain: domain, metadata: metadata)
+                result.append(AnyMessage(info, .errorInfo))
             case .help(let description, let url):
                 if !badRequest.fieldViolations.isEmpty { flush() }
-                help.links.append(
-                    .with {
-                        $0.description_p = description
-                        $0.url = url
-                    })
+                help.links.append(HelpMessage.Link(description: description, url: url))
             case .badRequest(let field, let description):
                 if !help.links.isEmpty { flush() }
                 badRequest.fieldViolations.append(
-                    .with {
-                        $0.field = field
-                        $0.description_p = description
-                    })
+                    BadRequestMessage.FieldViolation(field: field, description: description))
             case .retryAfter(let delay):
                 flush()
-                result.append(Google_Protobuf_Any(retryAfter: delay))
+                result.append(AnyMessage(RetryInfoMessage(retryDelay: delay.wire), .retryInfo))
             }
         }
         flush()
@@ -66,55 +51,49 @@ extension [RPCStatus.Detail] {
     }
 }
 
-extension Google_Protobuf_Any {
-    private static let prefix = "type.googleapis.com/"
+extension AnyMessage {
+    /// The types of details, by their names.
+    fileprivate enum Kind: String {
+        case errorInfo = "google.rpc.ErrorInfo"
+        case help = "google.rpc.Help"
+        case badRequest = "google.rpc.BadRequest"
+        case retryInfo = "google.rpc.RetryInfo"
+    }
 
-    /// Packs a message. Cannot fail, because the messages have no required fields.
-    fileprivate init(packing message: some Message) {
-        self.init()
-        typeURL = Self.prefix + type(of: message).protoMessageName
-        value = Data(message.wireBytes)
+    fileprivate init(_ message: some WireMessage, _ kind: Kind) {
+        self.init(
+            typeURL: "type.googleapis.com/" + kind.rawValue,
+            value: MessageBytes(message.wireBytes))
+    }
+
+    /// The name of the type is the part of its URL after the last slash.
+    private var kind: Kind? {
+        let parts = typeURL.split(separator: "/", omittingEmptySubsequences: false)
+        return Kind(rawValue: parts.last.map(String.init) ?? "")
     }
 
     /// The decoded details; empty for unknown kinds and for invalid bytes.
-    fileprivate var details: [RPCStatus.Detail] {
-        if isA(PBErrorInfo.self), let info = try? PBErrorInfo(serializedBytes: value) {
+    fileprivate var details: [RPCStatus.Detail] { (try? decodedDetails()) ?? [] }
+
+    private func decodedDetails() throws(RPCStatus) -> [RPCStatus.Detail] {
+        switch kind {
+        case nil: return []
+        case .errorInfo:
+            let info = try ErrorInfoMessage(wire: value.array)
             return [
                 .errorInfo(reason: info.reason, domain: info.domain, metadata: info.metadata)
             ]
-        }
-        if isA(PBHelp.self), let help = try? PBHelp(serializedBytes: value) {
-            return help.links.map { .help(description: $0.description_p, url: $0.url) }
-        }
-        if isA(PBBadRequest.self), let request = try? PBBadRequest(serializedBytes: value) {
-            return request.fieldViolations.map {
-                .badRequest(field: $0.field, description: $0.description_p)
+        case .help:
+            return try HelpMessage(wire: value.array).links.map {
+                .help(description: $0.description, url: $0.url)
             }
+        case .badRequest:
+            return try BadRequestMessage(wire: value.array).fieldViolations.map {
+                .badRequest(field: $0.field, description: $0.description)
+            }
+        case .retryInfo:
+            guard let delay = try RetryInfoMessage(wire: value.array).retryDelay else { return [] }
+            return [.retryAfter(Duration(wire: delay))]
         }
-        return retryDelay.map { [.retryAfter($0)] } ?? []
-    }
-
-    private static let retryInfo = prefix + "google.rpc.RetryInfo"
-    /// The tag of the only field of a `RetryInfo`: field 1, a message.
-    private static let delayTag: UInt8 = 1 << 3 | 2
-
-    fileprivate init(retryAfter delay: Duration) {
-        self.init()
-        let (seconds, attoseconds) = delay.components
-        let proto = Google_Protobuf_Duration(
-            seconds: seconds, nanos: Int32(attoseconds / 1_000_000_000))
-        // The message has at most 16 bytes, so its length takes one byte.
-        let bytes = proto.wireBytes
-        typeURL = Self.retryInfo
-        value = Data([Self.delayTag, UInt8(bytes.count)] + bytes)
-    }
-
-    private var retryDelay: Duration? {
-        guard typeURL.utf8.elementsEqual(Self.retryInfo.utf8), value.count >= 2,
-            value.first == Self.delayTag,
-            Int(value[value.startIndex + 1]) == value.count - 2,
-            let proto = try? Google_Protobuf_Duration(serializedBytes: value.dropFirst(2))
-        else { return nil }
-        return .seconds(proto.seconds) + .nanoseconds(Int64(proto.nanos))
     }
 }

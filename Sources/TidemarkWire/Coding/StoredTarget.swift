@@ -1,5 +1,3 @@
-import Foundation
-import SwiftProtobuf
 package import TidemarkModel
 
 /// A target that another client has stored: a query with its resume token, and the time as of which
@@ -124,7 +122,7 @@ private enum StoredQuery {
     }
 
     /// Reads 1 a parent and 2 a query.
-    static func parts(_ bytes: [UInt8]) throws(RPCStatus) -> (String, PBStructuredQuery) {
+    static func parts(_ bytes: [UInt8]) throws(RPCStatus) -> (String, StructuredQueryMessage) {
         var (parent, query): (String, [UInt8]) = ("", [])
         try read(bytes) { tag, reader throws(CodecError) in
             switch tag {
@@ -133,7 +131,7 @@ private enum StoredQuery {
             default: try reader.skip(tag)
             }
         }
-        let wire = try PBStructuredQuery(wire: query)
+        let wire = try StructuredQueryMessage(wire: query)
         guard !wire.hasUnknownParts else { throw .invalidArgument("It has unknown parts.") }
         return (parent, wire)
     }
@@ -148,26 +146,23 @@ private enum StoredQuery {
     }
 }
 
-extension PBStructuredQuery {
-    fileprivate var hasUnknownParts: Bool {
-        let all =
-            [unknownFields, startAt.unknownFields, endAt.unknownFields]
-            + from.map(\.unknownFields)
-            + orderBy.flatMap { [$0.unknownFields, $0.field.unknownFields] }
-        return all.contains { !$0.data.isEmpty } || hasWhere && self.where.hasUnknownParts
+extension StructuredQueryMessage {
+    var hasUnknownParts: Bool {
+        hasUnknownFields || startAt?.hasUnknownFields == true || endAt?.hasUnknownFields == true
+            || from.contains(where: \.hasUnknownFields)
+            || orderBy.contains { $0.hasUnknownFields || $0.field?.hasUnknownFields == true }
+            || self.where?.hasUnknownParts == true
     }
 }
 
-extension PBStructuredQuery.Filter {
+extension FilterMessage {
     /// Protobuf's limit of 100 nested messages bounds the depth.
     fileprivate var hasUnknownParts: Bool {
-        if !unknownFields.data.isEmpty { return true }
-        return switch filterType {
-        case .fieldFilter(let filter): !filter.unknownFields.data.isEmpty
-        case .unaryFilter(let filter): !filter.unknownFields.data.isEmpty
-        case .compositeFilter(let filter):
-            !filter.unknownFields.data.isEmpty || filter.filters.contains(where: \.hasUnknownParts)
-        case nil: true
-        }
+        if hasUnknownFields { return true }
+        if let fieldFilter { return fieldFilter.hasUnknownFields }
+        if let unaryFilter { return unaryFilter.hasUnknownFields }
+        guard let compositeFilter else { return true }
+        return compositeFilter.hasUnknownFields
+            || compositeFilter.filters.contains(where: \.hasUnknownParts)
     }
 }

@@ -1,5 +1,3 @@
-import Foundation
-import SwiftProtobuf
 package import TidemarkModel
 
 /// A `google.firestore.v1.Write` message that another client has stored.
@@ -11,14 +9,10 @@ package struct StoredWrite: Hashable, Sendable {
     /// - Throws: The reason why the write cannot be sent as it was intended. Unknown parts are such
     ///   a reason.
     package init(_ bytes: [UInt8]) throws(RPCStatus) {
-        let write = try PBWrite(wire: bytes)
-        let name: String =
-            switch write.operation {
-            case nil: throw .invalidArgument("Its kind is unknown.")
-            case .update(let document): try Names.decodeFields(document).name
-            case .delete(let name), .verify(let name): name
-            case .transform(let transform): transform.document
-            }
+        let write = try WriteMessage(wire: bytes)
+        guard let name = try write.documentName else {
+            throw .invalidArgument("Its kind is unknown.")
+        }
         guard !write.hasUnknownParts else {
             throw .invalidArgument("It has unknown parts.")
         }
@@ -27,11 +21,19 @@ package struct StoredWrite: Hashable, Sendable {
     }
 }
 
-extension PBWrite {
-    fileprivate var hasUnknownParts: Bool {
-        var all = [unknownFields, updateMask.unknownFields, currentDocument.unknownFields]
-        all += [transform.unknownFields]
-        all += (updateTransforms + transform.fieldTransforms).map(\.unknownFields)
-        return all.contains { !$0.data.isEmpty }
+extension WriteMessage {
+    /// The absolute name of the document; nil if the write has no operation.
+    fileprivate var documentName: String? {
+        get throws(RPCStatus) {
+            if let update { return try Names.decodeFields(update).name }
+            return delete ?? verify ?? transform?.document
+        }
+    }
+
+    var hasUnknownParts: Bool {
+        let transforms = updateTransforms + (transform?.fieldTransforms ?? [])
+        return hasUnknownFields || updateMask?.hasUnknownFields == true
+            || currentDocument?.hasUnknownFields == true || transform?.hasUnknownFields == true
+            || transforms.contains(where: \.hasUnknownFields)
     }
 }

@@ -1,4 +1,3 @@
-import SwiftProtobuf
 import TidemarkModel
 
 extension RPCStatus {
@@ -19,20 +18,4 @@ func parsing<T>(_ body: () throws(CodecError) -> T) throws(RPCStatus) -> T {
 
 func naming<T>(_ body: () throws(InvalidPath) -> T) throws(RPCStatus) -> T {
     do throws(InvalidPath) { return try body() } catch { throw RPCStatus(error) }
-}
-
-extension Message {
-    /// - Throws: `INVALID_ARGUMENT` if the bytes are not a message of this type.
-    init(wire bytes: [UInt8]) throws(RPCStatus) {
-        do { try self.init(serializedBytes: bytes) } catch { throw .malformed }
-    }
-
-    /// The encoded message. Cannot fail, because the messages have no required fields and no
-    /// unpacked `Any`.
-    var wireBytes: [UInt8] {
-        guard let bytes: [UInt8] = try? serializedBytes() else {
-            preconditionFailure("a message of our own making could not be written")
-        }
-        return bytes
-    }
 }

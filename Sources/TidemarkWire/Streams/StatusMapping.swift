@@ -19,13 +19,13 @@ extension Metadata {
             addString(Self.ascii(value), forKey: key)
         }
         if !status.details.isEmpty {
-            addBinary(PBStatus(status).wireBytes, forKey: Self.statusDetails)
+            addBinary(StatusMessage(status).wireBytes, forKey: Self.statusDetails)
         }
     }
 
     fileprivate var details: [RPCStatus.Detail] {
         guard let bytes = self[binaryValues: Self.statusDetails].first(where: { _ in true }),
-            let status = try? PBStatus(wire: bytes)
+            let status = try? StatusMessage(wire: bytes)
         else { return [] }
         return status.decoded.details
     }

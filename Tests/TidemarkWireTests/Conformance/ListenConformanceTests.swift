@@ -90,7 +90,8 @@ private struct Snapshot: Equatable {
                 kind: $0["kind"] as? String ?? "", document: try document($0["doc"]),
                 oldIndex: $0["oldIndex"] as? Int ?? 0, newIndex: $0["newIndex"] as? Int ?? 0)
         }
-        readTime = try Timestamp(wire: boundary.readTime)
+        readTime = Timestamp(
+            seconds: boundary.readTime.seconds, nanoseconds: boundary.readTime.nanos)
     }
 }
 

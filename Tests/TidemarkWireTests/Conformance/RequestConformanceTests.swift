@@ -130,7 +130,8 @@ struct `The shared requests are executed` {
         }
         for transform in write.updateTransforms {
             let field = try FieldPath(wire: transform.fieldPath)
-            wanted[field] = try result(of: transform.decoded().operation, on: wanted[field], time)
+            let decoded = try FieldTransformMessage(wire: transform.wireBytes).decoded()
+            wanted[field] = try result(of: decoded.operation, on: wanted[field], time)
         }
         #expect(after == wanted, "\(name)")
     }
