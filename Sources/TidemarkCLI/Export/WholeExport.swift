@@ -103,7 +103,8 @@ struct WholeExport: Sendable {
         // The project is arbitrary, because each call of an import or an export names its database.
         do throws(InvalidPath) {
             var context = CallContext(
-                database: try DatabaseID(project: project), label: "tidemark", token: "owner")
+                database: try DatabaseID(project: project), label: ServerEvents.importLabel,
+                token: "owner")
             context.isUnbilled = true
             return context
         } catch { throw .refused(written: 0, reason: error.message) }

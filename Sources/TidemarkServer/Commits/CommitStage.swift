@@ -10,6 +10,7 @@ struct CommitStage {
     private let listens: Listens
     private let admission: QueryAdmission
     private let rules: RulesChecks
+    private let events: DocumentEvents
     private let billing: Billing
 
     /// The store's transaction; set only while it runs.
@@ -17,6 +18,8 @@ struct CommitStage {
     private(set) var databases: [DatabaseID: DatabaseState]
     private var touched: Set<DatabaseID> = []
     private(set) var commits: [Commit] = []
+    /// The events that the commits have stored for triggers.
+    private(set) var recordedEvents = RecordedEvents()
     private(set) var bills: [Bill] = []
     private(set) var endedTransactions: [TransactionID: TransactionTable.Ending] = [:]
     /// The locks of the transactions that have ended.
@@ -35,13 +38,14 @@ struct CommitStage {
 
     init(
         _ clocks: DatabaseClocks, transactions: Transactions, listens: Listens,
-        admission: QueryAdmission, rules: RulesChecks, billing: Billing
+        admission: QueryAdmission, rules: RulesChecks, events: DocumentEvents, billing: Billing
     ) {
         self.clocks = clocks
         self.transactions = transactions
         self.listens = listens
         self.admission = admission
         self.rules = rules
+        self.events = events
         self.billing = billing
         databases = clocks.states
     }
@@ -75,11 +79,15 @@ struct CommitStage {
             let draft = try granted(
                 valid, context: context, time: time, transaction: transaction, claimant: claimant)
             let reply = CommitReply(results: draft.results, commitTime: time)
+            let differences = draft.draft.differences
+            let drafts = try events.drafts(
+                of: differences, context: context, time: time, after: recordedEvents)
             // From here on a failure comes only from the store, and undoes the whole batch.
             commits.append(
                 try store(
-                    draft.draft.differences, database: database, row: row, time: time,
+                    differences, database: database, row: row, time: time,
                     transaction: transaction))
+            try events.save(drafts, in: transaction, to: &recordedEvents)
             try record(reply, row, transaction)
             count(valid, context)
             if let transactionID { endedTransactions[transactionID] = .committed }

@@ -43,6 +43,7 @@ enum ServerSchema {
         StoreMigration("server 1", sql: tables),
         StoreMigration("server 2", sql: WriteStreamTable.schema),
         StoreMigration("server 3", sql: removals),
+        StoreMigration("server 4", sql: EventTable.schema),
     ]
 
     /// A row of `change` records a document before a commit changed it: all three `previous`

@@ -121,7 +121,7 @@ extension ServerCore {
         WriteStage(
             CommitStage(
                 clocks, transactions: transactions, listens: listens, admission: indexes,
-                rules: rules, billing: configuration.billing),
+                rules: rules, events: events, billing: configuration.billing),
             streams: WriteStreamStage(
                 streams, clocks: clocks, transactions: transactions,
                 randomBits: environment.randomBits,
@@ -153,6 +153,7 @@ extension ServerCore {
 
     private func adopt(_ stage: WriteStage) {
         clocks.adopt(stage.commits.databases)
+        events.adopt(stage.commits.recordedEvents)
         streams.adopt(
             stage.streams.connections, storedHistories: stage.streams.storedHistories)
         transactions.note(stage.commits.endedTransactions)

@@ -22,6 +22,7 @@ extension ServerCore {
         let histories = try store.write(.process) { transaction in
             try transaction.execute(
                 "UPDATE serverIdentity SET incarnation = ?", [.integer(identity)])
+            try events.rewrite(in: transaction)
             return try WriteStreamTable(transaction: transaction).count()
         }
         streams.restore(storedHistories: histories)

@@ -31,6 +31,7 @@ final class ServerCore {
     let listens: Listens
     let reads: ReadAnswers
     let rules: RulesChecks
+    let events: DocumentEvents
 
     init(
         _ configuration: FirestoreServer.Configuration, environment: ServerEnvironment
@@ -56,6 +57,7 @@ final class ServerCore {
             configuration: configuration, environment: environment)
         rules = RulesChecks(clocks, meter, log: environment.log)
         reads = ReadAnswers(access, transactions: transactions, rules: rules)
+        events = DocumentEvents(store, environment: environment)
     }
 
     private static func openStore(
@@ -116,14 +118,16 @@ final class ServerCore {
     /// Removes every document of a database in one commit, and informs the listens that contain
     /// them. Also removes the history: later reads at a past time and resumes find the log too
     /// short. The open transactions of the database end, and their locks are free. The cost depends
-    /// on the tables and on the documents in listens; the other documents are not read.
+    /// on the tables and on the documents in listens. The other documents are read only if the
+    /// database has triggers: then each removal is an event.
     ///
     /// - Throws: ``StoreError``; nothing has changed then.
     func clear(_ database: DatabaseID) throws -> [Output] {
         guard var state = clocks.states[database], let row = state.rowID else { return [] }
         let time = Timestamp(microseconds: state.takeCommitTime(now: clocks.now))
         let targets = listens.targets(in: database)
-        let members = try store.write(.disk) { transaction in
+        let (members, removals) = try store.write(.disk) { transaction in
+            let removals = try events.storeClearing(of: database, at: time, in: transaction)
             let scope = clocks.latestScope(database, transaction)
             let members = try targets.map {
                 try $0.window.map { $0.keys.sorted() } ?? $0.matches(in: scope)
@@ -133,8 +137,9 @@ final class ServerCore {
             try transaction.execute(
                 "UPDATE serverDatabase SET lastCommit = ?, logStart = ? WHERE id = ?",
                 [.integer(time.microseconds), .integer(time.microseconds), .integer(row)])
-            return members
+            return (members, removals)
         }
+        events.adopt(removals)
         state.logStart = time.microseconds
         clocks.adopt(state, of: database)
         transactions.endAll(in: database)

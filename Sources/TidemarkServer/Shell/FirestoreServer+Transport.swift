@@ -103,9 +103,12 @@ extension FirestoreServer: Transport {
         var rest = batch
         var isDone = false
         while !isDone {
-            let turn = core.withLock { $0.process(rest) }
+            let (turn, events) = core.withLock { core in
+                (core.process(rest), core.events.takeOutward())
+            }
             reportIndexes()
             deliver(turn.outputs)
+            ServerEvents(self).perform(events)
             rest = turn.rest
             isDone = turn.isDone
         }

@@ -48,6 +48,8 @@ public final class FirestoreServer: Sendable {
     let expiry: Expiry?
     /// The time at which the core must be woken, by the executor's time.
     let wakeUp = Mutex<Duration?>(nil)
+    /// The callers that wait until all document events are delivered.
+    let eventWaiters = EventWaiters()
 
     /// - Throws: ``StoreError`` if the data cannot be opened.
     public convenience init(_ configuration: Configuration) throws(StoreError) {
