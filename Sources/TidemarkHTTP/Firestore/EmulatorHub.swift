@@ -1,12 +1,12 @@
 public import Foundation
 import Synchronization
+package import TidemarkServer
 
 /// Reports the servers' addresses to Firebase's tools, like the hub of Firebase's emulators: by
 /// `GET /emulators`, and by a file in the temporary folder that contains the hub's address.
 ///
 /// Tests call `PUT /functions/disableBackgroundTriggers` and `…/enableBackgroundTriggers` around
-/// code that must start no functions. The hub answers these requests and does nothing, because this
-/// server starts no functions.
+/// code that must start no functions. Commits between them cause no events.
 public final class EmulatorHub: WebPages {
     /// The ports of the servers.
     public struct Ports: Hashable, Sendable {
@@ -28,6 +28,7 @@ public final class EmulatorHub: WebPages {
     private let host: String
     private let version: String
     private let ports = Mutex<Ports?>(nil)
+    private let events = Mutex<ServerEvents?>(nil)
 
     /// - Parameters:
     ///   - host: The address on which the servers listen.
@@ -40,11 +41,16 @@ public final class EmulatorHub: WebPages {
     /// Sets the ports. Before that, the hub reports no servers.
     public func set(_ ports: Ports) { self.ports.withLock { $0 = ports } }
 
+    /// Sets the events that tests turn off and on. Before that, these requests have no effect.
+    package func set(_ events: ServerEvents) { self.events.withLock { $0 = events } }
+
     public func answer(_ request: PageRequest) async -> PageAnswer? {
         switch (request.method, request.path) {
         case ("PUT", ["functions", "disableBackgroundTriggers"]):
+            events.withLock { $0 }?.setRecording(false)
             return Self.json(["enabled": false])
         case ("PUT", ["functions", "enableBackgroundTriggers"]):
+            events.withLock { $0 }?.setRecording(true)
             return Self.json(["enabled": true])
         case ("GET", ["emulators"]):
             return ports.withLock { $0 }.map { Self.json(emulators($0)) }
