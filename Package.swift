@@ -61,11 +61,12 @@ let table = """
     TidemarkHealthSync: Tidemark TidemarkApp TidemarkHealth
     TidemarkREST: TidemarkModel TidemarkWire
     TidemarkServer: TidemarkModel TidemarkRules TidemarkStore TidemarkPipelines
-    TidemarkHTTP: +TidemarkWire +TidemarkServer TidemarkSystem TidemarkREST Crypto CryptoExtras
-        Hummingbird HummingbirdCore HummingbirdHTTP2 JWTKit Logging NIOHTTP1 NIOSSL NIOTLS
-        NIOWebSocket SwiftASN1 X509
+    TidemarkObjects: TidemarkSystem TidemarkModel TidemarkStore Crypto
+    TidemarkHTTP: +TidemarkWire +TidemarkServer TidemarkObjects TidemarkSystem TidemarkREST Crypto
+        CryptoExtras Hummingbird HummingbirdCore HummingbirdHTTP2 JWTKit Logging NIOHTTP1 NIOSSL
+        NIOTLS NIOWebSocket SwiftASN1 X509
     TidemarkExport: TidemarkSystem TidemarkModel TidemarkREST
-    TidemarkConsole: TidemarkModel TidemarkRules TidemarkServer TidemarkHTTP
+    TidemarkConsole: TidemarkModel TidemarkRules TidemarkServer TidemarkObjects TidemarkHTTP
     TidemarkAudit: TidemarkModel TidemarkResilience TidemarkWire AsyncHTTPClient CoreMetrics Logging
         NIOCore NIOHTTP1 ServiceLifecycle
     TidemarkGoogleAuth: TidemarkResilience AsyncHTTPClient CryptoExtras NIOCore NIOHTTP1
@@ -106,6 +107,7 @@ let table = """
     TidemarkSyncTests: +TidemarkSync +TidemarkSimulation
     TidemarkWireTests: +TidemarkWire +TidemarkTesting SwiftProtobuf
     TidemarkServerTests: +TidemarkServer TidemarkTestKit TidemarkTesting
+    TidemarkObjectsTests: +TidemarkObjects
     TidemarkConsoleTests: +TidemarkConsole Tidemark
     TidemarkExportTests: +TidemarkExport TidemarkServer
     TidemarkHTTPTests: +TidemarkHTTP TidemarkTesting

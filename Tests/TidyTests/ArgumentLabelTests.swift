@@ -9,7 +9,7 @@ import Testing
         "TidemarkDemo", "TidemarkEncryption", "TidemarkExport", "TidemarkGoogleAuth",
         "TidemarkHTTP", "TidemarkHTTPClient", "TidemarkHealth", "TidemarkHealthSync",
         "TidemarkImages", "TidemarkLint", "TidemarkLintCLI", "TidemarkMigration", "TidemarkModel",
-        "TidemarkPatterns", "TidemarkPhones", "TidemarkPipelines", "TidemarkREST", "TidemarkReads",
+        "TidemarkObjects", "TidemarkPatterns", "TidemarkPhones", "TidemarkPipelines", "TidemarkREST", "TidemarkReads",
         "TidemarkResilience", "TidemarkRules", "TidemarkServer", "TidemarkShow",
         "TidemarkSimulation", "TidemarkStore", "TidemarkSync", "TidemarkTestKit", "TidemarkTesting",
         "TidemarkWire", "TidemarkWords",

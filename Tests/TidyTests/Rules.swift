@@ -108,15 +108,16 @@ enum ImportRules {
         "TidemarkServer": [
             "TidemarkModel", "TidemarkRules", "TidemarkPipelines", "TidemarkStore",
         ],
+        "TidemarkObjects": ["TidemarkModel", "TidemarkStore", "TidemarkSystem", "Crypto"],
         "TidemarkHTTP": [
-            "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkServer", "TidemarkREST",
+            "TidemarkModel", "TidemarkObjects", "TidemarkRules", "TidemarkStore", "TidemarkServer", "TidemarkREST",
             "TidemarkSystem", "TidemarkWire", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2",
             "HTTPTypes", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS", "NIOWebSocket",
             "Logging", "JWTKit", "Crypto", "CryptoExtras", "SwiftASN1", "X509",
         ],
         "TidemarkExport": ["TidemarkModel", "TidemarkREST", "TidemarkSystem"],
         "TidemarkConsole": [
-            "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkHTTP",
+            "TidemarkModel", "TidemarkObjects", "TidemarkRules", "TidemarkServer", "TidemarkHTTP",
         ],
         "TidemarkAudit": [
             "TidemarkModel", "TidemarkResilience", "TidemarkWire", "Logging", "CoreMetrics",
@@ -196,7 +197,7 @@ enum ImportRules {
         "TidemarkCLI": [
             "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore", "TidemarkWire",
             "TidemarkServer", "TidemarkREST", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole",
-            "Tidemark", "TidemarkExport", "TidemarkReads", "TidemarkApp", "TidemarkGoogleAuth",
+            "TidemarkObjects", "Tidemark", "TidemarkExport", "TidemarkReads", "TidemarkApp", "TidemarkGoogleAuth",
             "TidemarkHealth", "TidemarkMigration", "TidemarkDemo", "TidemarkPhones",
             "TidemarkSystem", "TidemarkWords", "TidemarkShow", "ArgumentParser",
             "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient", "Logging", "NIOCore",
