@@ -43,6 +43,7 @@ public struct RulesReads: Sendable {
     private var found: [Key: RulesLookup] = [:]
     private var ofOperation: Set<Key> = []
     private let mostOfRequest: Int
+    private let mostOfEach: Int
     /// The number of `allow`s that the request has tried.
     private var allows = 0
 
@@ -51,6 +52,15 @@ public struct RulesReads: Sendable {
     public init(operations: Int = 1) {
         mostOfRequest =
             operations > 1 ? RulesLimits.readsPerRequest : RulesLimits.readsPerOperation
+        mostOfEach = RulesLimits.readsPerOperation
+    }
+
+    /// Makes the reads of a request for an object, of which there are at most two.
+    public static var ofObject: RulesReads { RulesReads(most: RulesLimits.readsPerObject) }
+
+    private init(most: Int) {
+        mostOfRequest = most
+        mostOfEach = most
     }
 
     /// The number of billed reads: each document counts once for each function.
@@ -88,9 +98,9 @@ public struct RulesReads: Sendable {
 
     private var mostOfOperation: Int {
         #if TIDEMARK_DEFECTS
-            if RulesDefect.planted == .oneReadMore { return RulesLimits.readsPerOperation + 1 }
+            if RulesDefect.planted == .oneReadMore { return mostOfEach + 1 }
         #endif
-        return RulesLimits.readsPerOperation
+        return mostOfEach
     }
 
     /// Returns the document; nil if no further read is allowed.

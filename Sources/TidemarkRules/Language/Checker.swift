@@ -4,6 +4,7 @@ import TidemarkPatterns
 /// Resolves the names of a file, and finds errors beyond the grammar.
 struct Checker {
     private let source: SourceText
+    private let service: RulesService
     private(set) var issues: [RulesIssue] = []
     private(set) var blocks: [Ruleset.Block] = []
     private(set) var functions: [Ruleset.Function] = []
@@ -30,7 +31,10 @@ struct Checker {
         }
     }
 
-    init(_ source: SourceText) { self.source = source }
+    init(_ source: SourceText, service: RulesService) {
+        self.source = source
+        self.service = service
+    }
 
     mutating func report(
         _ message: String, at offset: Int, _ severity: RulesIssue.Severity = .error
@@ -43,14 +47,14 @@ struct Checker {
         let global = Scope(in: nil, captures: [])
         declare(file.functions, in: global)
         var found: [(MatchSyntax, [PatternSegment], Scope)] = []
-        for service in file.services where service.name == "cloud.firestore" {
+        let name = self.service.rawValue
+        for service in file.services where service.name == name {
             let scope = Scope(in: global, captures: [])
             declare(service.functions, in: scope)
             for match in service.matches { collect(match, below: [], in: scope, &found) }
         }
-        if file.services.count > 0, !file.services.contains(where: { $0.name == "cloud.firestore" })
-        {
-            report("There is no service cloud.firestore, so nothing is allowed.", at: 0, .warning)
+        if file.services.count > 0, !file.services.contains(where: { $0.name == name }) {
+            report("There is no service \(name), so nothing is allowed.", at: 0, .warning)
         }
         functions = declarations.map { resolved($0.syntax, in: $0.scope) }
         blocks = found.map { match, pattern, scope in block(match, pattern: pattern, scope: scope) }
@@ -185,6 +189,9 @@ extension Checker {
         case .call(let name, let arguments):
             return node(call(name, all(arguments), at: expression.start, in: scope))
         case .method(let receiver, let name, let arguments, let nameStart):
+            if let read = documentRead(receiver, name, in: scope, locals: locals) {
+                return node(.builtin(read, all(arguments), nameStart: nameStart))
+            }
             if case .name(let space) = receiver.kind, Builtin.namespaces.contains(space),
                 !locals.contains(space), !scope.captures.contains(space)
             {
@@ -255,10 +262,26 @@ extension Checker {
         return .function(index, arguments)
     }
 
+    /// Returns the function of `firestore.get()` and `firestore.exists()` in rules of storage; nil
+    /// for another call.
+    private func documentRead(
+        _ receiver: Expression, _ name: String, in scope: Scope, locals: [String]
+    ) -> Builtin? {
+        guard service == .storage, case .name("firestore") = receiver.kind,
+            !locals.contains("firestore"), !scope.captures.contains("firestore")
+        else { return nil }
+        switch name {
+        case "get": return .get
+        case "exists": return .exists
+        default: return nil
+        }
+    }
+
     private mutating func builtin(
         _ name: String, arguments: [Node], nameStart: Int
     ) -> Node.Operation {
-        if let builtin = Builtin(rawValue: name) {
+        // Rules of storage read documents with `firestore.get()` alone.
+        if let builtin = Builtin(rawValue: name), service == .firestore || !builtin.isRead {
             return .builtin(builtin, arguments, nameStart: nameStart)
         }
         report("Invalid function name: \(name).", at: nameStart, .warning)

@@ -67,6 +67,8 @@ public enum RulesLimits {
     /// The maximum number of documents that rules can read for a single-operation request, and for
     /// each operation of a larger one.
     public static let readsPerOperation = 10
+    /// The maximum number of documents that rules of storage can read for a request.
+    public static let readsPerObject = 2
     /// The maximum number of documents that rules can read for a batch, a transaction or a read of
     /// several documents.
     public static let readsPerRequest = 20

@@ -1,8 +1,17 @@
+/// The service whose requests rules decide about.
+public enum RulesService: String, Hashable, Sendable, CaseIterable {
+    case firestore = "cloud.firestore"
+    /// Cloud Storage for Firebase. Its rules read documents with `firestore.get()` and
+    /// `firestore.exists()`.
+    case storage = "firebase.storage"
+}
+
 /// A valid rules file, which decides about requests.
 ///
 /// A value: cheap to copy, safe to share. Parsing takes linear time.
 public struct Ruleset: Sendable {
     public let source: SourceText
+    public let service: RulesService
     /// The rules version, `1` or `2`.
     public let version: Int
     /// The warnings for the file's author, in the order of the text.
@@ -14,8 +23,11 @@ public struct Ruleset: Sendable {
 
     /// Parses a file.
     ///
+    /// - Parameter service: The service that is decided about. The rules of others are ignored.
     /// - Throws: ``InvalidRules`` with every error of the file.
-    public init(_ text: String) throws(InvalidRules) {
+    public init(
+        _ text: String, service: RulesService = .firestore
+    ) throws(InvalidRules) {
         let source = SourceText(text)
         guard source.bytes.count <= RulesLimits.sourceBytes else {
             let text = "The file has \(source.bytes.count) bytes; at most 256 KB are allowed."
@@ -24,12 +36,13 @@ public struct Ruleset: Sendable {
             ])
         }
         let (file, faults) = Parser.parse(source)
-        var checker = Checker(source)
+        var checker = Checker(source, service: service)
         checker.check(file)
         let issues = (faults + checker.issues).sorted()
         let errors = issues.filter { $0.severity == .error }
         if !errors.isEmpty { throw InvalidRules(errors) }
         self.source = source
+        self.service = service
         version = file.version
         warnings = issues
         blocks = checker.blocks

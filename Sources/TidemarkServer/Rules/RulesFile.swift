@@ -25,8 +25,13 @@ public struct RulesFile: Sendable {
     /// The problems of the present file; the rules are then those of an earlier text.
     public private(set) var problems: [String] = []
     private var last: Contents?
+    private let service: RulesService
 
-    public init(_ name: String) { self.name = name }
+    /// - Parameter service: The service whose rules are read.
+    public init(_ name: String, service: RulesService = .firestore) {
+        self.name = name
+        self.service = service
+    }
 
     /// Takes the contents at the path. Unchanged contents have no effect.
     public mutating func step(_ contents: Contents) -> [Effect] {
@@ -38,10 +43,11 @@ public struct RulesFile: Sendable {
             return refused([reason])
         case .text(let text):
             do throws(InvalidRules) {
-                let new = try Ruleset(text)
+                let new = try Ruleset(text, service: service)
                 problems = []
                 rules = new
-                let warnings = new.advice.map { Effect.say("\(name): warning: \($0)") }
+                let advice = service == .firestore ? new.advice : new.warnings
+                let warnings = advice.map { Effect.say("\(name): warning: \($0)") }
                 let told = isFirst ? [] : [Effect.say("\(name): the new rules are in force.")]
                 return [.put(new)] + warnings + told
             } catch {

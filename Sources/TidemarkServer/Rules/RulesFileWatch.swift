@@ -18,8 +18,7 @@ public final class RulesFileWatch: Sendable {
     }
 
     private let path: String
-    private let server: FirestoreServer
-    private let settings: @Sendable (Ruleset) -> RulesSettings
+    private let put: @Sendable (Ruleset) -> Void
     private let say: @Sendable (String) -> Void
     private let state: Mutex<State>
 
@@ -31,16 +30,30 @@ public final class RulesFileWatch: Sendable {
     ///   - settings: Returns the settings for new rules.
     ///   - say: Takes a line for the server's operator.
     /// - Throws: ``InvalidRulesFile`` if the file has no valid rules at the start.
-    public init(
+    public convenience init(
         _ path: String, for server: FirestoreServer,
         settings: @escaping @Sendable (Ruleset) -> RulesSettings,
         say: @escaping @Sendable (String) -> Void
     ) throws(InvalidRulesFile) {
+        try self.init(path, service: .firestore, say: say) { server.setRules(settings($0)) }
+    }
+
+    /// Reads the file, and puts its rules in force.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - service: The service whose rules are read.
+    ///   - say: Takes a line for the server's operator.
+    ///   - put: Puts rules in force.
+    /// - Throws: ``InvalidRulesFile`` if the file has no valid rules at the start.
+    package init(
+        _ path: String, service: RulesService, say: @escaping @Sendable (String) -> Void,
+        put: @escaping @Sendable (Ruleset) -> Void
+    ) throws(InvalidRulesFile) {
         self.path = path
-        self.server = server
-        self.settings = settings
+        self.put = put
         self.say = say
-        state = Mutex(State(file: RulesFile(path)))
+        state = Mutex(State(file: RulesFile(path, service: service)))
         let stamp = Self.stamp(of: path)
         let problems = take(Self.read(path), stamp)
         if !problems.isEmpty { throw InvalidRulesFile(problems: problems.map { "\(path): \($0)" }) }
@@ -80,7 +93,7 @@ public final class RulesFileWatch: Sendable {
         }
         for effect in effects {
             switch effect {
-            case .put(let rules): server.setRules(settings(rules))
+            case .put(let rules): put(rules)
             case .say(let line): say(line)
             }
         }
