@@ -14,8 +14,10 @@ struct ServeCommand: AsyncParsableCommand {
             Prints "ready HOST:PORT" on standard output once the server accepts calls. The \
             console on the control port shows the data, each call and its cost: --open. On \
             SIGINT or SIGTERM, prints reads per caller on standard error and exits. Clients find \
-            the server through FIRESTORE_EMULATOR_HOST, and its accounts through \
-            FIREBASE_AUTH_EMULATOR_HOST.
+            the server through FIRESTORE_EMULATOR_HOST, its accounts through \
+            FIREBASE_AUTH_EMULATOR_HOST, and with --storage its files through \
+            FIREBASE_STORAGE_EMULATOR_HOST (Firebase's clients) and STORAGE_EMULATOR_HOST (Cloud \
+            Storage's clients, with http://).
             """)
 
     @Option(help: "The address to listen on. An address that others can reach needs a token.")
@@ -70,6 +72,7 @@ struct ServeCommand: AsyncParsableCommand {
     var untilInputEnds = false
 
     @OptionGroup var accountsOptions: AccountsOptions
+    @OptionGroup var storageOptions: StorageOptions
     @OptionGroup var indexOptions: IndexOptions
     @OptionGroup var rulesOptions: RulesOptions
     @OptionGroup var accessOptions: AccessOptions
@@ -90,6 +93,7 @@ struct ServeCommand: AsyncParsableCommand {
         let ports = [
             ("--port", port ?? 0), ("--control-port", controlPort ?? 0),
             ("--accounts-port", accountsOptions.accountsPort ?? 0),
+            ("--storage-port", storageOptions.storagePort ?? 0),
             ("--requests-port", rulesOptions.requestsPort ?? 0),
         ]
         for (name, port) in ports where !(0...65_535).contains(port) {
@@ -127,7 +131,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// Opens the data, and reads all files that the options name.
     func prepare() async throws -> Prepared {
-        let shares = PortShares(descriptors: DescriptorLimit.raise())
+        let shares = PortShares(
+            descriptors: DescriptorLimit.raise(), hasObjects: storageOptions.storage)
         let directory = memory ? nil : data ?? ".tidemark"
         let firebase = try firebaseFile()
         let indexOptions = try indexOptions.with(firebase)
@@ -142,25 +147,35 @@ struct ServeCommand: AsyncParsableCommand {
         do throws(StoreError) { server = try FirestoreServer(configuration) } catch {
             throw CleanExit.message("tidemark serve: \(error.message)").asFailure
         }
+        let hasStrangers =
+            !AccessOptions.isLoopback(host) || accountsOptions.accounts == .secure
         let rulesSettings = rulesOptions.settings(
-            accessOptions.text,
-            hasStrangers: !AccessOptions.isLoopback(host) || accountsOptions.accounts == .secure)
+            accessOptions.text, hasStrangers: hasStrangers)
         let rules = try rulesOptions.watch(
             rulesOptions.rules ?? firebase?.rules, for: server, settings: rulesSettings)
         let accounts = try await accountsOptions.server(
             listeningOn: host, access: try access(), dataDirectory: directory)
+        let gate = ServingProcess.gate(accounts: accounts, access: try access())
+        let storageRules = try storageOptions.rules(
+            firebase, for: server, project: accountsOptions.accountsProject,
+            errors: rulesOptions.messages(hasStrangers: hasStrangers))
+        let objects = try storageOptions.server(
+            dataDirectory: directory, project: accountsOptions.accountsProject, gate: gate,
+            rules: storageRules)
         let remark = RulesOptions.remark(
             hasToken: try access() != nil, mode: accounts?.settings.mode)
         if rules != nil, let remark { FileHandle.standardError.write(Data("\(remark)\n".utf8)) }
-        let whole = WholeExport(server: server, accounts: accounts)
+        let whole = WholeExport(server: server, accounts: accounts, objects: objects)
         try await exportOptions.begin(whole, in: directory)
         let port = port ?? firebase?.firestorePort ?? 8_080
         let isAnywhere = port == 0 || controlPort == 0
         let process = ServingProcess(
-            server: server, accounts: accounts, host: host, port: port,
+            server: server, accounts: accounts, objects: objects, host: host, port: port,
             controlPort: controlPort ?? firebase?.controlPort ?? (port == 0 ? 0 : 4_000),
             accountsPort: accountsOptions.accountsPort ?? firebase?.accountsPort
                 ?? (isAnywhere ? 0 : 9_099),
+            objectsPort: storageOptions.storagePort ?? firebase?.storagePort
+                ?? (isAnywhere ? 0 : 9_199),
             requestsPort: rulesOptions.requestsPort ?? firebase?.requestsPort ?? 0,
             portsFile: portsFile, hubProject: hubProject, opensConsole: open, access: try access(),
             web: try webOptions.policy(listeningOn: host),
@@ -168,7 +183,9 @@ struct ServeCommand: AsyncParsableCommand {
                 in: directory ?? ".tidemark", for: webOptions.names(listeningOn: host)),
             faults: try faultOptions.rules(),
             network: try faultOptions.profile(),
-            rules: ServingRules(watch: rules, settings: rulesSettings), shares: shares)
+            rules: ServingRules(
+                watch: rules, storage: storageRules?.watches ?? [], settings: rulesSettings),
+            shares: shares)
         return Prepared(process: process, whole: whole, indexes: indexOptions)
     }
 
@@ -186,6 +203,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
         process.server.close()
         process.accounts?.close()
+        process.objects?.close()
         if case .failure(let error) = served, !(error is CancellationError) { throw error }
         try exported.get()
     }

@@ -12,10 +12,13 @@ struct ServingProcess {
     let server: FirestoreServer
     /// The accounts; nil if the server has none.
     let accounts: AccountsServer?
+    /// The files; nil if the server has none.
+    let objects: ObjectsServer?
     let host: String
     let port: Int
     let controlPort: Int
     let accountsPort: Int
+    let objectsPort: Int
     /// The port for the feed of judged requests.
     let requestsPort: Int
     let portsFile: String?
@@ -54,7 +57,8 @@ struct ServingProcess {
         // Behind a gate, only the gate connects to the server itself.
         let endpoint = RulesEndpoint(server, watch: rules.watch, settings: rules.settings)
         let exports = ExportPages(
-            WholeExport(server: server, accounts: accounts), project: hubProject)
+            WholeExport(server: server, accounts: accounts, objects: objects),
+            project: hubProject)
         let http = FirestoreHTTP(
             recorded, access: callers, web: web,
             endpoints: [EmulatorEndpoints(server), exports, endpoint], tls: tls)
@@ -71,7 +75,7 @@ struct ServingProcess {
                 hub, exports,
                 Console(
                     server, traffic: recorded, faults: board, accounts: accounts,
-                    rules: rules.watch),
+                    objects: objects, rules: rules.watch),
             ]), maxConnections: shares.control)
         let feed = RequestsFeed(
             server, host: host, port: requestsPort, access: access, web: web,
@@ -89,12 +93,21 @@ struct ServingProcess {
                     ) { opened.yield(.accounts($0)) }
                 }
             }
+            if let objects {
+                group.addTask {
+                    try await objects.run(
+                        host: host, port: objectsPort, web: web, maxConnections: shares.objects
+                    ) { opened.yield(.objects($0)) }
+                }
+            }
             if case .signal = end {
                 group.addTask {
                     for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { return }
                 }
             }
-            if let watch = rules.watch { group.addTask { await watch.run() } }
+            for watch in rules.storage + (rules.watch.map { [$0] } ?? []) {
+                group.addTask { await watch.run() }
+            }
             group.addTask {
                 let ports = try await openedPorts(ports, gate: gate, hub: hub)
                 switch end {
@@ -116,12 +129,18 @@ struct ServingProcess {
     /// The gate for callers of Firestore. With signed tokens, their holders and callers with the
     /// server's token have access; otherwise only callers with the server's token, or everyone if
     /// the server has none.
-    private var callers: (any CallerGate)? {
+    private var callers: (any CallerGate)? { Self.gate(accounts: accounts, access: access) }
+
+    static func gate(
+        accounts: AccountsServer?, access: AccessToken?
+    ) -> (any CallerGate)? {
         guard let accounts, accounts.settings.mode == .secure else { return access }
         return AccountsGate(accounts)
     }
 
-    private enum Opened { case grpc(Int), control(Int), accounts(Int), requests(Int) }
+    private enum Opened {
+        case grpc(Int), control(Int), accounts(Int), requests(Int), objects(Int)
+    }
 
     /// Returns the ports when all are open, and writes them to the files that name them.
     private func openedPorts(
@@ -132,6 +151,7 @@ struct ServingProcess {
         var control: Int?
         var accountsPort: Int?
         var requests: Int?
+        var objectsPort: Int?
         for await opened in ports {
             switch opened {
             case .grpc(let port):
@@ -140,22 +160,25 @@ struct ServingProcess {
             case .control(let port): control = port
             case .accounts(let port): accountsPort = port
             case .requests(let port): requests = port
+            case .objects(let port): objectsPort = port
             }
-            guard let grpc, let control, let requests, accounts == nil || accountsPort != nil else {
-                continue
-            }
+            guard let grpc, let control, let requests, accounts == nil || accountsPort != nil,
+                objects == nil || objectsPort != nil
+            else { continue }
             if let portsFile {
                 // The direct port is not behind the gate, for tools that must not be affected by
                 // the network.
                 let past = gate == nil ? "" : direct.map { ", \"direct\": \($0)" } ?? ""
                 let third = accountsPort.map { ", \"accounts\": \($0)" } ?? ""
                 let feed = ", \"requests\": \(requests)"
+                let files = objectsPort.map { ", \"storage\": \($0)" } ?? ""
                 let text =
-                    "{\"firestore\": \(grpc), \"control\": \(control)\(past)\(third)\(feed)}\n"
+                    "{\"firestore\": \(grpc), \"control\": \(control)\(past)\(third)\(feed)\(files)}\n"
                 try Data(text.utf8).write(to: URL(fileURLWithPath: portsFile), options: .atomic)
             }
             let opened = EmulatorHub.Ports(
-                hub: control, firestore: grpc, accounts: accountsPort, requests: requests)
+                hub: control, firestore: grpc, accounts: accountsPort, requests: requests,
+                storage: objectsPort)
             hub.set(opened)
             if let hubProject { try hub.writeLocator(of: hubProject) }
             return opened
@@ -187,6 +210,8 @@ struct ServingProcess {
 struct ServingRules {
     /// The watched file; nil for none.
     let watch: RulesFileWatch?
+    /// The watched files of rules of objects.
+    let storage: [RulesFileWatch]
     /// Returns the settings for rules that are set over HTTP.
     let settings: @Sendable (Ruleset) -> RulesSettings
 }

@@ -13,21 +13,25 @@ public final class Console: WebPages {
     let traffic: RecordedTransport
     let faults: FaultBoard?
     let accounts: AccountsServer?
+    let objects: ObjectsServer?
     let rules: RulesFileWatch?
 
     /// - Parameters:
     ///   - traffic: The transport that records the calls of the server's sockets.
     ///   - faults: Accepts orders of faults; nil if the server simulates none.
     ///   - accounts: The accounts to show; nil if there are none.
+    ///   - objects: The objects to show; nil if there are none.
     ///   - rules: The watched rules file; nil if there is none.
     public init(
         _ server: FirestoreServer, traffic: RecordedTransport, faults: FaultBoard? = nil,
-        accounts: AccountsServer? = nil, rules: RulesFileWatch? = nil
+        accounts: AccountsServer? = nil, objects: ObjectsServer? = nil,
+        rules: RulesFileWatch? = nil
     ) {
         self.server = server
         self.traffic = traffic
         self.faults = faults
         self.accounts = accounts
+        self.objects = objects
         self.rules = rules
     }
 
@@ -51,6 +55,9 @@ public final class Console: WebPages {
             return await HistoryRoutes(console: self).answer(path, request: request, form: form)
         case ("GET", "accounts"):
             return await AccountRoutes(console: self).answer(path, request: request, form: form)
+        case ("GET", "objects"):
+            return await ObjectRoutes(objects: objects).answer(request, form)
+        case ("GET", "picture"): return await ObjectRoutes(objects: objects).picture(request)
         case ("GET", "login"):
             return form.answer(LoginPage(isWrong: request["wrong"] != nil))
         case ("GET", "places"): return await places()

@@ -19,7 +19,7 @@ extension Page {
 }
 
 enum Section: String, CaseIterable {
-    case data, query, traffic, cost, history, indexes, rules, accounts, faults
+    case data, query, traffic, cost, history, indexes, rules, accounts, objects, faults
 
     var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
 }

@@ -16,6 +16,8 @@ package enum ExportError: Error, Hashable, Sendable {
     case otherDatabase(path: String, found: String)
     /// The accounts cannot be read or imported.
     case accounts(reason: String)
+    /// The objects cannot be read or imported.
+    case objects(reason: String)
     /// The server's documents cannot be read.
     case unreadable(database: String, reason: String)
     /// The server refused a part; `written` documents are already imported.
@@ -39,6 +41,7 @@ package enum ExportError: Error, Hashable, Sendable {
         case .otherDatabase(let path, let found):
             "\(path) belongs to the database \"\(found)\": import it into that database."
         case .accounts(let reason): "The accounts: \(reason)"
+        case .objects(let reason): "The files: \(reason)"
         case .unreadable(let database, let reason):
             "The documents of \(database) cannot be read: \(reason)"
         case .refused(let written, let reason):

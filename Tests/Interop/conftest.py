@@ -49,6 +49,7 @@ class Server:
         self.control_port = ports["control"]
         self.accounts_port = ports.get("accounts")
         self.requests_port = ports["requests"]
+        self.storage_port = ports.get("storage")
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
@@ -162,7 +163,7 @@ def pytest_collection_modifyitems(config, items):
     last = ("test_operations.py", "test_every_function.py")
     items.sort(key=lambda item: item.path.name in last)
     here = pathlib.Path(__file__).parent
-    files = {path.name for pattern in ("test_*.py", "accounts/test_*.py")
+    files = {path.name for pattern in ("test_*.py", "accounts/test_*.py", "storage/test_*.py")
              for path in here.glob(pattern)}
     config.whole_suite = (
         files == {item.path.name for item in items} and not config.option.keyword

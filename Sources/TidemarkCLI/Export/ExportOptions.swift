@@ -59,8 +59,8 @@ struct ExportOptions: ParsableArguments {
             let counts = try await whole.write(to: exportOnExit)
             Self.say(
                 """
-                exported \(counts.documents) documents and \(counts.accounts) accounts to \
-                \(exportOnExit)
+                exported \(counts.documents) documents\(counts.objects.map { ", \($0) files" } ?? "") \
+                and \(counts.accounts) accounts to \(exportOnExit)
                 """)
         } catch { throw CleanExit.message("tidemark serve: \(error.message)").asFailure }
     }

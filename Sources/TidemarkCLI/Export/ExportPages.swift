@@ -134,7 +134,7 @@ extension ExportError {
         let code: RPCStatus.Code =
             switch self {
             case .notAnExport, .holdsSomethingElse, .file, .otherDatabase: .failedPrecondition
-            case .damaged, .outside, .unknownVersion, .accounts: .invalidArgument
+            case .damaged, .outside, .unknownVersion, .accounts, .objects: .invalidArgument
             case .unreadable, .refused: .unavailable
             }
         return RPCStatus(code, message)

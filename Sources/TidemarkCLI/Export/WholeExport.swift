@@ -1,18 +1,24 @@
 import Foundation
+import Synchronization
 import TidemarkExport
 import TidemarkHTTP
 import TidemarkModel
+import TidemarkObjects
 import TidemarkServer
 
-/// Exports and imports a server's documents and accounts.
+/// Exports and imports a server's documents, accounts and objects.
 struct WholeExport: Sendable {
     let server: FirestoreServer
     /// The accounts; nil if the server has none.
     let accounts: AccountsServer?
+    /// The objects; nil if the server has none.
+    let objects: ObjectsServer?
 
     struct Counts: Equatable {
         var documents = 0
         var accounts = 0
+        /// The number of objects; nil if the server has none.
+        var objects: Int?
     }
 
     /// - Parameter project: The project that the official tools read; nil for the first project
@@ -25,10 +31,28 @@ struct WholeExport: Sendable {
         let databases = server.databases().sorted { rank($0) < rank($1) }
         let first = project ?? databases.first?.project ?? accounts?.settings.project
         let people = try await people(first: first)
+        let counted = ObjectCount()
         let results = try await Exporter(server, try Self.context("demo")).run(
-            databases, to: place, accounts: people.parts)
+            databases, to: place, accounts: people.parts, objects: writer(counted))
         return Counts(
-            documents: results.map(\.documents).reduce(0, +), accounts: people.count)
+            documents: results.map(\.documents).reduce(0, +), accounts: people.count,
+            objects: objects.map { _ in counted.value })
+    }
+
+    /// Counts the objects of an export while it is written.
+    private final class ObjectCount: Sendable {
+        private let count = Atomic(0)
+        var value: Int { count.load(ordering: .relaxed) }
+        func set(_ count: Int) { self.count.store(count, ordering: .relaxed) }
+    }
+
+    private func writer(_ counted: ObjectCount) -> Exporter.Objects? {
+        guard let objects else { return nil }
+        return { (folder) throws(ExportError) in
+            do throws(ObjectRefusal) {
+                counted.set(try await objects.export(to: folder))
+            } catch { throw .objects(reason: error.message) }
+        }
     }
 
     private func people(
@@ -62,6 +86,7 @@ struct WholeExport: Sendable {
         let source = try ExportSource(place)
         let importer = Importer(server, try Self.context(project ?? "demo"))
         let documents = try importer.check(source, project: project)
+        let files = try self.files(of: source, say: say)
         var people: [(project: String, saved: SavedAccounts)] = []
         for part in source.accounts {
             guard let accounts else {
@@ -96,6 +121,29 @@ struct WholeExport: Sendable {
         for result in try await importer.write(documents) {
             say("imported \(result.documents) documents into \(result.database.name)")
         }
+        if let files, let objects {
+            do throws(ObjectRefusal) { try await objects.bringIn(files) } catch {
+                throw .objects(reason: error.message)
+            }
+            say("imported \(files.count) files")
+        }
+    }
+
+    /// Reads the objects of an export, without their bytes; nil if there are none, or if the server
+    /// has none.
+    private func files(
+        of source: ExportSource, say: (String) -> Void
+    ) throws(ExportError) -> ReadObjects? {
+        guard let folder = source.objects else { return nil }
+        guard objects != nil else {
+            say("the export's files were not imported: start the server with --storage")
+            return nil
+        }
+        do throws(ObjectRefusal) {
+            let read = try ObjectsServer.objects(in: folder)
+            for path in read.missing { say("\(path) was skipped: its file is missing") }
+            return read
+        } catch { throw .objects(reason: error.message) }
     }
 
     /// Returns a context for calls that are not billed and to which no rules apply.

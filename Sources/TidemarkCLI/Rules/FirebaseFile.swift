@@ -8,16 +8,27 @@ struct FirebaseFile: Hashable {
     /// The paths of existing files; nil if the `firebase.json` names none.
     var rules: String?
     var indexes: String?
+    /// The files with rules of objects.
+    var storageRules: [StorageRules] = []
     /// The editions of the databases; nil if the `firebase.json` names none.
     var editions: DatabaseEditions?
     var firestorePort: Int?
     var accountsPort: Int?
+    /// The port of the objects, for a server with `--storage`.
+    var storagePort: Int?
     /// The port of the console's pages.
     var controlPort: Int?
     /// The port for the feed of judged requests.
     var requestsPort: Int?
     /// The named files that do not exist.
     var missing: [String] = []
+
+    /// A file with rules of objects.
+    struct StorageRules: Hashable {
+        let file: String
+        /// The bucket of the rules; nil for buckets without rules of their own.
+        var bucket: String?
+    }
 
     struct Unreadable: Error, Hashable {
         let message: String
@@ -51,9 +62,14 @@ struct FirebaseFile: Hashable {
         let database = contents.firestore?.main
         rules = found(database?.rules, in: folder)
         indexes = found(database?.indexes, in: folder)
+        for entry in contents.storage?.all ?? [] {
+            guard let file = found(entry.rules, in: folder) else { continue }
+            storageRules.append(StorageRules(file: file, bucket: entry.bucket))
+        }
         editions = try Self.editions(contents)
         firestorePort = contents.emulators?.firestore?.port
         accountsPort = contents.emulators?.auth?.port
+        storagePort = contents.emulators?.storage?.port
         controlPort = contents.emulators?.ui?.port
         requestsPort = contents.emulators?.firestore?.websocketPort
     }
@@ -96,12 +112,13 @@ struct FirebaseFile: Hashable {
     /// The settings in one line.
     var remark: String {
         let parts =
-            [("rules", rules), ("indexes", indexes)].compactMap { name, file in
+            ([("rules", rules), ("indexes", indexes)]
+            + storageRules.map { ("storage rules", Optional($0.file)) }).compactMap { name, file in
                 file.map { "\(name) \($0)" }
             }
             + [
-                ("Firestore", firestorePort), ("accounts", accountsPort), ("console", controlPort),
-                ("requests", requestsPort),
+                ("Firestore", firestorePort), ("accounts", accountsPort), ("storage", storagePort),
+                ("console", controlPort), ("requests", requestsPort),
             ].compactMap { name, port in port.map { "\(name) port \($0)" } }
             + (editions?.remarks ?? [])
             + missing.map { "\($0) does not exist" }
@@ -112,6 +129,26 @@ struct FirebaseFile: Hashable {
     private struct Contents: Decodable {
         let firestore: Databases?
         let emulators: Emulators?
+        let storage: Buckets?
+    }
+
+    private struct Bucket: Decodable {
+        let bucket: String?
+        let rules: String?
+    }
+
+    /// The rules of all buckets, or a list with rules of several.
+    private struct Buckets: Decodable {
+        let all: [Bucket]
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let list = try? container.decode([Bucket].self) {
+                all = list
+            } else {
+                all = [try container.decode(Bucket.self)]
+            }
+        }
     }
 
     private struct Database: Decodable {
@@ -143,6 +180,7 @@ struct FirebaseFile: Hashable {
     private struct Emulators: Decodable {
         let firestore: Emulator?
         let auth: Emulator?
+        let storage: Emulator?
         let ui: Emulator?
     }
 

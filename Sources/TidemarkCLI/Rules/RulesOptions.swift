@@ -92,10 +92,17 @@ struct RulesOptions: ParsableArguments {
     func settings(
         _ administrator: String?, hasStrangers: Bool
     ) -> @Sendable (Ruleset) -> RulesSettings {
-        let errors = rulesErrors ?? (hasStrangers ? .production : .explained)
+        let errors = messages(hasStrangers: hasStrangers)
         return {
             RulesSettings($0, errors: errors, administrators: Set(administrator.map { [$0] } ?? []))
         }
+    }
+
+    /// Returns the messages for denied callers.
+    ///
+    /// - Parameter hasStrangers: True if callers other than the developer have access.
+    func messages(hasStrangers: Bool) -> RulesSettings.Errors {
+        rulesErrors ?? (hasStrangers ? .production : .explained)
     }
 
     private static func edition(_ name: String) throws -> DatabaseEdition {

@@ -21,6 +21,8 @@ package struct Attribute: Hashable, Sendable {
     package static func `class`(_ names: String) -> Attribute { Attribute("class", names) }
     package static func id(_ id: String) -> Attribute { Attribute("id", id) }
     package static func `for`(_ id: String) -> Attribute { Attribute("for", id) }
+    package static func src(_ path: PagePath) -> Attribute { Attribute("src", path.text) }
+    package static func alt(_ text: String) -> Attribute { Attribute("alt", text) }
     package static func href(_ path: PagePath) -> Attribute { Attribute("href", path.text) }
     package static func action(_ path: PagePath) -> Attribute { Attribute("action", path.text) }
     package static func name(_ name: String) -> Attribute { Attribute("name", name) }

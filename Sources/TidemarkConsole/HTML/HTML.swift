@@ -60,10 +60,10 @@ package enum Tag: String, Hashable, Sendable {
     case a, abbr, bdi, button, caption, code, dd, details, div, dl, dt, fieldset, footer, form
     case h1, h2, h3, header, input, label, legend, li, main, nav, ol, option, output, p, pre
     case section, select, small, span, strong, summary, table, tbody, td, textarea, th, thead
-    case time, tr, ul
+    case img, time, tr, ul
     case article, aside, br, figcaption, figure, g, kbd, progress, rect, svg, title
 
-    package var isVoid: Bool { self == .input || self == .br }
+    package var isVoid: Bool { self == .input || self == .br || self == .img }
 
     package func callAsFunction(
         _ attributes: Attribute..., @HTMLBuilder content: () -> HTML = { HTML() }

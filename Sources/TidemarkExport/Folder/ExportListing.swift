@@ -29,6 +29,7 @@ package struct ExportListing: Codable, Equatable, Sendable {
     package var version: String
     package var firestore: Part?
     package var auth: Part?
+    package var storage: Part?
     package var tidemark: [Database]?
     package var tidemark_accounts: [Accounts]?
 

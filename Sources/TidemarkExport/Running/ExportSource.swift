@@ -19,6 +19,8 @@ package struct ExportSource: Sendable {
 
     package let databases: [Database]
     package let accounts: [Accounts]
+    /// The folder of objects; nil if there are none.
+    package let objects: String?
     private let root: String
 
     /// The maximum size of a file of accounts, in bytes: about 500,000 accounts.
@@ -39,6 +41,7 @@ package struct ExportSource: Sendable {
             }
             databases = [Database(metadataFile: place)]
             accounts = []
+            objects = nil
             return
         }
         let root = URL(fileURLWithPath: place)
@@ -46,7 +49,7 @@ package struct ExportSource: Sendable {
         if FileManager.default.fileExists(atPath: listing) {
             // The file can be a link to a file outside of the folder.
             let file = try Self.regular(root, ExportListing.fileName, namedBy: listing)
-            (databases, accounts) = try Self.parts(of: file.path, in: place)
+            (databases, accounts, objects) = try Self.parts(of: file.path, in: place)
         } else {
             let files = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []
             let found = files.filter { $0.hasSuffix(ExportListing.overallSuffix) }
@@ -54,12 +57,13 @@ package struct ExportSource: Sendable {
             let file = try Self.regular(root, found[0], namedBy: place + "/" + found[0])
             databases = [Database(metadataFile: file.path)]
             accounts = []
+            objects = nil
         }
     }
 
     private static func parts(
         of file: String, in folder: String
-    ) throws(ExportError) -> ([Database], [Accounts]) {
+    ) throws(ExportError) -> ([Database], [Accounts], String?) {
         let listing: ExportListing
         do {
             let data = try Data(contentsOf: URL(fileURLWithPath: file))
@@ -92,7 +96,11 @@ package struct ExportSource: Sendable {
                 accounts.append(Accounts(folder: folder))
             }
         }
-        return (databases, accounts)
+        var objects: String?
+        if let path = listing.storage?.path {
+            objects = try inside(root, path, namedBy: file).path
+        }
+        return (databases, accounts, objects)
     }
 
     /// Returns the existing files of these names, with their contents.

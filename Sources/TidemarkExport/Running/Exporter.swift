@@ -30,6 +30,9 @@ package struct Exporter: Sendable {
         }
     }
 
+    /// Writes the objects of a server into a folder that does not exist.
+    package typealias Objects = @Sendable (_ folder: String) async throws(ExportError) -> Void
+
     /// The result of the export of a database.
     package struct Result: Equatable, Sendable {
         package var database: DatabaseID
@@ -42,15 +45,18 @@ package struct Exporter: Sendable {
     /// - Parameters:
     ///   - databases: The databases. The official tools see only the first.
     ///   - accounts: The accounts of projects. The official tools see only the first.
+    ///   - objects: Writes the objects; nil if there are none.
     /// - Throws: ``ExportError``, also if the task is cancelled. An existing export then remains in
     ///   place.
     package func run(
-        _ databases: [DatabaseID], to place: String, accounts: [Accounts] = []
+        _ databases: [DatabaseID], to place: String, accounts: [Accounts] = [],
+        objects: Objects? = nil
     ) async throws(ExportError) -> [Result] {
         let folder = try ExportFolder(at: place)
         let results: [Result]
         do throws(ExportError) {
-            results = try await write(databases, to: folder.draft, accounts)
+            results = try await write(
+                databases, to: folder.draft, accounts: accounts, objects: objects)
         } catch {
             folder.abandon()
             throw error
@@ -60,7 +66,7 @@ package struct Exporter: Sendable {
     }
 
     private func write(
-        _ databases: [DatabaseID], to folder: String, _ accounts: [Accounts]
+        _ databases: [DatabaseID], to folder: String, accounts: [Accounts], objects: Objects?
     ) async throws(ExportError) -> [Result] {
         var listing = ExportListing(tidemark: [])
         var results: [Result] = []
@@ -92,6 +98,11 @@ package struct Exporter: Sendable {
             for file in part.files {
                 try Self.write(file.data, to: "\(folder)/\(name)", file.name)
             }
+        }
+        if let objects {
+            try await objects(folder + "/storage_export")
+            listing.storage = .init(
+                version: ExportListing.formVersion, path: "storage_export", metadata_file: nil)
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

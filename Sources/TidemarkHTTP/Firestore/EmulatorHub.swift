@@ -16,12 +16,17 @@ public final class EmulatorHub: WebPages {
         public var accounts: Int?
         /// The port of the ``RequestsFeed``; nil if there is none.
         public var requests: Int?
+        /// The port of the objects; nil if there are none.
+        public var storage: Int?
 
-        public init(hub: Int, firestore: Int, accounts: Int?, requests: Int? = nil) {
+        public init(
+            hub: Int, firestore: Int, accounts: Int?, requests: Int? = nil, storage: Int? = nil
+        ) {
             self.hub = hub
             self.firestore = firestore
             self.accounts = accounts
             self.requests = requests
+            self.storage = storage
         }
     }
 
@@ -100,6 +105,9 @@ public final class EmulatorHub: WebPages {
         }
         if let accounts = ports.accounts {
             result["auth"] = Emulator("auth", host: host, port: accounts)
+        }
+        if let storage = ports.storage {
+            result["storage"] = Emulator("storage", host: host, port: storage)
         }
         return result
     }

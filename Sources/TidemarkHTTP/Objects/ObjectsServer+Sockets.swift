@@ -1,0 +1,176 @@
+import Foundation
+import Hummingbird
+import Logging
+import NIOCore
+import TidemarkModel
+import TidemarkObjects
+import TidemarkWire
+
+extension ObjectsServer {
+    /// The maximum number of ports that are tried for port 0.
+    private static let maxAttempts = 8
+    /// The default limit of open connections.
+    public static let maxConnections = 2_000
+
+    /// Serves until the task is cancelled. Calls `ready` with the port when requests are accepted.
+    ///
+    /// A request's head must arrive in 30 s. An upload may take hours, but its connection is closed
+    /// when no byte arrives for 2 minutes.
+    ///
+    /// - Parameters:
+    ///   - host: The address to listen on. The server does not encrypt: if clients on other
+    ///     machines use it, put a proxy with TLS in front.
+    ///   - port: The port; 0 for a free port.
+    ///   - web: The host names and pages that may call; nil allows those of loopback and of `host`.
+    ///   - maxConnections: The maximum number of open connections. A further connection is closed
+    ///     immediately.
+    /// - Throws: ``ControlServerError`` if the server cannot listen at the address.
+    public func run(
+        host: String, port: Int, web: WebPolicy? = nil,
+        maxConnections: Int = ObjectsServer.maxConnections,
+        ready: @escaping @Sendable (_ port: Int) -> Void
+    ) async throws {
+        let web = web ?? WebPolicy(listeningOn: host)
+        let connections = ConnectionLimit(most: maxConnections)
+        var last = ControlServerError(message: "There is no free port on \(host).")
+        for _ in 0..<(port == 0 ? Self.maxAttempts : 1) {
+            guard let chosen = port == 0 ? FreePort.find() : port else { break }
+            do {
+                return try await serve(
+                    host, port: chosen, web: web, connections: connections, ready: ready)
+            } catch is CancellationError {
+                return
+            } catch {
+                last = ControlServerError(message: "Cannot listen on \(host):\(chosen): \(error)")
+            }
+        }
+        throw last
+    }
+
+    private func serve(
+        _ host: String, port: Int, web: WebPolicy, connections: ConnectionLimit,
+        ready: @escaping @Sendable (_ port: Int) -> Void
+    ) async throws {
+        var logger = Logger(label: "tidemark.objects")
+        // The address of an upload is a permission, so no part of a request is logged.
+        logger.logLevel = .critical
+        let application = Application(
+            responder: CallbackResponder<ConnectionContext> { [self] request, context in
+                await respond(request, context: context, web: web)
+            },
+            server: PatientConnections.server(RequestPatience()),
+            configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
+            onServerRunning: { listener in
+                try? await ListenerGuard.add(to: listener, connections).get()
+                ready(port)
+            }, logger: logger)
+        try await application.run()
+    }
+
+    private func respond(
+        _ request: Request, context: ConnectionContext, web: WebPolicy
+    ) async -> Response {
+        var call = WebCall(request)
+        // An upload has any content type.
+        call.isAnyContentExpected = true
+        switch web.verdict(on: call) {
+        case .preflight(let origin): return .objectsPreflight(request, origin: origin)
+        case .refused(let refusal):
+            let error = ObjectRefusal(
+                refusal.status, reason: "forbidden", message: refusal.message)
+            return Response(.firebase(error), toPageOf: nil, disk: disk)
+        case .allowed(let origin):
+            let asked = ObjectsRequest(request, on: context.channel, web: web)
+            let answer = await answer(asked)
+            var response = Response(answer, toPageOf: origin, disk: disk)
+            if request.method == .head { response.body = ResponseBody() }
+            return response
+        }
+    }
+
+    /// Answers a request of one of the two APIs, in the form of that API.
+    func answer(_ request: ObjectsRequest) async -> ObjectsAnswer {
+        guard let target = ObjectsTarget(path: request.path) else {
+            return .text("Not Found", status: 404)
+        }
+        switch target {
+        case .server: return .json(.object(["emulator": .text("storage")]))
+        case .firebase(let bucket, let name):
+            let api = FirebaseObjects(server: self, request: request, bucket: bucket)
+            do throws(ObjectRefusal) { return try await api.answer(name: name) } catch {
+                return .firebase(error)
+            }
+        default:
+            do throws(ObjectRefusal) {
+                return try await CloudObjects(server: self, request: request).answer(target)
+            } catch {
+                if request.query["alt"] == "media" {
+                    return .text(error.message, status: error.status)
+                }
+                return .cloud(error)
+            }
+        }
+    }
+}
+
+extension Response {
+    /// The headers of answers that a page of Firebase's client may read. Source: storage A1.
+    private static let exposed = """
+        content-type, content-range, etag, x-firebase-storage-version, x-goog-upload-size-received, \
+        x-goog-upload-url, x-goog-upload-command, x-goog-upload-header-content-length, \
+        x-goog-upload-header-content-type, x-goog-upload-protocol, x-goog-upload-status, \
+        x-goog-upload-chunk-granularity, x-goog-upload-control-url, x-gupload-uploadid, \
+        x-guploader-uploadid, x-goog-generation, x-goog-metageneration, x-goog-hash, location, range
+        """
+
+    init(_ answer: ObjectsAnswer, toPageOf origin: String?, disk: DiskThreads) {
+        var headers = HTTPFields.answer(toPageOf: origin)
+        if origin != nil { headers[.accessControlExposeHeaders] = Self.exposed }
+        headers[.cacheControl] = "no-store"
+        for (name, value) in answer.headers {
+            if let name = HTTPFields.Element.Name(name) { headers[name] = value }
+        }
+        let body: ResponseBody =
+            switch answer.body {
+            case .none: ResponseBody()
+            case .bytes(let bytes): ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
+            case .blob(let reader, let first, let count):
+                .blob(reader, first: first, count: count, disk: disk)
+            }
+        self.init(status: .init(code: answer.status), headers: headers, body: body)
+    }
+
+    /// Answers a browser's preflight request.
+    fileprivate static func objectsPreflight(_ request: Request, origin: String) -> Response {
+        var response = preflight(request, origin: origin)
+        let asks = HTTPFields.Element.Name("access-control-request-private-network")
+        if let asks, request.headers[asks] == "true",
+            let allows = HTTPFields.Element.Name("access-control-allow-private-network")
+        {
+            response.headers[allows] = "true"
+        }
+        return response
+    }
+}
+
+extension ResponseBody {
+    /// Reads a file piece by piece, as fast as the client takes the pieces.
+    fileprivate static func blob(
+        _ reader: BlobReader, first: Int64, count: Int64, disk: DiskThreads
+    ) -> ResponseBody {
+        ResponseBody(contentLength: Int(count)) { writer in
+            var at = first
+            let end = first + count
+            while at < end {
+                let start = at
+                let wanted = Int(min(Int64(BlobReader.pieceBytes), end - start))
+                let bytes = try await disk.run { try reader.read(at: start, count: wanted) }
+                // A file that is too short ends the connection, so the client sees the error.
+                if bytes.isEmpty { throw ObjectRefusal.unavailable("A file is too short.") }
+                try await writer.write(ByteBuffer(bytes: bytes))
+                at += Int64(bytes.count)
+            }
+            try await writer.finish(nil)
+        }
+    }
+}
