@@ -36,7 +36,6 @@ package struct FeedFetch: Hashable, Sendable {
             let covered = FeedProgress.covered(
                 by: rows, of: range, isLast: rows.count < plan.pageSize)
             page.covered = covered
-            page.returned = Set(documents.map(\.path))
             if let last = progress.lastReadTime {
                 page.late = Set(documents.filter { $0.updateTime > last }.map(\.path))
             }
@@ -64,21 +63,15 @@ package struct FeedPage: Hashable, Sendable {
     package internal(set) var covered: Range<CoveragePosition>?
     /// The part of the range that is not read yet; nil for none.
     package internal(set) var rest: Range<CoveragePosition>?
-    /// The documents of a page of a range.
-    var returned: Set<DocumentPath> = []
-    /// Those of them that were written after the last read of changes, which no change time hides.
+    /// The documents of a page of a range that were written after the last read of changes. No
+    /// change time hides them: the next read brings them.
     var late: Set<DocumentPath> = []
 
-    /// Returns the number of documents that the page has added, changed or removed, and that a read
-    /// of changes before it should have brought.
+    /// Returns the number of documents that the page has added, changed or removed, and that the
+    /// reads of changes before it should have brought.
     ///
     /// - Parameter stored: The documents that look different now.
-    func hidden(among stored: [DocumentPath]) -> Int {
-        let read = Set(changed)
-        return stored.count { path in
-            !returned.contains(path) || read.contains(path) && !late.contains(path)
-        }
-    }
+    func hidden(among stored: [DocumentPath]) -> Int { stored.count { !late.contains($0) } }
 }
 
 extension FeedProgress {
