@@ -73,7 +73,7 @@ import TidemarkTesting
     }
 
     @Test func `shows the hours of the old app until they are measured`() async throws {
-        try await HealthWorld.run { world in
+        try await HealthWorld.run(asksRules: false) { world in
             let app = try world.app(ScriptedHealthSource())
             let now = world.local.now.dateValue()
             let hour = Date(

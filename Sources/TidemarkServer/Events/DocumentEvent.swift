@@ -60,7 +60,7 @@ package struct EventAuthor: Hashable, Sendable {
     /// The author of a call. A token without the form of an account's token is an administrator's,
     /// because no other passes the server's gate.
     init(_ context: CallContext) {
-        if context.label == FirestoreServer.expiryLabel {
+        if context.label == Expiry.label {
             self.init(.system)
         } else if context.isUnbilled {
             self.init(.unknown, id: context.label ?? "")
