@@ -89,7 +89,7 @@ let table = """
         TidemarkHealth TidemarkHealthSync
     TidemarkShow: +TidemarkPhones +TidemarkConsole TidemarkWire Tidemark UnixSignals
     TidemarkCLI: +TidemarkDemo +TidemarkShow +TidemarkAudit TidemarkReads TidemarkStore
-        TidemarkREST TidemarkExport TidemarkGoogleAuth TidemarkMigration
+        TidemarkREST TidemarkExport TidemarkGoogleAuth TidemarkMigration NIOPosix
     tidemark-lint: TidemarkLint TidemarkRules TidemarkServer ArgumentParser/Lint
     Benchmarks: +TidemarkTesting +TidemarkApp CTidemarkSQLite TidemarkEncryption ArgumentParser
         AsyncHTTPClient Hummingbird HummingbirdCore Logging NIOHTTP1

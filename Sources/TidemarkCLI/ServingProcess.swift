@@ -61,18 +61,20 @@ struct ServingProcess {
             project: hubProject)
         let http = FirestoreHTTP(
             recorded, access: callers, web: web,
-            endpoints: [EmulatorEndpoints(server), exports, endpoint], tls: tls)
+            endpoints: [EmulatorEndpoints(server), TriggerEndpoint(server), exports, endpoint],
+            tls: tls)
         let grpc = GRPCServer(
             recorded, host: gate == nil ? host : "127.0.0.1", port: gate == nil ? port : 0,
             access: callers, maxConnections: shares.firestore,
             plain: { $1 ? http.acceptEncrypted($0) : http.accept($0) })
         let hub = EmulatorHub(host: host, version: "tidemark")
+        hub.set(ServerEvents(server))
         let board = FaultBoard(faulty, gate: gate, network: network ?? .healthy)
         let control = ControlServer(
             server, host: host, port: controlPort, faults: board, access: access, web: web,
             rules: endpoint,
             pages: PagesInOrder([
-                hub, exports,
+                hub, TriggerEndpoint(server), exports,
                 Console(
                     server, traffic: recorded, faults: board, accounts: accounts,
                     objects: objects, rules: rules.watch),

@@ -3,7 +3,8 @@ import Foundation
 import TidemarkExport
 import TidemarkSystem
 
-/// The options for the data at a server's start and for the export at its end.
+/// The options for the data at a server's start, for the functions that hear of later changes, and
+/// for the export at the end.
 struct ExportOptions: ParsableArguments {
     @Option(
         name: [.customLong("import"), .customLong("seed_from_export")],
@@ -27,8 +28,10 @@ struct ExportOptions: ParsableArguments {
             valueName: "folder"))
     var exportOnExit: String?
 
-    /// Imports the chosen export before the server accepts calls. Prints a warning if an earlier
-    /// import was killed.
+    @OptionGroup var eventOptions: EventOptions
+
+    /// Imports the chosen export before the server accepts calls, and then begins to deliver
+    /// events. Prints a warning if an earlier import was killed.
     ///
     /// - Parameter directory: The data folder; nil for a server in memory.
     func begin(_ whole: WholeExport, in directory: String?) async throws {
@@ -40,7 +43,7 @@ struct ExportOptions: ParsableArguments {
                 or use another folder than \(directory ?? "")
                 """)
         }
-        guard let seed else { return }
+        guard let seed else { return try eventOptions.start(whole.server) }
         mark?.set(seed)
         do throws(ExportError) {
             try await whole.bringIn(seed, project: importProject, say: Self.say)
@@ -50,6 +53,7 @@ struct ExportOptions: ParsableArguments {
             throw CleanExit.message("tidemark serve: \(error.message)").asFailure
         }
         mark?.remove()
+        try eventOptions.start(whole.server)
     }
 
     /// Exports to the chosen folder after the server has stopped.
