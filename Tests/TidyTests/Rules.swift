@@ -201,7 +201,7 @@ enum ImportRules {
             "TidemarkHealth", "TidemarkMigration", "TidemarkDemo", "TidemarkPhones",
             "TidemarkSystem", "TidemarkWords", "TidemarkShow", "ArgumentParser",
             "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient", "Logging", "NIOCore",
-            "NIOHTTP1",
+            "NIOHTTP1", "NIOPosix",
         ],
     ]
 
