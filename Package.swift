@@ -57,6 +57,7 @@ let table = """
     TidemarkEncryption: TidemarkStore TidemarkSync Crypto
     TidemarkImages: TidemarkResilience TidemarkWords TidemarkHTTPClient CTidemarkJPEG/linux
         CTidemarkPNG/linux CTidemarkWebP/linux CoreMetrics Crypto
+    TidemarkFiles!: TidemarkResilience
     TidemarkHealth: +TidemarkStore TidemarkWords CTidemarkZlib CoreMetrics
     TidemarkHealthSync: Tidemark TidemarkApp TidemarkHealth
     TidemarkREST: TidemarkModel TidemarkWire
@@ -125,6 +126,7 @@ let table = """
     TidemarkPhonesTests: +TidemarkPhones
     TidemarkShowTests: +TidemarkShow TidemarkApp TidemarkTesting StampsCore HomesCore
     TidemarkGoogleAuthTests: +TidemarkGoogleAuth Tidemark HTTPTesting Hummingbird
+    TidemarkFilesTests!: +TidemarkFiles
     TidemarkHealthTests: +TidemarkHealth MetricsTestKit
     TidemarkHealthSyncTests: +TidemarkHealthSync TidemarkServer
     TidemarkImagesTests: +TidemarkImages TidemarkTestKit NIOCore NIOHTTP1 NIOPosix

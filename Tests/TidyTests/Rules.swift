@@ -131,6 +131,7 @@ enum ImportRules {
         "TidemarkGoogleAuth": [
             "TidemarkResilience", "CryptoExtras", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
         ],
+        "TidemarkFiles": ["TidemarkResilience"],
         "TidemarkMigration": ["TidemarkModel", "TidemarkSystem"],
         "TidemarkHTTPClient": [],
         "TidemarkApp": [
