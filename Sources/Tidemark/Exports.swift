@@ -8,5 +8,8 @@
 /// The query as a value, independent of a client. A ``Query-class`` holds such a value.
 public typealias QueryValue = TidemarkModel.Query
 
+/// The stages of a pipeline as a value. A ``Pipeline-class`` holds such a value.
+public typealias PipelineValue = TidemarkModel.Pipeline
+
 /// The condition as a value. A ``Filter-struct`` holds such a value.
 public typealias FilterValue = TidemarkModel.Filter

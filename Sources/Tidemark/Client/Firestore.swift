@@ -135,6 +135,9 @@ extension Firestore {
         return Query(self, .success(QueryValue(collectionID: id, allDescendants: true)))
     }
 
+    /// The beginning of a pipeline: stages that filter, compute, join, group and sort.
+    public func pipeline() -> PipelineSource { PipelineSource(firestore: self) }
+
     /// Several writes that are applied together or not at all.
     public func batch() -> WriteBatch { WriteBatch(self) }
 }

@@ -172,6 +172,18 @@ extension Firestore {
                 reference: document)
             return try StoredDecoder(document: source).decode(type)
         }
+
+        /// Decodes the fields of a pipeline's row.
+        func decode<T: Decodable>(
+            _ type: T.Type, from fields: MapValue, in document: DocumentReference?,
+            of firestore: Firestore
+        ) throws -> T {
+            let bytes = FieldsCodec.encode(fields)
+            let source = DecodingSource(
+                bytes, options: options, serverTimestamps: .none, reference: document,
+                firestore: firestore)
+            return try StoredDecoder(document: source).decode(type)
+        }
     }
 }
 

@@ -219,6 +219,16 @@ extension Query {
     }
 }
 
+// MARK: As a pipeline
+
+extension Query {
+    /// Returns the pipeline that reads the same rows, to which stages can be added.
+    ///
+    /// As on databases of the Enterprise edition, `!=` and `not-in` also match documents without
+    /// the field. A vector search and a collection group below a document have no pipeline.
+    public func pipeline() -> Pipeline { firestore.pipeline().create(from: self) }
+}
+
 // MARK: On the cache
 
 /// The summary of the rows that ``Query/download(within:)`` has stored in the cache.

@@ -56,3 +56,22 @@ public struct Pipeline: Hashable, Sendable {
         case map([Entry])
     }
 }
+
+extension Pipeline.Expression {
+    /// Makes a call of a function without options.
+    package static func call(_ name: String, _ arguments: [Self]) -> Self {
+        .function(name: name, arguments: arguments, options: [])
+    }
+
+    /// Makes the expression of a constant, in the form in which a request carries it.
+    package init(_ value: Value) {
+        switch value {
+        case .reference(let name): self = .reference(name.name)
+        case .array(let elements): self = .array(elements.map(Self.init))
+        case .map(let fields):
+            self = .map(
+                fields.entries.map { Pipeline.Entry(key: $0.key, value: Self($0.value)) })
+        default: self = .constant(value)
+        }
+    }
+}

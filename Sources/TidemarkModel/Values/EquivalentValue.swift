@@ -2,7 +2,7 @@
 ///
 /// With such a set, an array transform takes linear time. Comparing all pairs would let one small
 /// request keep a server busy for minutes.
-package struct EquivalentValue: Hashable {
+package struct EquivalentValue: Hashable, Sendable {
     package let value: Value
 
     package init(value: Value) { self.value = value }

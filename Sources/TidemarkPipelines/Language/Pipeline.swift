@@ -1,11 +1,6 @@
-package import TidemarkModel
+import TidemarkModel
 
 extension Pipeline.Expression {
-    /// Makes a call of a function without options.
-    package static func call(_ name: String, _ arguments: [Self]) -> Self {
-        .function(name: name, arguments: arguments, options: [])
-    }
-
     /// The kind of the value in production's words.
     var kindName: String {
         switch self {

@@ -67,6 +67,24 @@ final class Fetches: @unchecked Sendable {
         }
     }
 
+    // MARK: Pipelines
+
+    /// Runs a pipeline on the server. Its rows are not stored, because they are not documents.
+    func execute(
+        _ request: ExecutePipelineRequest, deadline: Duration?, tag: ReadTag,
+        completion: @escaping @Sendable (Result<ExecutePipelineReply, SyncError>) -> Void
+    ) {
+        if let reason = refusal(tag) { return completion(.failure(reason)) }
+        let rule = request.changesDocuments ? RetryRule.write(isIdempotent: false) : .read
+        calls.start(.executePipeline(request), tag: tag, rule: rule, deadline: deadline) {
+            [self] replies, status in
+            guard status.code == .ok else {
+                return completion(.failure(context.gate.error(status)))
+            }
+            completion(.success(ExecutePipelineReply(joining: replies)))
+        }
+    }
+
     // MARK: Rows
 
     func fetch(

@@ -47,6 +47,7 @@ struct SingleCall {
         case .batchGetDocuments(let request): request.paths.count
         case .runQuery(let request): request.query.mostReads
         case .runAggregationQuery: 1
+        case .executePipeline: ReadReservations.unknownSize
         default: 0
         }
     }

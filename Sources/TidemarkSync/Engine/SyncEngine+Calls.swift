@@ -92,6 +92,19 @@ extension SyncEngine {
         }
     }
 
+    /// Runs a pipeline on the server. A pipeline that changes documents is not sent again after its
+    /// answer was lost.
+    package func execute(
+        _ request: ExecutePipelineRequest, deadline: Duration?, tag: ReadTag = ReadTag(),
+        completion: @escaping @Sendable (Result<ExecutePipelineReply, SyncError>) -> Void
+    ) {
+        perform { core in
+            core.fetch {
+                $0.execute(request, deadline: deadline, tag: tag, completion: completion)
+            }
+        }
+    }
+
     /// Fetches a query from the server with one call (no listen), stores its rows in the cache, and
     /// stores `records` in the same transaction. A feed uses this to keep its state consistent with
     /// its documents.

@@ -38,6 +38,7 @@ enum ReadBilling {
         case .runQuery(let request): query(request.query, replies: replies, isWhole: isWhole)
         case .batchGetDocuments: lookups(replies)
         case .runAggregationQuery(let request): aggregation(request, replies)
+        case .executePipeline(let request): pipeline(request, replies: replies, isWhole: isWhole)
         default: Bill()
         }
     }
@@ -86,6 +87,28 @@ enum ReadBilling {
             bill.isLowerBound = counted == nil
             let rows = Int(clamping: counted ?? 0)
             bill.reads = max(1, batches(rows == 0 ? 0 : rows + request.query.offset))
+        }
+        return bill
+    }
+
+    /// Returns the bill of a pipeline. Its rows do not show how many documents it read: at least one
+    /// for each row, unless a stage makes several rows of one document, or rows of none.
+    private static func pipeline(
+        _ request: ExecutePipelineRequest, replies: [Reply], isWhole: Bool
+    ) -> Bill {
+        var bill = Bill(isLowerBound: true)
+        var rows = 0
+        var names: Set<DocumentPath> = []
+        for case .executePipeline(let reply) in replies {
+            rows += reply.rows.count
+            names.formUnion(reply.rows.lazy.compactMap(\.path))
+            bill.time = reply.executionTime ?? bill.time
+        }
+        let makesRows = request.pipeline?.stages.contains {
+            ["unnest", "literals"].contains($0.name)
+        }
+        if isWhole || !replies.isEmpty {
+            bill.reads = max(1, makesRows == true ? names.count : rows)
         }
         return bill
     }

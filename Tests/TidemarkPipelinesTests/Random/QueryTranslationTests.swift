@@ -117,6 +117,6 @@ import TidemarkModel
         #expect(found[0].fields == maps("[{t: 'A'}]")[0] && found[0].updateTime != nil)
         query.parent = try DocumentPath("a/b")
         query.allDescendants = true
-        #expect(throws: PipelineError.self) { try Pipeline(query) }
+        #expect(throws: RPCStatus.self) { try Pipeline(query) }
     }
 }

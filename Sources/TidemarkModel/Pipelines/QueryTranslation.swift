@@ -1,16 +1,14 @@
-package import TidemarkModel
-
 extension Pipeline {
     /// Makes the pipeline that reads the same rows as a query, in the form of Google's SDKs.
     ///
     /// As in the Enterprise edition, `!=` and `not-in` also match documents without the field, and
     /// cursors compare values of one type.
     ///
-    /// - Throws: ``PipelineError`` of code `invalidArgument` for a query that has no such pipeline:
-    ///   a collection group below a document, a recursive scan, or a vector search.
-    package init(_ query: Query) throws(PipelineError) {
+    /// - Throws: `INVALID_ARGUMENT` for a query that has no such pipeline: a collection group below a
+    ///   document, a recursive scan, or a vector search.
+    package init(_ query: Query) throws(RPCStatus) {
         if query.findNearest != nil {
-            throw .invalid("A vector search of a query has no pipeline.")
+            throw .invalidArgument("A vector search of a query has no pipeline.")
         }
         var stages = [try Self.source(of: query)]
         if let filter = query.filter { stages.append(.where(QueryConditions.condition(filter))) }
@@ -31,12 +29,12 @@ extension Pipeline {
         self.init(stages: stages)
     }
 
-    private static func source(of query: Query) throws(PipelineError) -> Stage {
+    private static func source(of query: Query) throws(RPCStatus) -> Stage {
         if let collection = query.collection {
             return Stage(name: "collection", arguments: [.reference("/" + collection.text)])
         }
         guard query.parent == nil, let id = query.collectionID else {
-            throw .invalid("A scan below a document has no pipeline.")
+            throw .invalidArgument("A scan below a document has no pipeline.")
         }
         return Stage(
             name: "collection_group", arguments: [.reference(""), .constant(.string(id))])
