@@ -54,6 +54,7 @@ let table = """
     Tidemark: +TidemarkSync TidemarkWire CoreMetrics
     TidemarkApp!: TidemarkSystem TidemarkResilience TidemarkWords TidemarkHTTPClient Tidemark
         CoreMetrics Crypto NIOCore NIOPosix NIOSSL NIOTLS
+    TidemarkLivePipelines: +Tidemark TidemarkPipelines
     TidemarkEncryption: TidemarkStore TidemarkSync Crypto
     TidemarkImages: TidemarkResilience TidemarkWords TidemarkHTTPClient CTidemarkJPEG/linux
         CTidemarkPNG/linux CTidemarkWebP/linux CoreMetrics Crypto
@@ -80,7 +81,8 @@ let table = """
     ExampleKit: Tidemark TidemarkApp
     MessagesCore: +ExampleKit TidemarkImages TidemarkResilience
     HealthCore: +ExampleKit TidemarkHealth TidemarkHealthSync
-    ChatsCore: +ExampleKit  HomesCore: +ExampleKit
+    ChatsCore: +ExampleKit TidemarkLivePipelines
+    HomesCore: +ExampleKit
     StampsCore: +ExampleKit TidemarkImages
     # The parts of the program that play the examples, and the programs. A plugin finds tidemark-lint
     # by the name of its target. Benchmarks measures what is `package` and in no product.
@@ -116,6 +118,7 @@ let table = """
     TidemarkAuditTests: +TidemarkAudit +TidemarkTesting
     TidemarkMigrationTests: +TidemarkMigration TidemarkServer
     TidemarkTests: +Tidemark +TidemarkTesting
+    TidemarkLivePipelinesTests: +TidemarkLivePipelines +TidemarkTesting
     TidemarkWorldTests!: +TidemarkSimulation
     TidemarkHTTPClientTests: TidemarkHTTPClient TidemarkResilience NIOCore NIOPosix
     TidemarkAppTests!: +TidemarkApp +TidemarkCLI +HTTPTesting TidemarkSimulation CryptoExtras
@@ -237,6 +240,7 @@ let package = Package(
         .library(name: "TidemarkHealth", targets: ["TidemarkHealth"]),
         .library(name: "TidemarkHealthSync", targets: ["TidemarkHealthSync"]),
         .library(name: "TidemarkImages", targets: ["TidemarkImages"]),
+        .library(name: "TidemarkLivePipelines", targets: ["TidemarkLivePipelines"]),
         .library(name: "TidemarkResilience", targets: ["TidemarkResilience"]),
         .library(name: "TidemarkTesting", targets: ["TidemarkTesting"]),
         .library(name: "TidemarkWords", targets: ["TidemarkWords"]),
@@ -298,8 +302,8 @@ where ["TidemarkStore", "TidemarkImages", "TidemarkHealth"].contains(target.name
 if Context.environment["TIDEMARK_OPTIMIZED"] == "1" {
     let computing = [
         "TidemarkModel", "TidemarkPatterns", "TidemarkRules", "TidemarkPipelines", "TidemarkStore",
-        "TidemarkSync", "TidemarkServer", "TidemarkWire", "Tidemark", "TidemarkApp",
-        "TidemarkSimulation",
+        "TidemarkSync", "TidemarkServer", "TidemarkWire", "Tidemark",
+        "TidemarkLivePipelines", "TidemarkApp", "TidemarkSimulation",
     ]
     let flags = ["-O", "-assert-config", "Debug"]
     for target in package.targets where computing.contains(target.name) {

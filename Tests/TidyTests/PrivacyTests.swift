@@ -11,7 +11,8 @@ import TestSupport
     /// The products that an app links when it ships.
     private static let products = [
         "Tidemark", "TidemarkApp", "TidemarkEncryption", "TidemarkGoogleAuth", "TidemarkHealth",
-        "TidemarkHealthSync", "TidemarkImages", "TidemarkResilience", "TidemarkWords",
+        "TidemarkHealthSync", "TidemarkImages", "TidemarkLivePipelines", "TidemarkResilience",
+        "TidemarkWords",
     ]
 
     /// A category of functions, the names of the calls, and the reasons that Apple accepts.

@@ -127,6 +127,7 @@ enum ImportRules {
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
             "TidemarkWords", "Combine", "CoreMetrics", "SwiftUI",
         ],
+        "TidemarkLivePipelines": ["Tidemark", "TidemarkPipelines"],
         "TidemarkEncryption": ["TidemarkStore", "TidemarkSync", "Crypto"],
         "TidemarkGoogleAuth": [
             "TidemarkResilience", "CryptoExtras", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
@@ -178,7 +179,7 @@ enum ImportRules {
         "StampsCore": ["ExampleKit", "Tidemark", "TidemarkApp", "TidemarkImages"],
         "HomesCore": ["ExampleKit", "Tidemark", "TidemarkApp"],
         "FirebaseAuthAdapter": ["FirebaseAuth", "TidemarkApp"],
-        "ChatsCore": ["ExampleKit", "Tidemark", "TidemarkApp"],
+        "ChatsCore": ["ExampleKit", "Tidemark", "TidemarkApp", "TidemarkLivePipelines"],
         "MessagesCore": [
             "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkImages", "TidemarkResilience",
         ],

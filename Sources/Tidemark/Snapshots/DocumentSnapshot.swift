@@ -175,7 +175,7 @@ extension Freshness {
     }
 
     /// Returns the freshness of a listener's view.
-    init(_ view: ViewSnapshot, _ options: SnapshotListenOptions, now: Timestamp) {
+    package init(_ view: ViewSnapshot, _ options: SnapshotListenOptions, now: Timestamp) {
         if let readTime = view.readTime, !view.isFromCache {
             self = .fresh(readTime: readTime)
         } else {

@@ -23,6 +23,33 @@ struct AggregateStage: CompiledStage {
             return table.stream(variables: outer.row.variables)
         }
     }
+
+    /// Returns the value that a row adds to a figure; nil for an absent value.
+    func argument(of figure: Figure, _ scope: Scope) throws(PipelineError) -> Value? {
+        guard let argument = figure.argument else { return .boolean(true) }
+        let outcome = argument.evaluate(scope)
+        // As in `where`, only TRUE counts, and an error does not.
+        if figure.function == .countIf { return outcome.isTrue ? .boolean(true) : nil }
+        return try outcome.output()
+    }
+
+    /// Returns the values that make a row's group.
+    func key(of scope: Scope) throws(PipelineError) -> [Value?] {
+        var values: [Value?] = []
+        values.reserveCapacity(groups.count)
+        for alias in groups { values.append(try alias.value.evaluate(scope).output()) }
+        return values
+    }
+
+    /// Returns the row of a group.
+    func row(key: [Value?], results: [Value]) -> PipelineRow {
+        var fields = MapValue()
+        for (alias, value) in zip(groups, key) {
+            if let value { fields[alias.path] = value }
+        }
+        for (figure, result) in zip(figures, results) { fields[figure.alias] = result }
+        return PipelineRow(fields: fields)
+    }
 }
 
 /// The groups of an aggregation. Holds no rows, except values that a function keeps.
@@ -56,29 +83,16 @@ private struct GroupTable {
         let scope = Scope(row: row, run: run)
         let index = try group(of: scope)
         for (place, figure) in stage.figures.enumerated() {
-            let value = try argument(of: figure, scope)
+            let value = try stage.argument(of: figure, scope)
             if groups[index].accumulators[place].add(value), let value {
                 try memory.add(value.size(upTo: run.context.limits.valueBytes) + 48)
             }
         }
     }
 
-    /// Returns nil for an absent value.
-    private func argument(
-        of figure: AggregateStage.Figure, _ scope: Scope
-    ) throws(PipelineError) -> Value? {
-        guard let argument = figure.argument else { return .boolean(true) }
-        let outcome = argument.evaluate(scope)
-        // As in `where`, only TRUE counts, and an error does not.
-        if figure.function == .countIf { return outcome.isTrue ? .boolean(true) : nil }
-        return try outcome.output()
-    }
-
     private mutating func group(of scope: Scope) throws(PipelineError) -> Int {
         if stage.groups.isEmpty { return 0 }
-        var values: [Value?] = []
-        values.reserveCapacity(stage.groups.count)
-        for alias in stage.groups { values.append(try alias.value.evaluate(scope).output()) }
+        let values = try stage.key(of: scope)
         let size = try size(of: values)
         let key = GroupKey(values: values)
         if let index = indexes[key] { return index }
@@ -108,14 +122,7 @@ private struct GroupTable {
         return GeneratedStream { () throws(PipelineError) in
             guard let group = rest.popFirst() else { return nil }
             _ = memory
-            var fields = MapValue()
-            for (alias, value) in zip(stage.groups, group.key) {
-                if let value { fields[alias.path] = value }
-            }
-            for (figure, accumulator) in zip(stage.figures, group.accumulators) {
-                fields[figure.alias] = accumulator.result
-            }
-            var row = PipelineRow(fields: fields)
+            var row = stage.row(key: group.key, results: group.accumulators.map(\.result))
             row.variables = variables
             return row
         }
@@ -124,7 +131,7 @@ private struct GroupTable {
 
 /// The values of a group, under the equality of `equal`: 1 and 1.0 are one group, null and absent
 /// are two.
-private struct GroupKey: Hashable {
+struct GroupKey: Hashable, Sendable {
     private let values: [EquivalentValue?]
     #if TIDEMARK_DEFECTS
         private var types: [String] = []

@@ -9,6 +9,7 @@ extension Environment {
             throw .invalid("The function \(name) has no option \"\(option.key)\".")
         }
         if name == "rand" { findings.isDeterministic = false }
+        if name == "current_timestamp" { findings.readsClock = true }
         if let kind = Lambda.Kind(rawValue: name) { return try lambda(kind, arguments) }
         if arguments.count == 1, case .pipeline(let pipeline) = arguments[0] {
             switch name {

@@ -28,6 +28,7 @@ struct Environment {
 final class Findings {
     var sources: [PipelineScan.Origin] = []
     var isDeterministic = true
+    var readsClock = false
 }
 
 extension Environment {

@@ -12,6 +12,8 @@ package struct ValidatedPipeline: Sendable {
     package let write: WriteKind?
     /// False if a run depends on random numbers.
     package let isDeterministic: Bool
+    /// True if a run depends on its time.
+    package let readsClock: Bool
     let compiled: CompiledPipeline
     let writeStage: WriteStage?
 
@@ -45,6 +47,6 @@ extension Pipeline {
             pipeline: self, sources: findings.sources,
             firstScan: (compiled.stages[0].stage as? SourceStage)?.scan,
             write: compiler.write?.kind, isDeterministic: findings.isDeterministic,
-            compiled: compiled, writeStage: compiler.write)
+            readsClock: findings.readsClock, compiled: compiled, writeStage: compiler.write)
     }
 }

@@ -112,6 +112,44 @@ final class CacheReads {
         return result.map { $0 }
     }
 
+    // MARK: Pipelines
+
+    /// Finds the documents that a pipeline reads.
+    func sources(
+        _ sources: [CachedSource], maxBytes: Int,
+        completion: @escaping @Sendable (Result<CachedSources, SyncError>) -> Void
+    ) {
+        if let refusal = context.gate.refusal { return completion(.failure(refusal)) }
+        let read = SourcesRead(sources, maxBytes: maxBytes, in: storage.local)
+        slices.begin(read) { [weak self] error in
+            if let error { return completion(.failure(error)) }
+            guard let self else { return completion(.failure(.terminated)) }
+            completion(
+                Result {
+                    CachedSources(
+                        documents: read.found.map { $0.compactMap(\.viewDocument) },
+                        age: try self.age(of: sources))
+                }.mapError(SyncError.init(storing:)))
+        }
+    }
+
+    /// Returns the greatest age of the sources; nil if one was never complete.
+    private func age(of sources: [CachedSource]) throws -> Duration? {
+        var oldest: Timestamp?
+        for source in sources {
+            guard case .rows(var query) = source else { continue }
+            var confirmed = try storage.local.targets.confirmed(query.wireForm)
+            if confirmed == nil {
+                // The whole collection contains what its conditions select.
+                (query.filter, query.orders, query.limit) = (nil, [], nil)
+                confirmed = try storage.local.targets.confirmed(query.wireForm)
+            }
+            guard let confirmed else { return nil }
+            oldest = min(oldest ?? confirmed, confirmed)
+        }
+        return oldest.map(context.age)
+    }
+
     // MARK: Figures
 
     func aggregate(

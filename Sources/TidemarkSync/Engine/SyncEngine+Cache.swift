@@ -80,6 +80,20 @@ extension SyncEngine {
 }
 
 extension SyncEngine {
+    /// Returns the documents of several sources in one state of the cache, with pending writes.
+    /// Looks for them in slices, and never asks the server.
+    ///
+    /// - Parameter maxBytes: The maximum size of the contents of all documents, in bytes. Beyond,
+    ///   the read fails with `resourceExhausted`.
+    package func cachedSources(
+        _ sources: [CachedSource], maxBytes: Int,
+        completion: @escaping @Sendable (Result<CachedSources, SyncError>) -> Void
+    ) {
+        perform { core in
+            core.fromCache { $0.sources(sources, maxBytes: maxBytes, completion: completion) }
+        }
+    }
+
     /// Runs an aggregation over the rows in the cache, with pending writes. Never asks the server;
     /// ``ReadResult/isKnown`` of a read tells whether all rows are in the cache.
     ///

@@ -1,4 +1,4 @@
-import TidemarkModel
+package import TidemarkModel
 import TidemarkStore
 
 /// Reads documents and queries of the cache, with pending writes.
@@ -204,7 +204,7 @@ extension Query {
     }
 
     /// Returns a query for one document by name.
-    static func document(_ path: DocumentPath, in database: DatabaseID) -> Query {
+    package static func document(_ path: DocumentPath, in database: DatabaseID) -> Query {
         var query = Query(collection: path.parent)
         query.filter = .field(
             .documentID, .equal, .reference(ReferenceValue(database: database, path: path)))

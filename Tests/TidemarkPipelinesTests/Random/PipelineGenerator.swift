@@ -302,11 +302,14 @@ extension PipelineGenerator {
         return .init(name: "sort", arguments: orderings)
     }
 
-    private mutating func aggregate() -> Pipeline.Stage {
-        let names = [
-            "count", "count_if", "count_distinct", "sum", "average", "minimum", "maximum", "first",
-            "last", "array_agg", "array_agg_distinct",
-        ]
+    private static let figuresWithoutOrder = [
+        "count", "count_if", "count_distinct", "sum", "average", "minimum", "maximum",
+    ]
+
+    private mutating func aggregate(
+        of names: [String] = figuresWithoutOrder
+            + ["first", "last", "array_agg", "array_agg_distinct"]
+    ) -> Pipeline.Stage {
         let figures = ["f1", "f2"].map { key in
             let name = pick(names)
             let argument = expression(
@@ -344,5 +347,44 @@ extension PipelineGenerator {
         return .init(
             name: "add_fields",
             arguments: [.map([.init(key: "q", value: .call(kind, [.pipeline(inner)]))])])
+    }
+}
+
+// MARK: - Live
+
+extension PipelineGenerator {
+    /// Makes a pipeline whose figures do not depend on the order of documents.
+    mutating func figures() -> Pipeline {
+        var stages = [
+            Pipeline.Stage(name: "collection", arguments: [.reference("/c")])
+        ]
+        for _ in 0..<number(0...2) {
+            switch number(0...5) {
+            case 0, 1: stages.append(.init(name: "where", arguments: [expression(.boolean)]))
+            case 2: stages.append(.init(name: "add_fields", arguments: [entries(["a", "z"])]))
+            case 3: stages.append(unnest())
+            case 4: stages.append(sort())
+            default:
+                let value = expression(.any)
+                variables.append("v")
+                stages.append(
+                    .init(name: "let", arguments: [.map([.init(key: "v", value: value)])]))
+            }
+        }
+        stages.append(aggregate(of: Self.figuresWithoutOrder))
+        if chance(30) {
+            let condition = Pipeline.Expression.call(
+                "not_equal", [.field("f1"), .constant(.integer(Int64(number(0...2))))])
+            stages.append(.init(name: "where", arguments: [condition]))
+        }
+        return Pipeline(stages: stages)
+    }
+
+    /// Returns a document with other fields, or the path of one that goes.
+    mutating func change() -> LivePipeline.Change {
+        let paths = ["c/d1", "c/d2", "c/d3", "c/d4", "c/d5", "e/d1", "c/d1/s/k1"]
+        let path = pick(paths)
+        return chance(70)
+            ? .set(document(path, fields())) : .remove(try! DocumentPath(path))
     }
 }

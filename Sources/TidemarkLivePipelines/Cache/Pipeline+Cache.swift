@@ -1,0 +1,114 @@
+import Dispatch
+public import Tidemark
+import TidemarkPipelines
+
+extension Pipeline {
+    /// The maximum size of the documents that a pipeline reads from the cache, in bytes of their
+    /// encoding: 256 MiB.
+    static let maxCachedBytes = 256 << 20
+
+    /// Runs the pipeline on the server, or on the documents in the cache.
+    ///
+    /// On the cache it costs no reads, works offline and on databases of every edition, and sees
+    /// pending writes. In these, the device's time stands for server timestamps that the server has
+    /// not set yet. ``Pipeline/Snapshot/freshness`` states when the server last confirmed that all
+    /// documents of the sources are in the cache; without an age it never did, and rows can be
+    /// missing. The conditions, orders and limits directly behind the collection are answered by
+    /// the cache's indexes. The other stages run on a background queue.
+    ///
+    /// - Parameters:
+    ///   - source: `.server` asks the server, as ``Pipeline/execute(within:)`` does; `.cache` runs
+    ///     on this device; `.default` asks the server, and runs on this device if the server does
+    ///     not answer in time.
+    ///   - deadline: The maximum time for the server; nil for
+    ///     ``FirestoreSettings/readDeadline``.
+    /// - Throws: `invalidArgument` for a pipeline that is not valid, `resourceExhausted` beyond the
+    ///   bounds of memory, `cancelled` if the task is cancelled, and the server's errors.
+    public func execute(
+        source: FirestoreSource, within deadline: Duration? = nil
+    ) async throws(FirestoreError) -> Snapshot {
+        switch source {
+        case .server: return try await execute(within: deadline)
+        case .cache: return try await executeOnCache(.askedForCache)
+        case .default:
+            do throws(FirestoreError) { return try await execute(within: deadline) } catch {
+                guard let reason = StaleReason(error) else { throw error }
+                return try await executeOnCache(reason)
+            }
+        }
+    }
+
+    /// Runs the pipeline like ``execute(source:within:)``, and decodes its rows.
+    ///
+    /// - Parameters:
+    ///   - type: The type of a row. A `DocumentID` in it gets the row's document.
+    ///   - source: The server, the cache, or the cache if the server does not answer.
+    ///   - deadline: The maximum time for the server.
+    ///   - decoder: Converts values to Swift types.
+    /// - Throws: `FirestoreError`, `DecodingError` or `FirestoreDecodingError`.
+    public func execute<T: Decodable>(
+        as type: T.Type, source: FirestoreSource, within deadline: Duration? = nil,
+        decoder: Firestore.Decoder = Firestore.Decoder()
+    ) async throws -> [T] {
+        try await execute(source: source, within: deadline).decoded(as: type, decoder: decoder)
+    }
+
+    private func executeOnCache(
+        _ reason: StaleReason
+    ) async throws(FirestoreError) -> Snapshot {
+        let (firestore, value) = try runnable()
+        let plan = try SourcePlan(value, in: firestore.databaseID)
+        let found: CachedSources = try await answer { finish in
+            firestore.engine.cachedSources(
+                plan.sources, maxBytes: Self.maxCachedBytes, completion: finish)
+        }
+        let evaluation = Evaluation()
+        let results = try await withCancellation(of: evaluation) {
+            () async throws(FirestoreError) -> [PipelineResult] in
+            try await answer { finish in
+                DispatchQueue.global().async {
+                    finish(
+                        Result { () throws(PipelineError) in
+                            try evaluation.rows(of: plan, over: found.documents, in: firestore)
+                        }.mapError { .server($0.status) })
+                }
+            }
+        }
+        return Snapshot(
+            results, executionTime: firestore.environment.now(),
+            freshness: .stale(age: found.age, reason: reason),
+            hasPendingWrites: found.documents.contains { $0.contains(where: \.hasPendingWrites) })
+    }
+}
+
+extension StaleReason {
+    /// The reason why the cache answers instead of the server; nil if it must not.
+    fileprivate init?(_ error: FirestoreError) {
+        if let budget = error.readBudget {
+            self = .overBudget(budget)
+            return
+        }
+        if error.storageFault != nil { return nil }
+        switch error.code {
+        case .unavailable: self = .offline
+        case .deadlineExceeded: self = .deadlinePassed
+        default: return nil
+        }
+    }
+}
+
+/// Ends an evaluation when the task is cancelled.
+private func withCancellation<Success: Sendable>(
+    of evaluation: Evaluation,
+    _ body: () async throws(FirestoreError) -> Success
+) async throws(FirestoreError) -> Success {
+    // A `Result` carries the typed error out of the handler.
+    let result = await withTaskCancellationHandler {
+        do throws(FirestoreError) {
+            return Result<Success, FirestoreError>.success(try await body())
+        } catch { return .failure(error) }
+    } onCancel: {
+        evaluation.cancel()
+    }
+    return try result.get()
+}

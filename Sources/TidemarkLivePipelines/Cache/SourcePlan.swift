@@ -1,0 +1,115 @@
+import Tidemark
+import TidemarkPipelines
+
+/// The documents that a pipeline needs on this device.
+struct SourcePlan: Sendable {
+    let pipeline: ValidatedPipeline
+    /// The documents to collect or to listen to, each once. The first are those of the first scan.
+    let sources: [CachedSource]
+    /// True if the first source is exactly what the first scan asks for: its conditions, its order
+    /// and its limit.
+    let isSorted: Bool
+
+    /// - Throws: `invalidArgument` for a pipeline that a server would refuse, or that changes
+    ///   documents.
+    init(_ value: PipelineValue, in database: DatabaseID) throws(FirestoreError) {
+        do throws(PipelineError) { pipeline = try value.validated(in: database) } catch {
+            throw FirestoreError(error.status)
+        }
+        if pipeline.write != nil {
+            throw .invalidArgument("A pipeline that changes documents runs on the server alone.")
+        }
+        var rest = pipeline.sources[...]
+        var sources: [CachedSource] = []
+        var isSorted = false
+        if let scan = pipeline.firstScan {
+            rest = rest.dropFirst()
+            let first = Self.first(scan, isAlone: rest.isEmpty)
+            isSorted = first.isSorted
+            sources.append(first.source)
+        }
+        for origin in rest {
+            let source = Self.whole(origin)
+            if !sources.contains(source) { sources.append(source) }
+        }
+        self.sources = sources
+        self.isSorted = isSorted
+    }
+
+    /// Returns the source of the first scan, with the scan's hints where a query can have them.
+    private static func first(
+        _ scan: PipelineScan, isAlone: Bool
+    ) -> (source: CachedSource, isSorted: Bool) {
+        let whole = whole(scan.origin)
+        guard case .rows(var query) = whole else { return (whole, false) }
+        query.filter = scan.filter
+        if isAlone {
+            query.orders = scan.orders
+            query.limit = scan.limit.flatMap { $0 > 0 ? QueryValue.Limit.first($0) : nil }
+        }
+        // A query has limits that a pipeline has not, for example of the number of alternatives.
+        do throws(RPCStatus) { try query.validateWithoutVectors() } catch { return (whole, false) }
+        return (.rows(query), isAlone && !scan.orders.isEmpty)
+    }
+
+    private static func whole(_ origin: PipelineScan.Origin) -> CachedSource {
+        switch origin {
+        case .collection(let path): .rows(QueryValue(collection: path))
+        case .collectionGroup(let id):
+            .rows(QueryValue(collectionID: id, allDescendants: true))
+        case .database: .rows(QueryValue(collectionID: nil, allDescendants: true))
+        case .documents(let paths): .documents(paths)
+        case .subcollection(let path):
+            // A subcollection of documents that are not known lies in any place.
+            .rows(
+                QueryValue(
+                    collectionID: path.split(separator: "/").last.map { String($0) } ?? path,
+                    allDescendants: true))
+        }
+    }
+
+    /// Makes a source of collected documents.
+    ///
+    /// - Parameter documents: The documents of each of ``sources``.
+    func source(_ documents: [[ViewDocument]]) -> CollectedSource {
+        let all = documents.map { $0.map(\.withEstimatedTimes) }
+        guard let scan = pipeline.firstScan, let first = all.first else {
+            return CollectedSource(all.flatMap { $0 })
+        }
+        var rest: [DocumentPath: Document] = [:]
+        for document in all.dropFirst().joined() { rest[document.path] = document }
+        return CollectedSource(
+            Array(rest.values), first: .init(scan, first, isSorted: isSorted))
+    }
+}
+
+extension ViewDocument {
+    /// The document, in which the device's time stands for a server timestamp that the server has
+    /// not set yet. Functions on timestamps then work for pending writes too.
+    var withEstimatedTimes: Document {
+        guard hasLocalMutations else { return document }
+        let fields = document.fields
+        let estimated = fields.withEstimatedTimes
+        if estimated == fields { return document }
+        return Document(
+            path: document.path, fields: estimated, createTime: document.createTime,
+            updateTime: document.updateTime)
+    }
+}
+
+extension MapValue {
+    fileprivate var withEstimatedTimes: MapValue {
+        MapValue(entries.map { ($0.key, $0.value.withEstimatedTime) })
+    }
+}
+
+extension Value {
+    fileprivate var withEstimatedTime: Value {
+        switch self {
+        case .pendingServerTimestamp(let localWriteTime, _): .timestamp(localWriteTime)
+        case .array(let values): .array(values.map(\.withEstimatedTime))
+        case .map(let fields): .map(fields.withEstimatedTimes)
+        default: self
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import Testing
+import Tidemark
+import TidemarkLivePipelines
+import TidemarkTesting
+
+/// Tests pipelines on the cache of a client, on a database of the Standard edition.
+@Suite(.timeLimit(.minutes(2))) struct `Pipelines on the cache` {
+    private func unread(_ firestore: Firestore) -> Pipeline {
+        firestore.pipeline().collection("messages")
+            .where(Field("isRead").equal(false))
+            .aggregate([CountAll().as("unread")], groups: [Field("by")])
+            .sort([Field("by").ascending()])
+    }
+
+    @Test func `group without a read, with pending writes, offline`() async throws {
+        let devices = try Devices()
+        try await devices.send(1...9)
+        let device = devices.device
+        let empty = try await unread(device).execute(source: .cache)
+        #expect(empty.results.isEmpty)
+        #expect(empty.freshness == .stale(age: nil, reason: .askedForCache))
+        _ = try await device.collection("messages").getDocuments()
+        let reads = devices.reads
+        devices.local.advance(by: .seconds(60))
+        let known = try await unread(device).execute(source: .cache)
+        #expect(known.numbers("by", "unread") == ["p1": 3, "p2": 3])
+        guard case .stale(let age?, .askedForCache) = known.freshness else {
+            Issue.record("\(known.freshness)")
+            return
+        }
+        #expect(age > .seconds(59) && age <= .seconds(60))
+        #expect(known.metadata.isFromCache && !known.metadata.hasPendingWrites)
+        await device.disableNetwork()
+        _ = try await device.document("messages/m1").enqueueUpdateData(["isRead": true])
+        _ = try await device.document("messages/m2").enqueueDelete()
+        _ = try await device.document("messages/new").enqueueSetData(["by": "me", "isRead": false])
+        let changed = try await unread(device).execute(source: .cache)
+        #expect(changed.numbers("by", "unread") == ["me": 1, "p1": 2, "p2": 2])
+        #expect(changed.metadata.hasPendingWrites)
+        #expect(devices.reads == reads, "the cache is free")
+        await devices.local.stop()
+    }
+
+    @Test func `read rows with their documents, in the order of an index`() async throws {
+        let devices = try Devices()
+        try await devices.send(1...9)
+        _ = try await devices.device.collection("messages").getDocuments()
+        let newest = try await devices.device.pipeline().collection("messages")
+            .where(Field("n").greaterThan(2)).sort([Field("n").descending()]).offset(1).limit(2)
+            .execute(source: .cache)
+        #expect(newest.results.map(\.id) == ["m8", "m7"])
+        #expect(newest.results.allSatisfy { $0.createTime != nil && $0.ref != nil })
+        struct Message: Decodable, Equatable { var n: Int }
+        let decoded = try await devices.device.pipeline().documents(["messages/m3", "messages/x"])
+            .execute(as: Message.self, source: .cache)
+        #expect(decoded == [Message(n: 3)])
+        await devices.local.stop()
+    }
+
+    @Test func `join collections in one state`() async throws {
+        let devices = try Devices()
+        try await devices.send(1...6)
+        let device = devices.device
+        for person in ["p0", "p1", "p2"] {
+            try await device.document("people/\(person)").setData(["name": person.uppercased()])
+        }
+        _ = try await device.collection("messages").getDocuments()
+        _ = try await device.collection("people").getDocuments()
+        let sent = device.pipeline().collection("messages")
+            .where(Field("by").equal(Variable("person")))
+            .aggregate([Field("size").sum().as("size")])
+        let people = try await device.pipeline().collection("people")
+            .define([Field("__name__").documentId().as("person")])
+            .select([Field("name"), sent.toScalarExpression().as("size")])
+            .execute(source: .cache)
+        #expect(people.numbers("name", "size") == ["P0": 90, "P1": 50, "P2": 70])
+        let both = try await device.pipeline().collection("people")
+            .union(with: device.pipeline().collection("messages").where(Field("n").lessThan(3)))
+            .execute(source: .cache)
+        #expect(Set(both.results.compactMap(\.id)) == ["p0", "p1", "p2", "m1", "m2"])
+        try await device.document("people/p1/notes/a").setData(["n": 1])
+        let notes = try await device.pipeline().collection("people")
+            .addFields([
+                Subcollection("notes").aggregate([CountAll().as("n")]).toScalarExpression()
+                    .as("notes")
+            ]).execute(source: .cache)
+        #expect(notes.numbers("name", "notes") == ["P0": 0, "P1": 1, "P2": 0])
+        await devices.local.stop()
+    }
+
+    @Test func `put the device's time for a server timestamp that is pending`() async throws {
+        let devices = try Devices()
+        let device = devices.device
+        await device.disableNetwork()
+        _ = try await device.document("messages/a").enqueueSetData([
+            "at": FieldValue.serverTimestamp()
+        ])
+        let snapshot = try await device.pipeline().collection("messages")
+            .select([Field("at").timestampToUnixSeconds().as("seconds")])
+            .execute(source: .cache)
+        #expect(snapshot.results.first?.data["seconds"] as? Int64 == devices.local.now.seconds)
+        await devices.local.stop()
+    }
+
+    @Test func `answer where the server does not`() async throws {
+        let devices = try Devices()
+        try await devices.send(1...3)
+        _ = try await devices.device.collection("messages").getDocuments()
+        // A server of the Standard edition refuses. That is an error, and no reason to guess.
+        let refused = await #expect(throws: FirestoreError.self) {
+            try await unread(devices.device).execute(source: .default)
+        }
+        #expect(refused?.code == .failedPrecondition)
+        await devices.device.disableNetwork()
+        let offline = try await unread(devices.device).execute(source: .default)
+        #expect(offline.numbers("by", "unread") == ["p1": 1, "p2": 1])
+        #expect(!offline.freshness.isFresh)
+        await devices.local.stop()
+    }
+
+    @Test func `are refused like by a server`() async throws {
+        let devices = try Devices()
+        let all = devices.device.pipeline().collection("messages")
+        for (pipeline, words) in [
+            (all.rawStage(name: "delete", params: []), "on the server alone"),
+            (all.rawStage(name: "twist", params: []), "twist"),
+            (all.aggregate([]), "requires at least one accumulator"),
+            (all.select([FunctionExpression(functionName: "twist", args: []).as("x")]), "twist"),
+        ] {
+            let error = await #expect(throws: FirestoreError.self) {
+                try await pipeline.execute(source: .cache)
+            }
+            #expect(error?.code == .invalidArgument)
+            #expect(error?.detail.contains(words) == true, "\(error?.detail ?? "")")
+        }
+        let literals = try await devices.device.pipeline().database()
+            .rawStage(name: "limit", params: [0]).execute(source: .cache)
+        #expect(literals.results.isEmpty)
+        await devices.local.stop()
+    }
+}
