@@ -76,6 +76,11 @@ public struct ChatsApp {
         try ChatModel(id, in: self)
     }
 
+    /// Returns the people who wrote in a chat since a time.
+    public func writers(in chat: String, since time: Timestamp) -> WritersModel {
+        WritersModel(firestore.collection("chats/\(chat)/messages"), since: time)
+    }
+
     public func notices() throws(FirestoreError) -> FeedModel<Notice> {
         FeedModel(try TypedFeed(of: Notice.self, .notifications(of: user)))
     }
