@@ -16,7 +16,7 @@ public struct PipelineSource: Sendable {
     ) -> Pipeline {
         pipeline("collection", forceIndex: forceIndex) { () throws(FirestoreError) in
             let path = try collection.resolved.get()
-            try check(collection.firestore, "CollectionReference")
+            try check(collection.firestore, CollectionReference.self)
             return [.reference("/" + path.text)]
         }
     }
@@ -41,7 +41,7 @@ public struct PipelineSource: Sendable {
             var names: [PipelineValue.Expression] = []
             for document in docs {
                 let path = try document.documentPath()
-                try check(document.firestore, "DocumentReference")
+                try check(document.firestore, DocumentReference.self)
                 guard seen.insert(path).inserted else {
                     throw .invalidArgument("Duplicate document path \"\(path.text)\".")
                 }
@@ -60,7 +60,7 @@ public struct PipelineSource: Sendable {
         Pipeline(
             firestore,
             Result { () throws(FirestoreError) in
-                try check(query.firestore, "Query")
+                try check(query.firestore, Query.self)
                 let query = try query.runnable()
                 do throws(RPCStatus) { return try PipelineValue(query) } catch {
                     throw FirestoreError(error)
@@ -80,7 +80,7 @@ public struct PipelineSource: Sendable {
         }
     }
 
-    private func check(_ other: Firestore, _ kind: String) throws(FirestoreError) {
+    private func check(_ other: Firestore, _ kind: Any.Type) throws(FirestoreError) {
         let (own, others) = (firestore.databaseID, other.databaseID)
         if own == others { return }
         throw .invalidArgument(

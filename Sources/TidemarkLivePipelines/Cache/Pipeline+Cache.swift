@@ -10,8 +10,8 @@ extension Pipeline {
     /// Runs the pipeline on the server, or on the documents in the cache.
     ///
     /// On the cache it costs no reads, works offline and on databases of every edition, and sees
-    /// pending writes. In these, the device's time stands for server timestamps that the server has
-    /// not set yet. ``Pipeline/Snapshot/freshness`` states when the server last confirmed that all
+    /// pending writes. In these, a server timestamp that the server has not set yet is the device's
+    /// time. ``Pipeline/Snapshot/freshness`` states when the server last confirmed that all
     /// documents of the sources are in the cache; without an age it never did, and rows can be
     /// missing. The conditions, orders and limits directly behind the collection are answered by
     /// the cache's indexes. The other stages run on a background queue.

@@ -84,7 +84,7 @@ struct SourcePlan: Sendable {
 }
 
 extension ViewDocument {
-    /// The document, in which the device's time stands for a server timestamp that the server has
+    /// The document, with the device's time in place of each server timestamp that the server has
     /// not set yet. Functions on timestamps then work for pending writes too.
     var withEstimatedTimes: Document {
         guard hasLocalMutations else { return document }

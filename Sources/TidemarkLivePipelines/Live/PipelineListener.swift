@@ -3,8 +3,8 @@ import Synchronization
 import Tidemark
 import TidemarkPipelines
 
-/// Listens to the sources of a pipeline, and computes its rows after each change on a queue of its
-/// own. Changes that arrive during a computation are taken together by the next one.
+/// Listens to the sources of a pipeline, and computes its rows after each change on a background
+/// queue. Changes that arrive during a computation are taken together by the next one.
 final class PipelineListener: Sendable {
     typealias Observer = @Sendable (Result<Pipeline.Snapshot, FirestoreError>) -> Void
 
@@ -99,7 +99,7 @@ final class PipelineListener: Sendable {
         if isLate { for handle in handles { handle.cancel() } }
     }
 
-    /// Ends the listeners and a computation in progress. Nobody is told afterwards.
+    /// Ends the listeners and a computation in progress. The observer is not called afterwards.
     func stop() {
         evaluation.cancel()
         let handles = inbox.withLock { inbox in

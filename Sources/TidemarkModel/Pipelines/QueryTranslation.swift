@@ -4,8 +4,8 @@ extension Pipeline {
     /// As in the Enterprise edition, `!=` and `not-in` also match documents without the field, and
     /// cursors compare values of one type.
     ///
-    /// - Throws: `INVALID_ARGUMENT` for a query that has no such pipeline: a collection group below a
-    ///   document, a recursive scan, or a vector search.
+    /// - Throws: `INVALID_ARGUMENT` for a query that has no such pipeline: a collection group below
+    ///   a document, a recursive scan, or a vector search.
     package init(_ query: Query) throws(RPCStatus) {
         if query.findNearest != nil {
             throw .invalidArgument("A vector search of a query has no pipeline.")
@@ -99,7 +99,7 @@ private enum QueryConditions {
         case .and(let parts): joined("and", parts.map(condition))
         case .or(let parts): joined("or", parts.map(condition))
         case .field(let field, let operation, let value):
-            comparison(field, function: operation.function, value: value)
+            comparison(field, function: function(of: operation), value: value)
         case .unary(let field, let operation):
             switch operation {
             case .isNull: comparison(field, function: "equal", value: .null)
@@ -142,9 +142,10 @@ private enum QueryConditions {
     }
 }
 
-extension Filter.Operator {
-    fileprivate var function: String {
-        switch self {
+extension QueryConditions {
+    /// Returns the function that compares as an operator does.
+    private static func function(of operation: Filter.Operator) -> String {
+        switch operation {
         case .lessThan: "less_than"
         case .lessThanOrEqual: "less_than_or_equal"
         case .greaterThan: "greater_than"

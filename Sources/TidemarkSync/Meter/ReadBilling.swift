@@ -91,8 +91,8 @@ enum ReadBilling {
         return bill
     }
 
-    /// Returns the bill of a pipeline. Its rows do not show how many documents it read: at least one
-    /// for each row, unless a stage makes several rows of one document, or rows of none.
+    /// Returns the bill of a pipeline. Its rows do not show how many documents it read: at least
+    /// one for each row, unless a stage makes several rows of one document, or rows of none.
     private static func pipeline(
         _ request: ExecutePipelineRequest, replies: [Reply], isWhole: Bool
     ) -> Bill {

@@ -45,7 +45,7 @@ import TidemarkModel
         return rest.isEmpty
     }
 
-    /// A live pipeline and the documents that it was told of.
+    /// A live pipeline and the documents of its sources.
     private struct Play {
         let pipeline: Pipeline
         let valid: ValidatedPipeline
@@ -64,7 +64,7 @@ import TidemarkModel
                 live == nil ? documents.values.map { .set($0) } : changes
             var live = self.live.take() ?? LivePipeline(valid, sourceCount: 1)
             do throws(PipelineError) {
-                // A source reports changes of its own documents.
+                // A source reports only its documents.
                 try live.step(news.filter { valid.reads($0) }, of: 0, in: testContext())
                 let rows = try live.rows(in: testContext()).map(\.fields)
                 self.live = live
@@ -244,7 +244,7 @@ extension ValidatedPipeline {
     /// True if a listener of the first source would report the document.
     fileprivate func reads(_ change: LivePipeline.Change) -> Bool {
         let path = change.path
-        // Pipelines with several sources are told of all documents.
+        // Pipelines with several sources get all documents.
         guard sources.count == 1 else { return true }
         return switch sources[0] {
         case .collection(let collection): path.parent == collection

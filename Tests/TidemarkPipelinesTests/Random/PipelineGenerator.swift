@@ -380,7 +380,7 @@ extension PipelineGenerator {
         return Pipeline(stages: stages)
     }
 
-    /// Returns a document with other fields, or the path of one that goes.
+    /// Returns a document with new fields, or the path of a removed document.
     mutating func change() -> LivePipeline.Change {
         let paths = ["c/d1", "c/d2", "c/d3", "c/d4", "c/d5", "e/d1", "c/d1/s/k1"]
         let path = pick(paths)
