@@ -5,7 +5,7 @@ import TidemarkModel
 import TidemarkServer
 import TidemarkStore
 
-/// The options of the accounts.
+/// The options of the accounts, and of the files beside them.
 struct AccountsOptions: ParsableArguments {
     enum Choice: String, CaseIterable, ExpressibleByArgument { case emulator, secure, off }
 
@@ -52,6 +52,8 @@ struct AccountsOptions: ParsableArguments {
             power rounds. OWASP recommends 15, which takes 32 MiB. 8 to 18.
             """)
     var accountsPasswordCost = 15
+
+    @OptionGroup var files: StorageOptions
 
     /// - Throws: `ValidationError` with a sentence if options contradict each other.
     func mode(listeningOn host: String, access: AccessToken?) throws -> AccountsSettings.Mode? {

@@ -72,7 +72,6 @@ struct ServeCommand: AsyncParsableCommand {
     var untilInputEnds = false
 
     @OptionGroup var accountsOptions: AccountsOptions
-    @OptionGroup var storageOptions: StorageOptions
     @OptionGroup var indexOptions: IndexOptions
     @OptionGroup var rulesOptions: RulesOptions
     @OptionGroup var accessOptions: AccessOptions
@@ -93,7 +92,7 @@ struct ServeCommand: AsyncParsableCommand {
         let ports = [
             ("--port", port ?? 0), ("--control-port", controlPort ?? 0),
             ("--accounts-port", accountsOptions.accountsPort ?? 0),
-            ("--storage-port", storageOptions.storagePort ?? 0),
+            ("--storage-port", accountsOptions.files.storagePort ?? 0),
             ("--requests-port", rulesOptions.requestsPort ?? 0),
         ]
         for (name, port) in ports where !(0...65_535).contains(port) {
@@ -132,7 +131,7 @@ struct ServeCommand: AsyncParsableCommand {
     /// Opens the data, and reads all files that the options name.
     func prepare() async throws -> Prepared {
         let shares = PortShares(
-            descriptors: DescriptorLimit.raise(), hasObjects: storageOptions.storage)
+            descriptors: DescriptorLimit.raise(), hasObjects: accountsOptions.files.storage)
         let directory = memory ? nil : data ?? ".tidemark"
         let firebase = try firebaseFile()
         let indexOptions = try indexOptions.with(firebase)
@@ -156,10 +155,10 @@ struct ServeCommand: AsyncParsableCommand {
         let accounts = try await accountsOptions.server(
             listeningOn: host, access: try access(), dataDirectory: directory)
         let gate = ServingProcess.gate(accounts: accounts, access: try access())
-        let storageRules = try storageOptions.rules(
+        let storageRules = try accountsOptions.files.rules(
             firebase, for: server, project: accountsOptions.accountsProject,
             errors: rulesOptions.messages(hasStrangers: hasStrangers))
-        let objects = try storageOptions.server(
+        let objects = try accountsOptions.files.server(
             dataDirectory: directory, project: accountsOptions.accountsProject, gate: gate,
             rules: storageRules)
         let remark = RulesOptions.remark(
@@ -174,7 +173,7 @@ struct ServeCommand: AsyncParsableCommand {
             controlPort: controlPort ?? firebase?.controlPort ?? (port == 0 ? 0 : 4_000),
             accountsPort: accountsOptions.accountsPort ?? firebase?.accountsPort
                 ?? (isAnywhere ? 0 : 9_099),
-            objectsPort: storageOptions.storagePort ?? firebase?.storagePort
+            objectsPort: accountsOptions.files.storagePort ?? firebase?.storagePort
                 ?? (isAnywhere ? 0 : 9_199),
             requestsPort: rulesOptions.requestsPort ?? firebase?.requestsPort ?? 0,
             portsFile: portsFile, hubProject: hubProject, opensConsole: open, access: try access(),

@@ -12,8 +12,8 @@ final class DiskThreads: Sendable {
 
     deinit { pool.shutdownGracefully { _ in } }
 
-    /// Runs `body` on one of the threads. A connection has one call at a time, so the queue of calls
-    /// is as long as the number of connections at most.
+    /// Runs `body` on one of the threads. A connection has one call at a time, which limits the
+    /// queue of calls to the number of connections.
     func run<T: Sendable>(
         _ body: @escaping @Sendable () throws -> T
     ) async throws(ObjectRefusal) -> T {

@@ -137,7 +137,8 @@ struct FirebaseUploads: Sendable {
 
     // MARK: Later requests of an upload
 
-    /// Answers a request with an upload's id. The id is the permission: iOS's client sends no token.
+    /// Answers a request with an upload's id. The id is the permission: the client for iOS sends
+    /// no token.
     func answer(upload id: String) async throws(ObjectRefusal) -> ObjectsAnswer {
         let session = try await server.onCore { (core) throws(ObjectRefusal) in
             try core.upload(id)

@@ -100,8 +100,8 @@ package struct ReadObjects: Sendable {
 }
 
 extension ObjectsServer {
-    /// Reads the metadata of all objects in an export's folder, before anything is written. Files of
-    /// older emulators are in nested folders, or have the object's name.
+    /// Reads the metadata of all objects in an export's folder before anything is written. Older
+    /// emulators used nested folders, or files with the object's name.
     ///
     /// - Throws: ``ObjectRefusal`` with the file that is damaged.
     package static func objects(in folder: String) throws(ObjectRefusal) -> ReadObjects {
@@ -159,8 +159,8 @@ extension ObjectsServer {
 
     /// Stores the objects of an export. Those of the same name are replaced.
     ///
-    /// - Throws: ``ObjectRefusal`` at the first object whose bytes are not the expected ones. Objects
-    ///   before it are stored.
+    /// - Throws: ``ObjectRefusal`` at the first object whose bytes are not the expected ones. The
+    ///   objects before it are stored.
     package func bringIn(_ read: ReadObjects) async throws(ObjectRefusal) {
         for name in read.buckets where try await isMissing(bucket: name) {
             _ = try await onCore { (core) throws(ObjectRefusal) -> Int64 in

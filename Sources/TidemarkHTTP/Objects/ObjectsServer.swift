@@ -7,8 +7,8 @@ import TidemarkObjects
 
 /// Serves objects to the clients of Firebase Storage and of Cloud Storage.
 ///
-/// ``ObjectsCore`` makes all decisions, on one queue. This class is the shell: it checks callers and
-/// lets threads of its own write and read files. Bytes are streamed: a request holds less than a
+/// ``ObjectsCore`` makes all decisions, on one queue. This class is the shell: it checks callers,
+/// and separate threads write and read files. Bytes are streamed: a request holds less than a
 /// megabyte of them. ``run(host:port:web:maxConnections:ready:)`` opens a socket.
 public final class ObjectsServer: Sendable {
     /// The maximum number of calls that wait for the core. Further calls are refused.

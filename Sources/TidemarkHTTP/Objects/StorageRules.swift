@@ -55,7 +55,8 @@ extension StorageRules: ObjectJudge {
         }
         let judgement: StorageJudgement
         do throws(RPCStatus) {
-            judgement = try server.judge(access.request, under: rules, project: project)
+            judgement = try StorageJudge(server).judge(
+                access.request, under: rules, project: project)
         } catch { throw .unavailable(error.message) }
         if judgement.isAllowed { return }
         // What is not known at the start of an upload decides at its end.

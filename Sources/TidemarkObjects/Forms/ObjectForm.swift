@@ -95,12 +95,12 @@ package struct ObjectForm: Sendable {
     /// - Parameter replaces: True if missing fields are removed too.
     package func patch(replaces: Bool = false) throws(ObjectRefusal) -> ObjectPatch {
         var patch = ObjectPatch()
-        patch.contentType = try change("contentType", replaces)
-        patch.contentEncoding = try change("contentEncoding", replaces)
-        patch.contentDisposition = try change("contentDisposition", replaces)
-        patch.contentLanguage = try change("contentLanguage", replaces)
-        patch.cacheControl = try change("cacheControl", replaces)
-        patch.customTime = try change("customTime", replaces)
+        patch.contentType = try change("contentType", replaces: replaces)
+        patch.contentEncoding = try change("contentEncoding", replaces: replaces)
+        patch.contentDisposition = try change("contentDisposition", replaces: replaces)
+        patch.contentLanguage = try change("contentLanguage", replaces: replaces)
+        patch.cacheControl = try change("cacheControl", replaces: replaces)
+        patch.customTime = try change("customTime", replaces: replaces)
         patch.replacesCustom = replaces
         switch object["metadata"] {
         case nil: break
@@ -115,7 +115,7 @@ package struct ObjectForm: Sendable {
     }
 
     private func change(
-        _ name: String, _ replaces: Bool
+        _ name: String, replaces: Bool
     ) throws(ObjectRefusal) -> ObjectPatch.Change<String> {
         if let text = try text(name) { return .set(text) }
         return object[name] == nil && !replaces ? .keep : .remove

@@ -3,7 +3,7 @@ import TidemarkStore
 /// The tables of the objects, in a file of their own. The list only grows: a released step is never
 /// edited.
 ///
-/// Times are in microseconds since 1970. Names are bytes, so that their order is the order of lists.
+/// Times are in microseconds since 1970. Names are bytes, whose order is the order of lists.
 enum ObjectsSchema {
     static let migrations = [StoreMigration("objects 1", sql: tables)]
 

@@ -116,7 +116,7 @@ extension ObjectsCore {
         }
     }
 
-    /// Stores the state of an upload. It need not be synced, and may fail: the bytes are synced, and
+    /// Stores the state of an upload. It need not be synced and can fail: the bytes are synced, and
     /// a client whose upload is known to have fewer bytes after a restart sends the rest again.
     private func save(_ upload: LiveUpload) {
         let now = environment.now()

@@ -12,7 +12,12 @@ package struct StorageJudgement: Sendable {
     package let reason: String
 }
 
-extension FirestoreServer {
+/// Decides about requests for objects, with the documents of a server.
+package struct StorageJudge: Sendable {
+    private let server: FirestoreServer
+
+    package init(_ server: FirestoreServer) { self.server = server }
+
     /// Decides about a request for an object. `firestore.get()` and `firestore.exists()` read the
     /// documents of the project, all as of one time, without the rules of documents. These reads
     /// are not counted in the meter.
@@ -22,7 +27,7 @@ extension FirestoreServer {
         _ request: RulesRequest, under rules: Ruleset, project: String
     ) throws(RPCStatus) -> StorageJudgement {
         do {
-            return try core.withLock { core throws in
+            return try server.core.withLock { core throws in
                 try core.store.read { transaction in
                     let documents = ProjectDocuments(project: project, transaction: transaction)
                     let trace = RulesTrace()
