@@ -98,6 +98,7 @@ long: setup
 	TIDEMARK_BACKFILL_SEEDS="0..<3000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.BackfillHistoryTests
 	TIDEMARK_MIGRATION_SEEDS="0..<10000" $(SWIFT) test --skip-build --filter TidemarkMigrationTests.FillHistoryTests
 	TIDEMARK_STORE_SEEDS="0..<5000" $(SWIFT) test --skip-build --filter "A reader of FirebaseFirestore"
+	TIDEMARK_OBJECT_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkObjectsTests.ObjectHistoryTests
 	TIDEMARK_UPLOAD_SEEDS="0..<1000000" $(SWIFT) test --skip-build --filter TidemarkFilesTests.UploadHistoryTests
 	TIDEMARK_PAGE_SEEDS="0..<500" $(SWIFT) test --skip-build --filter TidemarkWorldTests.PageHistoryTests
 	TIDEMARK_DISK_SEEDS="0..<5000" $(SWIFT) test --skip-build --filter TidemarkDiskTests

@@ -3,7 +3,7 @@ import TidemarkResilience
 /// The decisions of an upload, over any number of attempts and processes. Pure.
 ///
 /// The machine is created from the target and the stored record, also after a kill at any step. It
-/// asks Storage where a session stands before it continues, and compares the object's size and
+/// asks Storage for the offset of a session before it continues, and compares the object's size and
 /// digest at the end. Bytes of two versions of a file are never joined unnoticed: Storage compares
 /// nothing, so the end does.
 struct UploadMachine: Hashable, Sendable {
@@ -15,7 +15,7 @@ struct UploadMachine: Hashable, Sendable {
         case answer(UploadAnswer)
         /// The request has no answer: the network failed.
         case broke
-        /// The wait is over, or the network may be back.
+        /// The wait is over, or the network has perhaps returned.
         case ready
         /// The token was replaced, or it could not be.
         case refreshed(isDone: Bool)
@@ -43,7 +43,7 @@ struct UploadMachine: Hashable, Sendable {
         case store(UploadRecord)
         /// The number of bytes that Storage has, to show. It never decreases.
         case progress(Int64)
-        /// Ends a session that is no longer needed. Nobody waits for the answer.
+        /// Ends a session that is no longer needed. The machine does not wait for the answer.
         case cancel(address: String)
         case checkCopy
         case send(Request)
@@ -55,7 +55,7 @@ struct UploadMachine: Hashable, Sendable {
 
     enum Request: Hashable, Sendable {
         case start
-        /// Sends bytes of the copy. The last chunk also completes the object; it may be empty.
+        /// Sends bytes of the copy. The last chunk also completes the object, and can be empty.
         case chunk(address: String, offset: Int64, length: Int, isLast: Bool)
         case query(address: String)
         /// Reads the object's metadata.
@@ -74,7 +74,7 @@ struct UploadMachine: Hashable, Sendable {
     private var waiting = Waiting.begin
     private var backoff: Backoff
     private var chunks = ChunkSizes()
-    /// True if Storage has said in this process where the session stands.
+    /// True if Storage has reported the session's offset to this process.
     private var knowsOffset = false
     private var isCopyChecked = false
     /// True if Storage has said in this process that no good object exists, and nothing that can
@@ -93,7 +93,7 @@ struct UploadMachine: Hashable, Sendable {
 
     /// The maximum age of a session. Source: Storage drops unfinished sessions after a week.
     static let longestSession: Int64 = 7 * 86_400
-    /// The maximum number of objects that may be completed with wrong bytes.
+    /// The maximum number of objects that are completed with wrong bytes.
     static let mostDamaged = 3
     /// The maximum number of odd answers without progress, after which the session is given up.
     static let mostSetbacks = 5
@@ -390,7 +390,7 @@ struct UploadMachine: Hashable, Sendable {
             hasLooked = true
             record.mayExist = false
             return [.store(record)] + next(moment)
-        // A portal answers everything with 200. Storage says if the object is gone.
+        // A portal answers everything with 200. Storage reports a missing object.
         case 200..<300:
             hasLooked = false
             return pause(moment)
@@ -415,7 +415,7 @@ struct UploadMachine: Hashable, Sendable {
     struct UploadDefects: OptionSet, Hashable, Sendable {
         let rawValue: Int
 
-        /// Sends a chunk without an answer again, and does not ask where the session stands.
+        /// Sends a chunk without an answer again, and does not ask for the session's offset.
         static let resendsBlindly = Self(rawValue: 1 << 0)
         /// Accepts every object.
         static let comparesNothing = Self(rawValue: 1 << 1)

@@ -48,11 +48,12 @@ package struct RESTRoute: Sendable {
         case ("GET", false): self.init(.listDocuments, .listDocumentsRequest, segments: segments)
         case ("POST", false):
             self.init(
-                .createDocument, .createDocumentRequest, segments: segments, .field("document"))
+                .createDocument, .createDocumentRequest, segments: segments,
+                body: .field("document"))
         case ("PATCH", true):
             self.init(
                 .updateDocument, .updateDocumentRequest, fields: [("document.name", name)],
-                .field("document"))
+                body: .field("document"))
         case ("DELETE", true):
             self.init(.deleteDocument, .deleteDocumentRequest, fields: [("name", name)])
         default: return nil
@@ -61,7 +62,7 @@ package struct RESTRoute: Sendable {
 
     private init(
         _ rpc: RPCMethod, _ message: MessageType, fields: [(name: String, value: String)],
-        _ body: Body = .none
+        body: Body = .none
     ) {
         self.rpc = rpc
         self.message = message
@@ -71,11 +72,11 @@ package struct RESTRoute: Sendable {
 
     /// Makes the route of a collection, from its parent and its id.
     private init(
-        _ rpc: RPCMethod, _ message: MessageType, segments: [String], _ body: Body = .none
+        _ rpc: RPCMethod, _ message: MessageType, segments: [String], body: Body = .none
     ) {
         let parent = segments.dropFirst().dropLast().joined(separator: "/")
         let id = segments[segments.count - 1]
-        self.init(rpc, message, fields: [("parent", parent), ("collection_id", id)], body)
+        self.init(rpc, message, fields: [("parent", parent), ("collection_id", id)], body: body)
     }
 
     /// Makes the route of a method that is named by `:word` after the path.
@@ -88,9 +89,9 @@ package struct RESTRoute: Sendable {
         let database = path[..<4].joined(separator: "/")
         let parent = path.joined(separator: "/")
         if let (rpc, message) = Self.ofDatabase[word], path.count == 5 {
-            self.init(rpc, message, fields: [("database", database)], .whole)
+            self.init(rpc, message, fields: [("database", database)], body: .whole)
         } else if let (rpc, message) = Self.ofParent[word], !path.count.isMultiple(of: 2) {
-            self.init(rpc, message, fields: [("parent", parent)], .whole)
+            self.init(rpc, message, fields: [("parent", parent)], body: .whole)
         } else {
             return nil
         }

@@ -24,7 +24,9 @@ package enum TestKey {
         table("remote_document") + self.path(path) + [0x80]
     }
 
-    package static func target(_ id: Int) -> [UInt8] { table("target") + [0x8C] + number(id) + [0x80] }
+    package static func target(_ id: Int) -> [UInt8] {
+        table("target") + [0x8C] + number(id) + [0x80]
+    }
 
     package static func targetDocument(_ id: Int, _ path: String) -> [UInt8] {
         table("target_document") + [0x8C] + number(id) + self.path(path) + [0x80]

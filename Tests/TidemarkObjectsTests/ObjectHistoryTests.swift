@@ -6,8 +6,8 @@ import TidemarkModel
 
 /// Random histories of one upload. The tests' own disk and clients check the machine: the object
 /// has the client's bytes, no two requests write at a time, and each request has one answer.
-struct UploadHistoryTests {
-    private static let seeds = SeedRange("TIDEMARK_UPLOAD_SEEDS", 0..<400)
+struct ObjectHistoryTests {
+    private static let seeds = SeedRange("TIDEMARK_OBJECT_SEEDS", 0..<400)
 
     @Test(.ownThread, arguments: seeds.shares)
     func `make the client's object or none`(seeds: Range<UInt64>) throws {
