@@ -15,7 +15,13 @@ import TidemarkTesting
             let app = try world.app(world.client())
             let chat = try app.chat("grace")
             try await until { chat.messages.items.count >= 30 }
-            let reads = world.reads()
+            try await chat.messages.untilLive()
+            // The bills of the chat's own listeners come after their answers.
+            var reads = 0
+            repeat {
+                reads = world.reads()
+                try await Task.sleep(for: .milliseconds(500))
+            } while world.reads() != reads
             let hour = world.local.now.advanced(by: .seconds(-3_600))
             let model = app.writers(in: "grace", since: hour)
             try await until { model.writers.contains { $0.author == "Grace" } }
