@@ -45,8 +45,8 @@ def test_the_server_is_restarted_while_the_console_is_open(browser, own):
     server.stop()
     page.until(lambda: "connection is lost" in browser.find_element(By.ID, "status").text)
     server = own("--control-port", port)
-    server.client("shop").document("rooms/b").set({"n": 2})
-    page.until(lambda: page.find("link", "b"), 20)
+    server.client("shop").document("rooms/second").set({"n": 2})
+    page.until(lambda: page.find("link", "second"), 20)
     assert browser.find_element(By.ID, "status").text == ""
 
 
