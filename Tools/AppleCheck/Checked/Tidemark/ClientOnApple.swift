@@ -27,7 +27,7 @@ public struct FirestoreError: Error, Hashable, Sendable {
 }
 
 public struct LogLine: Sendable {
-    public enum Level: Sendable { case debug, fault }
+    public enum Level: Sendable { case debug, advice, fault }
     public let level: Level
     public let text: String
 }

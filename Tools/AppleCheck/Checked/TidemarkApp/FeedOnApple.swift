@@ -45,6 +45,7 @@ public final class Feed: Sendable {
     private let state = Mutex(State())
 
     public init() {}
+    public func untilLive() async throws {}
 
     public var stubIsListening: Bool { state.withLock(\.isListening) }
     var isLive: Bool { get async { stubIsListening } }

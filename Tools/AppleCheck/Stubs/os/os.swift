@@ -38,6 +38,7 @@ public struct Logger: Sendable {
     public init(subsystem: String, category: String) { self.category = category }
 
     public func debug(_ message: OSLogMessage) { write("debug", message) }
+    public func notice(_ message: OSLogMessage) { write("notice", message) }
     public func fault(_ message: OSLogMessage) { write("fault", message) }
 
     private func write(_ level: String, _ message: OSLogMessage) {
