@@ -57,7 +57,8 @@ struct UploadRecord: Hashable, Sendable, Codable {
     /// The number of objects that were complete, but not the file's bytes.
     var damagedObjects = 0
 
-    /// Allows another attempt after a problem: from the start, with the known facts about the object.
+    /// Allows another attempt after a problem: from the start, with the known facts about the
+    /// object.
     mutating func beginAgain() {
         session = nil
         damagedObjects = 0
