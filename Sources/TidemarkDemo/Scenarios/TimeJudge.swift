@@ -85,8 +85,9 @@ final class TimeJudge: Sendable {
 
     /// Returns the time of the fastest of nine loops, in milliseconds.
     ///
-    /// A processor that was idle runs its first loops slowly: a median of three was up to twice as
-    /// long after a row that waits for a network. Other work slows all nine.
+    /// A processor that was idle runs its first loops slowly: the median of three loops was over
+    /// 1.3 times the fastest beside 100 of 140 figures of an idle machine. Other work slows all
+    /// nine.
     private static func loop() -> Double {
         var fastest = Duration.seconds(3_600)
         for _ in 0..<9 {
