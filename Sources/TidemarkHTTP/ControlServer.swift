@@ -1,9 +1,7 @@
 import Foundation
 import Hummingbird
-import Logging
 public import TidemarkModel
 public import TidemarkServer
-import TidemarkWire
 
 /// The server's control endpoint over HTTP. It reports billed operations, and sets the clock and
 /// the simulated faults.
@@ -38,8 +36,6 @@ public final class ControlServer: Sendable {
     static let maxBodyBytes = 4_096
     /// The maximum size of a body with faults, in bytes.
     static let maxFaultBytes = 65_536
-    /// The maximum number of ports that are tried for port 0.
-    private static let maxAttempts = 8
 
     private let server: FirestoreServer
     private let host: String
@@ -49,7 +45,7 @@ public final class ControlServer: Sendable {
     private let web: WebPolicy
     private let rules: (any WebPages)?
     private let pages: (any WebPages)?
-    private let connections: ConnectionLimit
+    private let maxConnections: Int
 
     /// The default limit of open connections.
     public static let maxConnections = 1_000
@@ -78,45 +74,19 @@ public final class ControlServer: Sendable {
         self.pages = pages
         self.host = host
         self.port = port
-        connections = ConnectionLimit(most: maxConnections)
+        self.maxConnections = maxConnections
     }
 
     /// Serves until the task is cancelled. Calls `ready` with the port when requests are accepted.
     ///
     /// - Throws: ``ControlServerError`` if the server cannot listen at the address.
     public func run(ready: @escaping @Sendable (_ port: Int) -> Void) async throws {
-        var last = ControlServerError(message: "There is no free port on \(host).")
-        for _ in 0..<(port == 0 ? Self.maxAttempts : 1) {
-            // Hummingbird does not report the port that the system assigned, so the server chooses
-            // a port. If another process takes that port first, the server tries the next port.
-            guard let chosen = port == 0 ? FreePort.find() : port else { break }
-            do { return try await serve(chosen, ready) } catch is CancellationError { return } catch
-            {
-                last = ControlServerError(message: "Cannot listen on \(host):\(chosen): \(error)")
-            }
-        }
-        throw last
-    }
-
-    private func serve(
-        _ port: Int, _ ready: @escaping @Sendable (_ port: Int) -> Void
-    ) async throws {
         let routes = ControlRoutes(
             server, faults: faults, access: access, web: web, rules: rules, pages: pages)
-        // Errors are reported to the caller. The log lines of Hummingbird are of no use to users.
-        var logger = Logger(label: "tidemark.control")
-        logger.logLevel = .critical
-        let application = Application(
-            responder: CallbackResponder<ConnectionContext> { request, context in
-                await routes.respond(to: request, context)
-            },
-            server: PatientConnections.server(RequestPatience()),
-            configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
-            onServerRunning: { [connections] listener in
-                try? await ListenerGuard.add(to: listener, connections).get()
-                ready(port)
-            }, logger: logger)
-        try await application.run()
+        let listener = PlainListener(host: host, port: port, maxConnections: maxConnections)
+        try await listener.run(label: "tidemark.control", ready: ready) { request, context in
+            await routes.respond(to: request, context)
+        }
     }
 }
 

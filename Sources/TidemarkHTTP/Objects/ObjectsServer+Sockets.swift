@@ -1,14 +1,11 @@
 import Foundation
 import Hummingbird
-import Logging
 import NIOCore
 import TidemarkModel
 import TidemarkObjects
 import TidemarkWire
 
 extension ObjectsServer {
-    /// The maximum number of ports that are tried for port 0.
-    private static let maxAttempts = 8
     /// The default limit of open connections.
     public static let maxConnections = 2_000
 
@@ -31,40 +28,10 @@ extension ObjectsServer {
         ready: @escaping @Sendable (_ port: Int) -> Void
     ) async throws {
         let web = web ?? WebPolicy(listeningOn: host)
-        let connections = ConnectionLimit(most: maxConnections)
-        var last = ControlServerError(message: "There is no free port on \(host).")
-        for _ in 0..<(port == 0 ? Self.maxAttempts : 1) {
-            guard let chosen = port == 0 ? FreePort.find() : port else { break }
-            do {
-                return try await serve(
-                    host, port: chosen, web: web, connections: connections, ready: ready)
-            } catch is CancellationError {
-                return
-            } catch {
-                last = ControlServerError(message: "Cannot listen on \(host):\(chosen): \(error)")
-            }
+        let listener = PlainListener(host: host, port: port, maxConnections: maxConnections)
+        try await listener.run(label: "tidemark.objects", ready: ready) { [self] request, context in
+            await respond(request, context: context, web: web)
         }
-        throw last
-    }
-
-    private func serve(
-        _ host: String, port: Int, web: WebPolicy, connections: ConnectionLimit,
-        ready: @escaping @Sendable (_ port: Int) -> Void
-    ) async throws {
-        var logger = Logger(label: "tidemark.objects")
-        // The address of an upload is a permission, so no part of a request is logged.
-        logger.logLevel = .critical
-        let application = Application(
-            responder: CallbackResponder<ConnectionContext> { [self] request, context in
-                await respond(request, context: context, web: web)
-            },
-            server: PatientConnections.server(RequestPatience()),
-            configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
-            onServerRunning: { listener in
-                try? await ListenerGuard.add(to: listener, connections).get()
-                ready(port)
-            }, logger: logger)
-        try await application.run()
     }
 
     private func respond(
