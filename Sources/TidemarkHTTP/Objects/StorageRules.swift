@@ -45,7 +45,7 @@ public final class StorageRules: Sendable {
 extension StorageRules: ObjectJudge {
     func judge(_ access: ObjectAccess) async throws(ObjectRefusal) {
         let (found, areAny) = rules(of: access.bucket)
-        // Without rules, everything is allowed, as for documents.
+        // A server without rules allows everything, for files as for documents.
         guard areAny else { return }
         guard let rules = found else {
             throw refusal(access, "The bucket \(access.bucket) has no rules.")
@@ -59,7 +59,7 @@ extension StorageRules: ObjectJudge {
                 access.request, under: rules, project: project)
         } catch { throw .unavailable(error.message) }
         if judgement.isAllowed { return }
-        // What is not known at the start of an upload decides at its end.
+        // A condition on a value that is unknown at the start of an upload is judged at its end.
         if access.isEarly, !judgement.isCertain { return }
         throw refusal(access, judgement.reason)
     }
@@ -114,22 +114,9 @@ extension ObjectAccess.Method {
 extension ObjectCaller {
     fileprivate var rulesValue: RulesValue {
         guard let userID else { return .null }
-        let claims = (claims.flatMap { try? JSONValue(Array($0.utf8)) })?.rulesValue ?? .null
+        let json = claims.flatMap { try? JSONValue(Array($0.utf8)) }
+        let claims = json.map { RulesValue($0) } ?? .null
         return .map(RulesMap([("uid", .string(userID)), ("token", claims)]))
-    }
-}
-
-extension JSONValue {
-    fileprivate var rulesValue: RulesValue {
-        switch self {
-        case .null: .null
-        case .bool(let value): .boolean(value)
-        case .integer(let value): .integer(value)
-        case .number(let value): .float(value)
-        case .text(let value): .string(value)
-        case .list(let values): .list(values.map(\.rulesValue))
-        case .object(let members): .map(RulesMap(members.map { ($0.name, $0.value.rulesValue) }))
-        }
     }
 }
 

@@ -161,3 +161,20 @@ extension RulesValue {
         }
     }
 }
+
+extension RulesValue {
+    /// Creates the value that rules see of a token's claim.
+    package init(_ json: JSONValue) {
+        self =
+            switch json {
+            case .null: .null
+            case .bool(let value): .boolean(value)
+            case .integer(let value): .integer(value)
+            case .number(let value): .float(value)
+            case .text(let value): .string(value)
+            case .list(let values): .list(values.map { RulesValue($0) })
+            case .object(let members):
+                .map(RulesMap(members.map { ($0.name, RulesValue($0.value)) }))
+            }
+    }
+}

@@ -25,7 +25,7 @@ enum RulesIdentity {
         }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let data = Self.decoded(parts[1]),
-            let claims = try? JSONValue(Array(data)), case .map(let map) = claims.rulesValue
+            let claims = try? JSONValue(Array(data)), case .map(let map) = RulesValue(claims)
         else { throw .invalidArgument("invalid jwt") }
         var uid = ""
         for name in ["sub", "user_id"] {
@@ -39,19 +39,5 @@ enum RulesIdentity {
         var text = text.replacing("-", with: "+").replacing("_", with: "/")
         while text.utf8.count % 4 != 0 { text += "=" }
         return Data(base64Encoded: String(text))
-    }
-}
-
-extension JSONValue {
-    fileprivate var rulesValue: RulesValue {
-        switch self {
-        case .null: .null
-        case .bool(let value): .boolean(value)
-        case .integer(let value): .integer(value)
-        case .number(let value): .float(value)
-        case .text(let value): .string(value)
-        case .list(let values): .list(values.map(\.rulesValue))
-        case .object(let members): .map(RulesMap(members.map { ($0.name, $0.value.rulesValue) }))
-        }
     }
 }
