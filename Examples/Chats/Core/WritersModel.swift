@@ -26,7 +26,7 @@ public final class WritersModel {
         counting = Task { [weak self] in
             do {
                 for try await snapshot in pipeline.snapshots(source: .cache) {
-                    // Without the model, the listener ends at its next snapshot.
+                    // The loop ends at the first snapshot after the model is released.
                     guard let self else { return }
                     writers = try snapshot.decoded(as: Writer.self)
                 }

@@ -47,7 +47,8 @@ public final class MapExpression: FunctionExpression, @unchecked Sendable {
     }
 }
 
-/// One of two values, by a condition. A condition that is not true selects the second.
+/// An expression that selects one of two values by a condition. A condition that is not true
+/// selects the second.
 public final class ConditionalExpression: FunctionExpression, @unchecked Sendable {
     // `@unchecked`: for the same reason as ``FunctionExpression``; there are no more properties.
 

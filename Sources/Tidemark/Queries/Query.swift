@@ -224,7 +224,7 @@ extension Query {
 extension Query {
     /// Returns the pipeline that reads the same rows, to which stages can be added.
     ///
-    /// As on databases of the Enterprise edition, `!=` and `not-in` also match documents without
+    /// The pipeline follows the Enterprise edition: `!=` and `not-in` also match documents without
     /// the field. A vector search and a collection group below a document have no pipeline.
     public func pipeline() -> Pipeline { firestore.pipeline().create(from: self) }
 }

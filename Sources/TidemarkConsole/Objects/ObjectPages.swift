@@ -154,7 +154,7 @@ struct OpenUploadRow: Encodable {
     }
 }
 
-/// One object: its metadata, and a picture if it is one.
+/// The page of one object shows its metadata, and the picture if the object is a picture.
 struct ObjectDetails: Page {
     let object: ObjectRow
     let generation: String

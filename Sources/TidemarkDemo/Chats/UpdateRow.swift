@@ -24,7 +24,7 @@ struct UpdateRow: ScenarioRow {
     }
 
     let slug = "update"
-    /// Without the old store there is no newest item by which the app could filter.
+    /// The app has no newest item to filter by, because it does not read the old store.
     let isFilteredAsBefore = true
     var name: String {
         "the update from FirebaseFirestore: \(grouped(held.count + news.count)) notifications, "

@@ -4,7 +4,7 @@ import TidemarkObjects
 /// An object whose file is open, so that its bytes can be read after the object is replaced.
 struct OpenedObject: Sendable {
     let object: StoredObject
-    /// Nil if the file was not asked for.
+    /// The reader of the file; nil if the caller asked for the metadata alone.
     let reader: BlobReader?
 
     /// - Throws: ``ObjectRefusal`` with status 503 if the file is missing.

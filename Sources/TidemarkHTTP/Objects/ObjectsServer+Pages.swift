@@ -1,6 +1,6 @@
 package import TidemarkObjects
 
-// For the server's own pages.
+// The functions that the console's pages use.
 extension ObjectsServer {
     /// Returns the buckets that have objects or were made, and the default buckets.
     package func bucketNames() async throws(ObjectRefusal) -> [String] {

@@ -42,7 +42,7 @@ final class UploadDesk: Sendable {
     }
 }
 
-/// One request of a resumable upload.
+/// A request of a resumable upload.
 final class UploadCall: Sendable {
     let id: CallID
     /// The next steps of the request. A request has at most three before its answer.

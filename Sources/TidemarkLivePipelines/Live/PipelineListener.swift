@@ -85,7 +85,7 @@ final class PipelineListener: Sendable {
     }
 
     private func listen(to queries: [QueryValue], _ firestore: Firestore) {
-        // With metadata, each listener tells when its rows become the server's.
+        // Snapshots of metadata show when the rows of a listener become the server's.
         let options = SyncEngine.ListenOptions(
             includeMetadataChanges: true,
             source: options.source == .cache ? .cache : .default, tag: pipeline.tag.inScope)

@@ -1,6 +1,6 @@
 /// A pipeline as a client sends it: stages that read documents and change rows, in order.
 ///
-/// Nothing is checked: a name can be unknown, and an argument can be of a wrong kind.
+/// The type checks nothing: a name can be unknown, and an argument can be of a wrong kind.
 public struct Pipeline: Hashable, Sendable {
     public var stages: [Stage]
 

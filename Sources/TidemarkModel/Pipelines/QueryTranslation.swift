@@ -1,8 +1,8 @@
 extension Pipeline {
     /// Makes the pipeline that reads the same rows as a query, in the form of Google's SDKs.
     ///
-    /// As in the Enterprise edition, `!=` and `not-in` also match documents without the field, and
-    /// cursors compare values of one type.
+    /// The pipeline follows the Enterprise edition: `!=` and `not-in` also match documents without
+    /// the field, and cursors compare values of one type.
     ///
     /// - Throws: `INVALID_ARGUMENT` for a query that has no such pipeline: a collection group below
     ///   a document, a recursive scan, or a vector search.

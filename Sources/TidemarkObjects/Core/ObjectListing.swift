@@ -64,8 +64,8 @@ extension ObjectsCore {
         var page = ObjectPage()
         while true {
             let room = max(0, limit - page.objects.count - page.prefixes.count)
-            // One more than there is room for tells whether another page follows. Joined names are
-            // skipped by a new search, so a list reads few of them.
+            // The query reads one object more than fits: it shows that another page follows. A new
+            // search skips joined names, so a list reads few of them.
             let rows = try table.objects(
                 in: listing.bucket, from: start, to: end,
                 limit: delimiter.isEmpty ? room + 1 : min(room + 1, 100))

@@ -42,8 +42,9 @@ package struct StoredObject: Hashable, Sendable {
 
 /// The times of an object that comes from elsewhere, in microseconds since 1970.
 package struct ObjectTimes: Hashable, Sendable {
-    /// Nil for now.
+    /// The time of creation in microseconds since 1970; nil for the present time.
     package var created: Int64?
+    /// The time of the last change in microseconds since 1970; nil for the present time.
     package var updated: Int64?
 
     package init(created: Int64? = nil, updated: Int64? = nil) {

@@ -8,7 +8,7 @@ struct LiveUpload {
     var digest: BlobDigest?
 }
 
-/// What a request has to do next.
+/// The next step of a request.
 package enum UploadDirective: Sendable {
     case receive(UploadSession, UploadSpan, after: BlobDigest?)
     case stop

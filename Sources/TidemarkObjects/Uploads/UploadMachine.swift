@@ -14,7 +14,7 @@ package struct UploadMachine: Hashable, Sendable {
         case receiving(CallID, UploadChunk)
         /// A request stores bytes and was told to stop.
         case stopping(CallID)
-        /// All bytes are stored, and the object is being made.
+        /// The machine has stored every byte and makes the object.
         case committing(CallID)
         /// The object exists, or existed.
         case final(generation: Int64)

@@ -28,7 +28,7 @@ struct AggregateStage: CompiledStage {
     func argument(of figure: Figure, _ scope: Scope) throws(PipelineError) -> Value? {
         guard let argument = figure.argument else { return .boolean(true) }
         let outcome = argument.evaluate(scope)
-        // As in `where`, only TRUE counts, and an error does not.
+        // Only TRUE counts, as in `where`. An error does not count.
         if figure.function == .countIf { return outcome.isTrue ? .boolean(true) : nil }
         return try outcome.output()
     }
@@ -68,7 +68,7 @@ private struct GroupTable {
     init(_ stage: AggregateStage, _ run: RunState) {
         (self.stage, self.run) = (stage, run)
         memory = Reservation(run, stage: "aggregate")
-        // Without groups there is one row, also of no rows.
+        // A stage without groups has exactly one row, even if no row arrives.
         if stage.groups.isEmpty {
             groups = [newGroup([])]
             indexes[GroupKey(values: [])] = 0

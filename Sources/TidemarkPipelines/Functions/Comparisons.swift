@@ -60,7 +60,7 @@ enum Comparisons {
             case (.value(let a), .value(let b)):
                 guard a.comparisonClass == b.comparisonClass else { return .boolean(false) }
                 return .boolean(accepts(Value.compare(a, b)))
-            // As null, absent compares with nothing but null.
+            // An absent value compares with nothing but null, like null itself.
             default: return .boolean(values.allSatisfy(\.isNothing) && accepts(.equal))
             }
         }

@@ -64,7 +64,7 @@ struct Function: Sendable {
         }
     }
 
-    /// All functions, by name.
+    /// The functions by name.
     static let named: [String: Function] = Dictionary(
         uniqueKeysWithValues: [
             Comparisons.functions, Logic.functions, Nothings.functions, Nothings.types,

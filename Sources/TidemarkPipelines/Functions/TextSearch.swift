@@ -77,8 +77,8 @@ struct SearchWords {
     }
 }
 
-/// What a document is searched for: words, `"phrases"`, and with a minus before them, words that it
-/// must not contain.
+/// The text of a search: words, `"phrases"`, and words with a minus, which a document must not
+/// contain.
 struct SearchQuery: Sendable {
     private var wanted: [[String]] = []
     private var unwanted: [[String]] = []

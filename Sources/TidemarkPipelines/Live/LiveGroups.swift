@@ -3,7 +3,7 @@ import TidemarkModel
 /// The groups of a pipeline's aggregation, maintained by difference. Of each document it keeps the
 /// values that it adds to a group, so that they can be removed again.
 struct LiveGroups: Sendable {
-    /// What one row of a document adds to a group.
+    /// The contribution of a document's row to a group.
     private struct Part {
         let key: GroupKey
         /// The arguments of the figures; empty if all of them count rows.
@@ -46,7 +46,7 @@ struct LiveGroups: Sendable {
         after = stages[(place + 1)...]
         self.stage = stage
         hasArguments = stage.figures.contains { $0.argument != nil }
-        // Without groups there is one row, also of no rows.
+        // A stage without groups has exactly one row, even if no row arrives.
         if stage.groups.isEmpty { groups[GroupKey(values: [])] = newGroup([]) }
     }
 

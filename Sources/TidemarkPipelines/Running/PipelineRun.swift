@@ -85,7 +85,7 @@ package struct StageFigures: Hashable, Sendable {
     package let name: String
     /// The number of rows that the stage has delivered so far.
     package let rows: Int
-    /// How the stage finds its rows, for example an index; empty for most stages.
+    /// The way in which the stage finds its rows, for example an index; empty for most stages.
     package let detail: String
 }
 

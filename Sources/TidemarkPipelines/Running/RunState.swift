@@ -24,7 +24,7 @@ package struct PipelineContext: Sendable {
     }
 }
 
-/// What the stages and expressions of one run share.
+/// The state that the stages and expressions of a run share.
 ///
 /// A run belongs to one owner and is synchronous, so this class needs no lock.
 final class RunState {

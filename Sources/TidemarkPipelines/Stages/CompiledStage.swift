@@ -107,7 +107,7 @@ struct CompiledPipeline: Sendable {
             case .array: return try Self.array(of: rows, scope)
             }
         } catch {
-            // What ends the run ends it here too, not only this expression.
+            // An error that ends a run ends the outer run, and not only this expression.
             if error.code != .invalidArgument { scope.run.interrupt(error) }
             return .error(error.message)
         }

@@ -65,7 +65,7 @@ struct DistinctStage: CompiledStage {
 struct SampleStage: CompiledStage {
     enum Amount: Sendable {
         case documents(Int)
-        /// Each row with this probability, 0 to 1.
+        /// The stage keeps each row with this probability, 0 to 1.
         case fraction(Double)
     }
 

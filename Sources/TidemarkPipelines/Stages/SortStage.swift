@@ -44,7 +44,7 @@ struct SortStage: CompiledStage {
 
 /// Rows in an order, all or the first ones alone. Equal rows keep their order of arrival.
 ///
-/// With a limit, a heap holds no more rows than the limit.
+/// If there is a limit, a heap holds no more rows than that.
 struct RankedRows {
     struct Ranked {
         let row: PipelineRow
@@ -58,7 +58,7 @@ struct RankedRows {
     private let memory: Reservation
     /// Returns true if the left key comes first, and nil if the keys are equal.
     private let isBefore: ([Value], [Value]) -> Bool?
-    /// All rows; with a limit, a heap whose first row is the last in the order.
+    /// The rows. If there is a limit, they are a heap whose first row is the last in the order.
     private var rows: [Ranked] = []
     private var arrivals = 0
 

@@ -3,7 +3,7 @@ import TidemarkModel
 /// A first stage that reads documents.
 struct SourceStage: CompiledStage {
     let scan: PipelineScan
-    /// What conditions with variables of an outer row say about the documents, once there is a row.
+    /// The hints from conditions with variables of an outer row, which are known once a row is.
     let late: LateHints?
 
     func stream(

@@ -24,7 +24,7 @@ struct Environment {
     }
 }
 
-/// What the compiler notes about a whole pipeline.
+/// The compiler's notes about a whole pipeline.
 final class Findings {
     var sources: [PipelineScan.Origin] = []
     var isDeterministic = true

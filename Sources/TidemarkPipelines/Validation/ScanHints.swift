@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// What the stages behind a source say about the documents that they need.
+/// The conditions and the order that the stages behind a source put on its documents.
 struct ScanHints {
     private var filter: Filter?
     private var orders: [Order] = []

@@ -4,7 +4,7 @@ package import TidemarkModel
 package struct ValidatedPipeline: Sendable {
     /// The pipeline as the client sent it.
     package let pipeline: Pipeline
-    /// Where a run may read documents, the sources of unions and subqueries included.
+    /// The places where a run reads documents, including those of unions and subqueries.
     package let sources: [PipelineScan.Origin]
     /// The scan of the first stage, with its hints; nil if the rows are literals.
     package let firstScan: PipelineScan?

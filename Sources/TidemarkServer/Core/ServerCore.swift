@@ -17,7 +17,6 @@ import TidemarkStore
 ///
 /// The core has no state of its own. Each of its parts owns a part of the state, and the core
 /// passes commands from one part to the next.
-/// commands from one to the next.
 final class ServerCore {
     let configuration: FirestoreServer.Configuration
     let environment: ServerEnvironment

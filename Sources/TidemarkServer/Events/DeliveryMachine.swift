@@ -54,7 +54,7 @@ struct DeliveryMachine: Equatable, Sendable {
         case awaited(Int)
         /// The caller no longer waits.
         case abandoned(Int)
-        /// All events were removed.
+        /// The server has removed every event.
         case cleared
     }
 

@@ -20,7 +20,7 @@ struct PipelineExplanation {
     }
 
     let stages: [Stage]
-    /// Nil if the pipeline has not run.
+    /// The figures of the run; nil if the pipeline has not run.
     let run: Run?
 
     func text(isJSON: Bool) -> String { isJSON ? json : plain }

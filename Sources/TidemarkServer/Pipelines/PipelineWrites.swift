@@ -6,7 +6,7 @@ import TidemarkStore
 struct PipelineWrites {
     let environment: Environment
 
-    /// What the writes take from the core.
+    /// The parts of the core that the writes use.
     struct Environment {
         let clocks: DatabaseClocks
         let rules: RulesChecks

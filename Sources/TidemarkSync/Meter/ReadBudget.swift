@@ -4,7 +4,7 @@
 /// A budget is checked before a call or a listen, and after each snapshot of a listener. One answer
 /// may therefore exceed the budget; the next request is not sent. A kill does not hide reads from a
 /// budget that degrades or refuses: the reads of a request without an answer are taken as billed.
-/// Each user has a cache, and so a budget of their own.
+/// A budget applies to one user, because each user has a cache.
 public struct ReadBudget: Hashable, Sendable {
     /// The reads that a budget covers.
     public enum Scope: Hashable, Sendable {
@@ -128,8 +128,8 @@ struct BudgetGate: Equatable, Sendable {
     }
 
     /// Returns the shares that were reached since the last call, the lowest of each budget first.
-    /// Each is returned once a day. After a start, call this with the reads of earlier processes
-    /// first, which have reported theirs.
+    /// The function returns a notice once a day. After a start, call it first with the reads of
+    /// earlier processes, which have reported their notices.
     mutating func reached(
         on day: BillingDay, spent: (ReadBudget.Scope) -> Int
     ) -> [Notice] {

@@ -6,8 +6,8 @@ public enum ReadEvent: Hashable, Sendable {
     case billed(ReadRow)
     /// A budget was used up. This is reported once per day and budget.
     case budgetSpent(ReadBudget, on: BillingDay)
-    /// One of the ``ReadBudget/notices`` of a budget was reached. This is reported once per day and
-    /// notice.
+    /// A budget has reached one of its ``ReadBudget/notices``. The meter reports this once per day
+    /// and notice.
     case budgetReached(ReadBudget, percent: Int, on: BillingDay)
     /// One listener's result was about to cost without an end. The event has the canonical form of
     /// its query, the cause of the repeated requests, and the length of the pause without requests.

@@ -23,13 +23,13 @@ public protocol SignInLibrary: Sendable {
     func signInAge() async throws -> Duration?
 
     /// Signs in, or creates an account if there is none and ``SignInRequest/mayCreate`` allows it.
-    /// By default there is no such sign-in: the app signs its users in with the library itself.
+    /// The default throws: the app signs its users in with the library itself.
     func signIn(_ request: SignInRequest) async throws -> (user: String, isNew: Bool)
 
-    /// Proves once more that the user is the one who signed in. By default not possible.
+    /// Proves once more that the user is the one who signed in. The default throws.
     func reauthenticate(with credential: ProviderCredential) async throws
 
-    /// Withdraws the user's permission at Apple. By default not possible.
+    /// Withdraws the user's permission at Apple. The default throws.
     func revokeApple(authorizationCode: String) async throws
 
     /// Returns the meaning of an error that one of the methods threw.

@@ -35,8 +35,8 @@ struct ConversationMarks: Hashable, Sendable {
     /// The time up to which conversations without a mark count as seen; nil before the first
     /// complete list.
     var begin: Timestamp?
-    /// What the server has counted, for conversations whose messages nobody counts. At most
-    /// ``capacity``; only this device has them.
+    /// The server's counts of conversations whose documents have no count, at most ``capacity``.
+    /// Other devices do not receive them.
     private(set) var counts: [ByteString: ConversationCount] = [:]
 
     subscript(id: ByteString) -> ConversationMark? { marks[id] }
