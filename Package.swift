@@ -303,7 +303,7 @@ if Context.environment["TIDEMARK_OPTIMIZED"] == "1" {
     let computing = [
         "TidemarkModel", "TidemarkPatterns", "TidemarkRules", "TidemarkPipelines", "TidemarkStore",
         "TidemarkSync", "TidemarkServer", "TidemarkWire", "Tidemark",
-        "TidemarkLivePipelines", "TidemarkApp", "TidemarkSimulation",
+        "TidemarkLivePipelines", "TidemarkApp", "TidemarkSimulation", "TidemarkTestKit",
     ]
     let flags = ["-O", "-assert-config", "Debug"]
     for target in package.targets where computing.contains(target.name) {
