@@ -14,7 +14,7 @@ import pytest
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import firestore
 
-from operations import note_operations
+import operations
 from wire import Wire
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -24,6 +24,9 @@ BINARY = pathlib.Path(os.environ.get("TIDEMARK", ROOT / ".build/debug/tidemark")
 JUDGES_TIMES = os.environ.get("TIDEMARK_TIMES") == "1"
 # A suite for test_reads.py, and no tests of this folder.
 collect_ignore = ["reads"]
+# The folder for the names of the functions that each process of tests has used. Scripts/interop
+# sets it when it runs all tests.
+USED = os.environ.get("TIDEMARK_INTEROP_USED")
 # The reason to skip a test that checks what all other tests have used.
 PART = "only a part of the tests was asked for"
 
@@ -32,14 +35,17 @@ class Server:
     """A server process. It chooses free ports and reports when it is ready."""
 
     def __init__(self, data, port=0, *flags, stderr=subprocess.DEVNULL, environment=None,
-                 preexec=None):
+                 limits=None):
+        # A function for the child after the fork (`preexec_fn`) can hang, because this process has
+        # threads. A shell sets the limits instead.
+        shell = ["sh", "-c", f'{limits}; exec "$@"', "sh"] if limits else []
         self.data = pathlib.Path(data)
         ports = self.data / "ports.json"
         self.process = subprocess.Popen(
-            [BINARY, "serve", "--port", str(port), "--control-port", "0",
+            [*shell, BINARY, "serve", "--port", str(port), "--control-port", "0",
              "--data", self.data, "--ports-file", ports, *map(str, flags)],
             stdout=subprocess.PIPE, stderr=stderr, text=True,
-            env=dict(os.environ, **(environment or {})), preexec_fn=preexec)
+            env=dict(os.environ, **(environment or {})))
         readable, _, _ = select.select([self.process.stdout], [], [], 30)
         line = self.process.stdout.readline() if readable else ""
         assert line.startswith("ready "), f"the server said {line!r}"
@@ -155,19 +161,15 @@ def pytest_pyfunc_call(pyfuncitem):
 def pytest_configure(config):
     config.addinivalue_line("markers", "bound(seconds): what the test may take, instead of 60 s")
     config.addinivalue_line("markers", "times: it measures, and is played with TIDEMARK_TIMES=1")
-    note_operations()
+    operations.note_operations()
+
+
+def pytest_sessionfinish():
+    if USED:
+        operations.write(pathlib.Path(USED) / f"{os.getpid()}.json")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Moves the tests that check what the others have used to the end."""
-    last = ("test_operations.py", "test_every_function.py")
-    items.sort(key=lambda item: item.path.name in last)
-    here = pathlib.Path(__file__).parent
-    files = {path.name for pattern in ("test_*.py", "accounts/test_*.py", "storage/test_*.py")
-             for path in here.glob(pattern)}
-    config.whole_suite = (
-        files == {item.path.name for item in items} and not config.option.keyword
-        and not any("::" in argument for argument in config.args))
     measuring = [item for item in items if item.get_closest_marker("times")]
     if measuring and not JUDGES_TIMES:
         config.hook.pytest_deselected(items=measuring)
@@ -188,5 +190,8 @@ def pytest_terminal_summary(terminalreporter):
 
 
 @pytest.fixture
-def whole_suite(request):
-    return request.config.whole_suite
+def used_by_all():
+    """The functions that all tests have used, as pairs of a class or module name and a name."""
+    if not USED:
+        pytest.skip(PART)
+    return operations.read(pathlib.Path(USED))

@@ -1,5 +1,6 @@
 """Records which operations of Google's client the tests have used."""
 
+import json
 import pathlib
 import sys
 
@@ -33,7 +34,7 @@ CLASSES = [
     QueryResultsList, ExplainMetrics,
 ]
 
-# The used operations, as pairs of a class name and an operation name.
+# The used operations, as pairs of the name of a class or module and the name of an operation.
 used = set()
 
 
@@ -54,3 +55,13 @@ def look_up(self, name):
     if not name.startswith("_") and sys._getframe(1).f_code.co_filename.startswith(HERE):
         used.add((type(self).__name__, name))
     return object.__getattribute__(self, name)
+
+
+def write(path):
+    """Writes what this process has used."""
+    path.write_text(json.dumps(sorted(used)))
+
+
+def read(folder):
+    """Returns what the processes have used that wrote a file to this folder."""
+    return {tuple(pair) for path in folder.glob("*.json") for pair in json.loads(path.read_text())}

@@ -10,7 +10,6 @@ import http.client
 import json
 import os
 import re
-import resource
 import socket
 import stat
 import subprocess
@@ -175,11 +174,8 @@ def test_pages_of_other_sites_load_nothing(tmp_path):
 
 @pytest.mark.bound(120)
 def test_a_server_without_descriptors_goes_on_and_exports(tmp_path):
-    def few():
-        resource.setrlimit(resource.RLIMIT_NOFILE, (160, 160))
-
     out = tmp_path / "out"
-    with serving(tmp_path, "--export-on-exit", out, preexec=few) as server:
+    with serving(tmp_path, "--export-on-exit", out, limits="ulimit -n 160") as server:
         write(server, "pub/x", {"n": {"integerValue": "1"}})
         for name, port in ports(server).items():
             held = []
@@ -211,10 +207,7 @@ def test_a_server_without_descriptors_goes_on_and_exports(tmp_path):
 
 
 def test_the_soft_limit_of_descriptors_is_raised(tmp_path):
-    def low():
-        resource.setrlimit(resource.RLIMIT_NOFILE, (256, 4_096))
-
-    with serving(tmp_path, preexec=low) as server:
+    with serving(tmp_path, limits="ulimit -Sn 256; ulimit -Hn 4096") as server:
         limits = open(f"/proc/{server.process.pid}/limits").read()
         assert re.search(r"Max open files\s+4096\s+4096", limits), limits
 
@@ -407,11 +400,11 @@ def modes(folder):
     return found
 
 
-@pytest.mark.parametrize("mask", [0o022, 0o000])
+@pytest.mark.parametrize("mask", ["022", "000"])
 def test_exports_are_for_nobody_else(tmp_path, mask):
     out = tmp_path / "out"
     with serving(tmp_path / "data", "--export-on-exit", out, "--accounts", "secure",
-                 environment={"TIDEMARK_TOKEN": TOKEN}, preexec=lambda: os.umask(mask)) as server:
+                 environment={"TIDEMARK_TOKEN": TOKEN}, limits=f"umask {mask}") as server:
         write(server, "pub/x", {"n": {"integerValue": "1"}}, **admin())
         base = f"http://127.0.0.1:{server.accounts_port}/identitytoolkit.googleapis.com/v1"
         requests.post(f"{base}/accounts:signUp?key=k", timeout=60,

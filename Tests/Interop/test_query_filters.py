@@ -51,7 +51,7 @@ def test_unary_filters(rows, wire, operator, expected):
     ("ARRAY_CONTAINS", [1], set()), ("ARRAY_CONTAINS", 1, {"list"}),
     ("ARRAY_CONTAINS_ANY", [2, "x"], {"list"}), ("ARRAY_CONTAINS_ANY", [None], set()),
     ("EQUAL", {"a": 1}, {"map"}), ("LESS_THAN", {"a": 2}, {"map"}),
-], ids=str)
+], ids=lambda value: " ".join(sorted(value)) or "none" if isinstance(value, set) else str(value))
 def test_field_filters_with_null_and_nan_match_nothing(rows, wire, operator, operand, expected):
     assert set(wire.found(query(
         "filter-edges", where=field_filter("v", operator, operand)))) == expected

@@ -9,6 +9,7 @@ import pytest
 import requests
 
 from conftest import Server
+from operations import used
 
 TOKEN = "administrators-token"
 
@@ -18,10 +19,9 @@ class Noted:
 
     def __init__(self, module):
         self.module = module
-        self.used = set()
 
     def __getattr__(self, name):
-        self.used.add(name)
+        used.add((self.module.__name__, name))
         return getattr(self.module, name)
 
 
