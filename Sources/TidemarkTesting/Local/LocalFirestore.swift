@@ -29,12 +29,15 @@ public final class LocalFirestore: Sendable {
     public let projectID: String
     /// The server, for functions that this class does not offer.
     public let server: FirestoreServer
+    /// Calls functions of the test for changes of documents.
+    public let triggers: LocalTriggers
     private let clock: LocalClock
     private let state = Mutex(State())
 
     private init(projectID: String, server: FirestoreServer, clock: LocalClock) {
         self.projectID = projectID
         self.server = server
+        triggers = LocalTriggers(server, projectID: projectID)
         self.clock = clock
     }
 
