@@ -97,19 +97,24 @@ public final class LocalTriggers: Sendable {
         _ trigger: Trigger, databaseID: String = "(default)",
         _ function: @escaping @Sendable (Event) async throws -> Void
     ) throws(RPCStatus) {
-        try start()
-        let key = "function-\(functions.add(function))"
-        let parsed: EventTrigger
+        let database: DatabaseID
+        let pattern: TriggerPattern
         do {
-            parsed = try EventTrigger(
-                key: key, database: DatabaseID(project: projectID, database: databaseID),
-                type: EventType(trigger.kind), pattern: TriggerPattern(trigger.documents),
-                address: key)
+            database = try DatabaseID(project: projectID, database: databaseID)
+            pattern = try TriggerPattern(trigger.documents)
         } catch let error as InvalidTrigger {
             throw .invalidArgument(error.message)
         } catch let error as InvalidPath {
             throw RPCStatus(error)
         } catch { throw RPCStatus(.internal, "\(error)") }
+        try start()
+        let key = functions.add(function)
+        let parsed: EventTrigger
+        do throws(InvalidTrigger) {
+            parsed = try EventTrigger(
+                key: key, database: database, type: EventType(trigger.kind), pattern: pattern,
+                address: key)
+        } catch { throw .invalidArgument(error.message) }
         try events.register(parsed)
     }
 
@@ -151,12 +156,12 @@ private final class LocalFunctions: EventReceiver {
         }
     }
 
-    /// - Returns: The number of the function.
-    func add(_ function: @escaping Function) -> Int {
+    /// - Returns: The key of the function.
+    func add(_ function: @escaping Function) -> String {
         state.withLock { state in
-            let number = state.functions.count + 1
-            state.functions["function-\(number)"] = function
-            return number
+            let key = "function-\(state.functions.count + 1)"
+            state.functions[key] = function
+            return key
         }
     }
 
