@@ -1,13 +1,14 @@
 import ArgumentParser
 import Foundation
+import TidemarkModel
 import TidemarkServer
 
 /// The options for the indexes that queries need.
 struct IndexOptions: ParsableArguments {
     @Option(
         help: """
-            A firestore.indexes.json. Queries then need its indexes, as in production. Without \
-            the file every query runs.
+            A firestore.indexes.json. Queries then need its indexes, as in production. The \
+            server reloads the file when it changes. Without the file every query runs.
             """)
     var indexes: String?
 
@@ -19,35 +20,50 @@ struct IndexOptions: ParsableArguments {
             """, transform: Self.policy)
     var indexPolicy: IndexPolicy?
 
-    /// Returns these options with the file that a firebase.json names, if no option names a file.
-    func with(_ file: FirebaseFile?) throws -> IndexOptions {
-        var options = self
-        options.indexes = indexes ?? file?.indexes
-        if indexPolicy != nil, options.indexes == nil {
+    /// Reads the files, and puts their indexes in force.
+    ///
+    /// - Parameter firebase: The settings of a `firebase.json`. They count if no option names a
+    ///   file.
+    /// - Returns: The watches of the files, at most one for each scope.
+    func watch(
+        _ firebase: FirebaseFile?, for server: FirestoreServer
+    ) throws -> [IndexFileWatch] {
+        let policy = indexPolicy ?? .strict
+        var watches: [IndexFileWatch] = []
+        do {
+            if let path = indexes ?? firebase?.indexes {
+                watches.append(
+                    try IndexFileWatch(path, policy: policy, for: server, say: Self.say))
+            }
+            for database in indexes == nil ? firebase?.databases ?? [] : [] {
+                let scope = DatabaseScope.database(database.id)
+                if let path = database.indexes {
+                    watches.append(
+                        try IndexFileWatch(
+                            path, of: scope, policy: policy, for: server, say: Self.say))
+                } else {
+                    try server.setIndexes(nil, of: scope)
+                }
+            }
+        } catch {
+            let message =
+                (error as? IndexFileError)?.message ?? (error as? RPCStatus)?.message ?? "\(error)"
+            throw CleanExit.message("tidemark serve: \(message)").asFailure
+        }
+        if indexPolicy != nil, watches.isEmpty {
             throw ValidationError("--index-policy needs --indexes.")
         }
-        return options
-    }
-
-    /// Returns the settings; nil if indexes are not enforced.
-    func settings() throws -> IndexSettings? {
-        guard let indexes else { return nil }
-        do throws(IndexFileError) {
-            let settings = try IndexFile.read(indexes, policy: indexPolicy ?? .strict)
-            for remark in settings.configuration.remarks { Self.say("\(indexes): \(remark)") }
-            return settings
-        } catch {
-            throw CleanExit.message("tidemark serve: \(error.message)").asFailure
-        }
+        return watches
     }
 
     /// Prints the missing indexes when the server ends.
-    func report(_ server: FirestoreServer) {
-        guard let indexes, indexPolicy == .warn, let missing = server.missingIndexes() else {
-            return
+    func report(_ server: FirestoreServer, _ watches: [IndexFileWatch]) {
+        if indexPolicy != .warn { return }
+        for watch in watches {
+            guard let missing = server.missingIndexes(of: watch.scope) else { continue }
+            Self.say("Queries needed these indexes. Add them to \(watch.name):")
+            FileHandle.standardError.write(missing.json)
         }
-        Self.say("Queries needed these indexes. Add them to \(indexes):")
-        FileHandle.standardError.write(missing.json)
     }
 
     private static func policy(_ name: String) throws -> IndexPolicy {
@@ -58,7 +74,7 @@ struct IndexOptions: ParsableArguments {
         return policy
     }
 
-    private static func say(_ line: String) {
+    private static let say: @Sendable (String) -> Void = { line in
         FileHandle.standardError.write(Data("\(line)\n".utf8))
     }
 }

@@ -118,14 +118,14 @@ struct ServeCommand: AsyncParsableCommand {
         let prepared = try await prepare()
         try await serve(prepared.process, thenExport: prepared.whole)
         report(prepared.process.server.meter())
-        prepared.indexes.report(prepared.process.server)
+        indexOptions.report(prepared.process.server, prepared.indexes)
     }
 
     /// A server whose ports are not open yet.
     struct Prepared {
         let process: ServingProcess
         let whole: WholeExport
-        let indexes: IndexOptions
+        let indexes: [IndexFileWatch]
     }
 
     /// Opens the data, and reads all files that the options name.
@@ -134,11 +134,9 @@ struct ServeCommand: AsyncParsableCommand {
             descriptors: DescriptorLimit.raise(), hasObjects: accountsOptions.files.storage)
         let directory = memory ? nil : data ?? ".tidemark"
         let firebase = try firebaseFile()
-        let indexOptions = try indexOptions.with(firebase)
         var configuration = FirestoreServer.Configuration(
             dataDirectory: directory, history: .seconds(history),
             billing: try billingOptions.billing(), lockTimeout: .seconds(lockTimeout))
-        configuration.indexes = try indexOptions.settings()
         configuration.editions =
             rulesOptions.edition.map { DatabaseEditions($0) } ?? firebase?.editions
             ?? DatabaseEditions()
@@ -146,12 +144,12 @@ struct ServeCommand: AsyncParsableCommand {
         do throws(StoreError) { server = try FirestoreServer(configuration) } catch {
             throw CleanExit.message("tidemark serve: \(error.message)").asFailure
         }
+        let indexes = try indexOptions.watch(firebase, for: server)
         let hasStrangers =
             !AccessOptions.isLoopback(host) || accountsOptions.accounts == .secure
         let rulesSettings = rulesOptions.settings(
             accessOptions.text, hasStrangers: hasStrangers)
-        let rules = try rulesOptions.watch(
-            rulesOptions.rules ?? firebase?.rules, for: server, settings: rulesSettings)
+        let rules = try rulesOptions.watch(firebase, for: server, settings: rulesSettings)
         let accounts = try await accountsOptions.server(
             listeningOn: host, access: try access(), dataDirectory: directory)
         let gate = ServingProcess.gate(accounts: accounts, access: try access())
@@ -163,7 +161,9 @@ struct ServeCommand: AsyncParsableCommand {
             rules: storageRules)
         let remark = RulesOptions.remark(
             hasToken: try access() != nil, mode: accounts?.settings.mode)
-        if rules != nil, let remark { FileHandle.standardError.write(Data("\(remark)\n".utf8)) }
+        if !rules.all.isEmpty, let remark {
+            FileHandle.standardError.write(Data("\(remark)\n".utf8))
+        }
         let whole = WholeExport(server: server, accounts: accounts, objects: objects)
         try await exportOptions.begin(whole, in: directory)
         let port = port ?? firebase?.firestorePort ?? 8_080
@@ -183,9 +183,10 @@ struct ServeCommand: AsyncParsableCommand {
             faults: try faultOptions.rules(),
             network: try faultOptions.profile(),
             rules: ServingRules(
-                watch: rules, storage: storageRules?.watches ?? [], settings: rulesSettings),
+                watches: rules, storage: storageRules?.watches ?? [], indexes: indexes,
+                settings: rulesSettings),
             shares: shares)
-        return Prepared(process: process, whole: whole, indexes: indexOptions)
+        return Prepared(process: process, whole: whole, indexes: indexes)
     }
 
     /// Serves, and exports at the end, after a signal or the failure of a port. If the ports were

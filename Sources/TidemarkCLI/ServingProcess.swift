@@ -55,7 +55,9 @@ struct ServingProcess {
         }
         let gate = network.map { _ in NetworkGate(host: host, port: port) }
         // Behind a gate, only the gate connects to the server itself.
-        let endpoint = RulesEndpoint(server, watch: rules.watch, settings: rules.settings)
+        let endpoint = RulesEndpoint(
+            server, watch: rules.watches.common, databases: rules.watches.databases,
+            settings: rules.settings)
         let exports = ExportPages(
             WholeExport(server: server, accounts: accounts, objects: objects),
             project: hubProject)
@@ -77,7 +79,8 @@ struct ServingProcess {
                 hub, TriggerEndpoint(server), exports,
                 Console(
                     server, traffic: recorded, faults: board, accounts: accounts,
-                    objects: objects, rules: rules.watch),
+                    objects: objects, rules: rules.watches.common,
+                    databaseRules: rules.watches.databases),
             ]), maxConnections: shares.control)
         let feed = RequestsFeed(
             server, host: host, port: requestsPort, access: access, web: web,
@@ -107,9 +110,10 @@ struct ServingProcess {
                     for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { return }
                 }
             }
-            for watch in rules.storage + (rules.watch.map { [$0] } ?? []) {
+            for watch in rules.storage + rules.watches.all {
                 group.addTask { await watch.run() }
             }
+            for watch in rules.indexes { group.addTask { await watch.run() } }
             group.addTask {
                 let ports = try await openedPorts(ports, gate: gate, hub: hub)
                 switch end {
@@ -208,12 +212,13 @@ struct ServingProcess {
     }
 }
 
-/// The source of a server's rules.
+/// The sources of a server's rules and indexes.
 struct ServingRules {
-    /// The watched file; nil for none.
-    let watch: RulesFileWatch?
+    let watches: RulesWatches
     /// The watched files of rules of objects.
     let storage: [RulesFileWatch]
+    /// The watched files of indexes.
+    let indexes: [IndexFileWatch]
     /// Returns the settings for rules that are set over HTTP.
     let settings: @Sendable (Ruleset) -> RulesSettings
 }

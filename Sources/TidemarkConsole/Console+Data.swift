@@ -181,7 +181,7 @@ extension Console {
             let asked = try? QueryText.parse(entry.asked, in: database)
         else { return [] }
         let requirement = ServerInsight(server).indexRequirement(
-            of: asked.query, asked.aggregations)
+            of: asked.query, asked.aggregations, in: database)
         return requirement.uses.map { "\($0.queryScope) \($0.properties)" }
             + requirement.missing.map { "missing: \($0.sentence)" }
     }

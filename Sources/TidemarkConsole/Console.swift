@@ -15,6 +15,7 @@ public final class Console: WebPages {
     let accounts: AccountsServer?
     let objects: ObjectsServer?
     let rules: RulesFileWatch?
+    let databaseRules: [String: RulesFileWatch]
 
     /// - Parameters:
     ///   - traffic: The transport that records the calls of the server's sockets.
@@ -22,10 +23,11 @@ public final class Console: WebPages {
     ///   - accounts: The accounts to show; nil if there are none.
     ///   - objects: The objects to show; nil if there are none.
     ///   - rules: The watched rules file; nil if there is none.
+    ///   - databaseRules: The watched rules files of databases with their own rules, by id.
     public init(
         _ server: FirestoreServer, traffic: RecordedTransport, faults: FaultBoard? = nil,
         accounts: AccountsServer? = nil, objects: ObjectsServer? = nil,
-        rules: RulesFileWatch? = nil
+        rules: RulesFileWatch? = nil, databaseRules: [String: RulesFileWatch] = [:]
     ) {
         self.server = server
         self.traffic = traffic
@@ -33,6 +35,7 @@ public final class Console: WebPages {
         self.accounts = accounts
         self.objects = objects
         self.rules = rules
+        self.databaseRules = databaseRules
     }
 
     var reader: DataReader { DataReader(server: server) }
@@ -104,15 +107,22 @@ public final class Console: WebPages {
 extension Console {
     var indexesPage: IndexesPage {
         let report = server.indexReport()
-        let declared = ServerInsight(server).declaredIndexes()?.composites
-        let used = Set(
-            report.used.map { "\($0.collectionGroup)\n\($0.queryScope)\n\($0.properties)" })
-        let unused = (declared ?? []).filter {
-            !used.contains("\($0.group.text)\n\($0.use.queryScope)\n\($0.use.properties)")
+        let parts = ServerInsight(server).indexScopes.map { scope in
+            let declared = server.indexes(of: scope)?.composites
+            let used = Set(
+                report.used.filter { $0.database == scope.id }.map {
+                    "\($0.collectionGroup)\n\($0.queryScope)\n\($0.properties)"
+                })
+            let unused = (declared ?? []).filter {
+                !used.contains("\($0.group.text)\n\($0.use.queryScope)\n\($0.use.properties)")
+            }
+            let file = server.missingIndexes(of: scope)
+                .map { String(decoding: $0.json, as: UTF8.self) }
+            return IndexesPage.Part(
+                database: scope.id, declared: declared?.map(\.use), unused: unused.map(\.use),
+                file: file)
         }
-        let file = server.missingIndexes().map { String(decoding: $0.json, as: UTF8.self) }
-        return IndexesPage(
-            report: report, declared: declared?.map(\.use), unused: unused.map(\.use), file: file)
+        return IndexesPage(report: report, parts: parts)
     }
 
     /// A destination in the palette.

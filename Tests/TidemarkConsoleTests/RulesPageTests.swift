@@ -80,4 +80,31 @@ import TidemarkServer
         server.setRules(RulesSettings(try Ruleset(file)))
         #expect(try await page(question).contains(sentence))
     }
+
+    @Test func `shows the rules of each database`() async throws {
+        let path = FileManager.default.temporaryDirectory
+            .appendingPathComponent("\(UUID().uuidString).rules").path
+        try "service cloud.firestore { }".write(toFile: path, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        server.setRules(RulesSettings(try Ruleset(file)))
+        let watch = try RulesFileWatch(
+            path, for: server, of: .database("second"), settings: { RulesSettings($0) },
+            say: { _ in })
+        let console = Console(
+            server, traffic: RecordedTransport(server) { 1_000_000 },
+            databaseRules: ["second": watch])
+        func page(_ database: String) async throws -> String {
+            let request = PageRequest(
+                path: ["rules"], query: [PageRequest.Parameter("database", database)])
+            let answer = try #require(await console.answer(request))
+            guard case .bytes(let bytes) = answer.body else { return "" }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        let second = try await page("second")
+        #expect(second.contains("<strong><bdi>second</bdi></strong>: \(path)"))
+        #expect(second.contains("data-database=\"second\"") && !second.contains("&lt;b&gt;"))
+        let first = try await page("(default)")
+        #expect(first.contains("<strong><bdi>(default)</bdi></strong>"))
+        #expect(first.contains("&lt;b&gt;") && first.contains("database=second"))
+    }
 }

@@ -8,6 +8,9 @@ struct FirebaseFile: Hashable {
     /// The paths of existing files; nil if the `firebase.json` names none.
     var rules: String?
     var indexes: String?
+    /// The databases of a list with separate settings, in order. Empty unless the `firebase.json`
+    /// lists several.
+    private(set) var databases: [OwnDatabase] = []
     /// The files with rules of objects.
     var storageRules: [StorageRules] = []
     /// The editions of the databases; nil if the `firebase.json` names none.
@@ -28,6 +31,14 @@ struct FirebaseFile: Hashable {
         let file: String
         /// The bucket of the rules; nil for buckets without rules of their own.
         var bucket: String?
+    }
+
+    /// A database with separate settings.
+    struct OwnDatabase: Hashable {
+        let id: String
+        /// The paths of existing files; nil if the entry names none.
+        let rules: String?
+        let indexes: String?
     }
 
     struct Unreadable: Error, Hashable {
@@ -59,14 +70,12 @@ struct FirebaseFile: Hashable {
             throw Unreadable(message: "\(path) is not a firebase.json file.")
         }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
-        let database = contents.firestore?.main
-        rules = found(database?.rules, in: folder)
-        indexes = found(database?.indexes, in: folder)
+        findDatabases(contents.firestore, in: folder)
         for entry in contents.storage?.all ?? [] {
             guard let file = found(entry.rules, in: folder) else { continue }
             storageRules.append(StorageRules(file: file, bucket: entry.bucket))
         }
-        editions = try Self.editions(contents)
+        editions = try Self.editions(contents, in: folder)
         firestorePort = contents.emulators?.firestore?.port
         accountsPort = contents.emulators?.auth?.port
         storagePort = contents.emulators?.storage?.port
@@ -74,9 +83,33 @@ struct FirebaseFile: Hashable {
         requestsPort = contents.emulators?.firestore?.websocketPort
     }
 
+    /// The settings of `(default)` also apply to databases that the list does not name. Those of a
+    /// single entry apply to every database.
+    private mutating func findDatabases(_ listed: Databases?, in folder: URL) {
+        guard let listed else { return }
+        if listed.all.count < 2 {
+            rules = found(listed.all.first?.rules, in: folder)
+            indexes = found(listed.all.first?.indexes, in: folder)
+            return
+        }
+        for entry in listed.all {
+            let rules = found(entry.rules, in: folder)
+            let indexes = found(entry.indexes, in: folder)
+            for id in FirebaseTargets.ids(of: entry.database, target: entry.target, in: folder) {
+                if id == "(default)" {
+                    (self.rules, self.indexes) = (rules, indexes)
+                } else if !databases.contains(where: { $0.id == id }) {
+                    databases.append(OwnDatabase(id: id, rules: rules, indexes: indexes))
+                }
+            }
+        }
+    }
+
     /// Returns the editions. The one of `emulators.firestore` is of every database, and so is the
     /// one of a `firestore` that is no list; in a list, each database has its own.
-    private static func editions(_ contents: Contents) throws(Unreadable) -> DatabaseEditions? {
+    private static func editions(
+        _ contents: Contents, in folder: URL
+    ) throws(Unreadable) -> DatabaseEditions? {
         if let name = contents.emulators?.firestore?.edition {
             return DatabaseEditions(try edition(name))
         }
@@ -87,7 +120,11 @@ struct FirebaseFile: Hashable {
         var editions = DatabaseEditions()
         for database in databases.all {
             guard let name = database.edition else { continue }
-            editions.own[database.database ?? "(default)"] = try edition(name)
+            for id in FirebaseTargets.ids(
+                of: database.database, target: database.target, in: folder)
+            {
+                editions.own[id] = try edition(name)
+            }
         }
         return editions.own.isEmpty ? nil : editions
     }
@@ -120,10 +157,20 @@ struct FirebaseFile: Hashable {
                 ("Firestore", firestorePort), ("accounts", accountsPort), ("storage", storagePort),
                 ("console", controlPort), ("requests", requestsPort),
             ].compactMap { name, port in port.map { "\(name) port \($0)" } }
-            + (editions?.remarks ?? [])
+            + (editions?.remarks ?? []) + databases.flatMap(remarks)
             + missing.map { "\($0) does not exist" }
         return "\(path): "
             + (parts.isEmpty ? "no settings for Firestore." : parts.joined(separator: ", "))
+    }
+
+    /// Returns the settings of a database as parts of a sentence. That everything is allowed is
+    /// said, because other databases have rules.
+    private func remarks(_ database: OwnDatabase) -> [String] {
+        [
+            database.rules.map { "rules \($0) of \(database.id)" }
+                ?? "no rules of \(database.id), so everything is allowed there",
+            database.indexes.map { "indexes \($0) of \(database.id)" },
+        ].compactMap { $0 }
     }
 
     private struct Contents: Decodable {
@@ -153,6 +200,7 @@ struct FirebaseFile: Hashable {
 
     private struct Database: Decodable {
         let database: String?
+        let target: String?
         let rules: String?
         let indexes: String?
         let edition: String?
@@ -162,10 +210,6 @@ struct FirebaseFile: Hashable {
     private struct Databases: Decodable {
         let all: [Database]
         let isList: Bool
-
-        var main: Database? {
-            all.first { $0.database == nil || $0.database == "(default)" } ?? all.first
-        }
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()

@@ -5,6 +5,16 @@ import TidemarkModel
 import TidemarkRules
 import TidemarkServer
 
+/// The watched files of a server's security rules.
+struct RulesWatches {
+    /// The file for databases without their own; nil for none.
+    var common: RulesFileWatch?
+    /// The files of databases with their own rules, by id.
+    var databases: [String: RulesFileWatch] = [:]
+
+    var all: [RulesFileWatch] { (common.map { [$0] } ?? []) + databases.values }
+}
+
 /// The options for a server's security rules.
 struct RulesOptions: ParsableArguments {
     @Option(
@@ -66,20 +76,39 @@ struct RulesOptions: ParsableArguments {
 
     /// Reads the rules and activates them.
     ///
-    /// - Parameter settings: Returns the settings for rules.
-    /// - Returns: The watch of the file; nil without rules.
+    /// - Parameters:
+    ///   - firebase: The settings of a `firebase.json`. They count if no option names a file.
+    ///   - settings: Returns the settings for rules.
+    /// - Returns: The watches of the files.
     func watch(
-        _ path: String?, for server: FirestoreServer,
+        _ firebase: FirebaseFile?, for server: FirestoreServer,
         settings: @escaping @Sendable (Ruleset) -> RulesSettings
-    ) throws -> RulesFileWatch? {
-        guard let path else { return nil }
-        do throws(InvalidRulesFile) {
-            return try RulesFileWatch(path, for: server, settings: settings) { line in
-                FileHandle.standardError.write(Data("\(line)\n".utf8))
+    ) throws -> RulesWatches {
+        let say: @Sendable (String) -> Void = { line in
+            FileHandle.standardError.write(Data("\(line)\n".utf8))
+        }
+        let databases = rules == nil ? firebase?.databases ?? [] : []
+        var watches = RulesWatches()
+        do {
+            if let path = rules ?? firebase?.rules {
+                watches.common = try RulesFileWatch(
+                    path, for: server, of: databases.isEmpty ? nil : .others,
+                    settings: settings, say: say)
+            }
+            for database in databases {
+                let scope = DatabaseScope.database(database.id)
+                if let path = database.rules {
+                    watches.databases[database.id] = try RulesFileWatch(
+                        path, for: server, of: scope, settings: settings, say: say)
+                } else {
+                    try server.setRules(nil, of: scope)
+                }
             }
         } catch {
+            if let status = error as? RPCStatus { say(status.message) }
             throw CleanExit.message("tidemark serve: the rules cannot be used.").asFailure
         }
+        return watches
     }
 
     /// Returns a function that makes the settings for rules that are read from a file or set over

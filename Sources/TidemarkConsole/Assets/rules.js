@@ -6,12 +6,15 @@ if (rules) {
   const output = rules.querySelector("output");
   const found = rules.querySelector("[data-part=found]");
   const source = rules.querySelector("textarea");
+  // The rules are those of one database if its name is here.
+  const database = rules.dataset.database;
+  const ofDatabase = database ? `?database=${encodeURIComponent(database)}` : "";
   const list = (lines) => found.replaceChildren(...lines.map((line) => element("li", {}, line)));
   rules.addEventListener("submit", async (event) => {
     event.preventDefault();
     list([]);
     const body = JSON.stringify({ source: source.value });
-    const answer = await send("POST", "/tidemark/v1/rules/try", body, output);
+    const answer = await send("POST", `/tidemark/v1/rules/try${ofDatabase}`, body, output);
     if (!answer) return;
     const errors = answer.issues.filter((issue) => issue.severity === "error").length;
     output.textContent = errors
@@ -27,7 +30,7 @@ if (rules) {
   rules.querySelector("[data-part=put]").addEventListener("click", () => {
     const body = { rules: { files: [{ name: "security.rules", content: source.value }] } };
     output.textContent = "…";
-    fetch("/tidemark/v1/rules", {
+    fetch(`/tidemark/v1/rules${ofDatabase}`, {
       method: "PUT", body: JSON.stringify(body), headers: { "content-type": "application/json" },
     })
       .then(async (response) => {

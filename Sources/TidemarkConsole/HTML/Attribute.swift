@@ -79,7 +79,9 @@ package struct Attribute: Hashable, Sendable {
         case text, number, hidden, submit, button, search, range, password
     }
     package enum DrawingName: String { case x, y, width, height, viewBox }
-    package enum DataName: String { case part, source, first, update, path, key, order }
+    package enum DataName: String {
+        case part, source, first, update, path, key, order, database
+    }
 }
 
 /// An address in the console: percent-encoded segments, and a query.

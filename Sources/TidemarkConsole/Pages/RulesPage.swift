@@ -16,16 +16,23 @@ struct RulesPage: Page {
     /// The requests, newest first.
     let requests: [JudgedRequest]
     let question: RulesQuestionForm
+    /// The ids of the databases whose rules can differ; empty if none has its own rules.
+    let databases: [String]
 
     var title: String { "Rules" }
     var section: Section { .rules }
 
     private enum CodingKeys: String, CodingKey {
-        case file, problems, source, warnings, untested, requests, allowed, reason, trace
+        case database, databases, file, problems, source, warnings, untested, requests, allowed,
+            reason, trace
     }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
+        if !databases.isEmpty {
+            try container.encode(question.database, forKey: .database)
+            try container.encode(databases, forKey: .databases)
+        }
         try container.encodeIfPresent(file, forKey: .file)
         try container.encode(problems, forKey: .problems)
         try container.encodeIfPresent(rules?.source.text, forKey: .source)
@@ -39,6 +46,7 @@ struct RulesPage: Page {
     }
 
     @HTMLBuilder var body: HTML {
+        if !databases.isEmpty { choice }
         if !problems.isEmpty {
             Tag.div(.role("alert")) {
                 Tag.p {
@@ -61,14 +69,34 @@ struct RulesPage: Page {
         } else {
             Tag.p {
                 """
-                No rules are in force, so everything is allowed. Start the server with --rules \
-                FILE.
+                No rules are in force\(databases.isEmpty ? "" : " for \(question.database)"), so \
+                everything is allowed. Start the server with --rules FILE.
                 """
             }
         }
     }
 
     // MARK: Parts
+
+    /// The links to the rules of each database.
+    private var choice: HTML {
+        Tag.p(.data(.part, "databases")) {
+            "Rules of "
+            for (index, id) in databases.enumerated() {
+                if index > 0 { ", " }
+                if id == question.database {
+                    Tag.strong { Tag.bdi { id } }
+                } else {
+                    Tag.a(
+                        .href(
+                            PagePath(
+                                ["rules"], [("project", question.project), ("database", id)]))
+                    ) { Tag.bdi { id } }
+                }
+            }
+            file.map { ": \($0)" } ?? ""
+        }
+    }
 
     private func source(_ rules: Ruleset) -> HTML {
         let lines = rules.source.text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -106,7 +134,8 @@ struct RulesPage: Page {
     }
 
     private func editor(_ rules: Ruleset) -> HTML {
-        Tag.form(.class("query"), .data(.part, "rules")) {
+        let scope = databases.isEmpty ? "" : question.database
+        return Tag.form(.class("query"), .data(.part, "rules"), .data(.database, scope)) {
             Tag.label(.for("source")) {
                 "Other rules: check them, and see which recent requests they decide differently"
             }
@@ -132,6 +161,7 @@ struct RulesPage: Page {
                     for name in ["Who", "Does", "Where", "Verdict", "Why"] {
                         Tag.th(.scope("col")) { name }
                     }
+                    if !databases.isEmpty { Tag.th(.scope("col")) { "Database" } }
                 }
             }
             Tag.tbody {
@@ -142,6 +172,7 @@ struct RulesPage: Page {
                         Tag.td { Tag.a(.href(again(request))) { Tag.bdi { request.path } } }
                         Tag.td { request.isAllowed ? "allowed" : "denied" }
                         Tag.td { request.reason }
+                        if !databases.isEmpty { Tag.td { Tag.bdi { request.database.database } } }
                     }
                 }
             }

@@ -142,10 +142,22 @@ struct RulesQuestionError: Error {
 
 extension Console {
     func rulesPage(_ request: PageRequest, _ form: PageForm) -> PageAnswer {
-        form.answer(
+        let question = RulesQuestionForm(request, server)
+        let (watch, id) =
+            databaseRules.isEmpty
+            ? (rules, nil) : (databaseRules[question.database] ?? rules, question.database)
+        return form.answer(
             RulesPage(
-                rules: server.rules?.rules, file: rules?.name, problems: rules?.problems ?? [],
-                coverage: server.rulesCoverage(), requests: server.judgedRequests().reversed(),
-                question: RulesQuestionForm(request, server)))
+                rules: server.rules(of: nil, database: id)?.rules, file: watch?.name,
+                problems: watch?.problems ?? [], coverage: server.rulesCoverage(database: id),
+                requests: server.judgedRequests().reversed(), question: question,
+                databases: rulesDatabases(question.database)))
+    }
+
+    /// Returns the ids of the databases whose rules can differ; empty if none has its own rules.
+    private func rulesDatabases(_ chosen: String) -> [String] {
+        if databaseRules.isEmpty { return [] }
+        let known = server.databases().prefix(50).map(\.database)
+        return Set(databaseRules.keys).union(known).union([chosen, "(default)"]).sorted()
     }
 }

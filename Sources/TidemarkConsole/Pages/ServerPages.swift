@@ -5,23 +5,44 @@ import TidemarkServer
 /// The page of the existing indexes, of the indexes that queries have used, and of those that
 /// production would require.
 struct IndexesPage: Page {
+    /// The indexes of some databases.
+    struct Part {
+        /// The id of a database with its own indexes; nil for the other databases.
+        let database: String?
+        /// The declared indexes; nil if none are enforced.
+        let declared: [IndexUse]?
+        /// The declared indexes that no query has used so far.
+        let unused: [IndexUse]
+        /// The text of a `firestore.indexes.json` of the missing indexes; nil if none is missing.
+        let file: String?
+    }
+
     let report: IndexReport
-    /// The declared indexes; nil if none are enforced.
-    let declared: [IndexUse]?
-    /// The declared indexes that no query has used so far.
-    let unused: [IndexUse]
-    /// The text of a `firestore.indexes.json` of the missing indexes; nil if none is missing.
-    let file: String?
+    /// The indexes of the databases without their own, then those with their own by id.
+    let parts: [Part]
     var title: String { "Indexes" }
     var section: Section { .indexes }
 
-    private enum CodingKeys: String, CodingKey { case report, unused, file }
+    private enum CodingKeys: String, CodingKey { case report, unused, file, databases }
+
+    private struct PartJSON: Encodable {
+        let database: String
+        let unused: [String]
+        let file: String?
+    }
 
     func encode(to encoder: any Encoder) throws {
         try report.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(unused.map(\.properties), forKey: .unused)
-        try container.encodeIfPresent(file, forKey: .file)
+        try container.encode(parts[0].unused.map(\.properties), forKey: .unused)
+        try container.encodeIfPresent(parts[0].file, forKey: .file)
+        if parts.count == 1 { return }
+        let own = parts.compactMap { part in
+            part.database.map {
+                PartJSON(database: $0, unused: part.unused.map(\.properties), file: part.file)
+            }
+        }
+        try container.encode(own, forKey: .databases)
     }
 
     @HTMLBuilder var body: HTML {
@@ -36,21 +57,35 @@ struct IndexesPage: Page {
             }
         }
         Tag.section(.data(.part, "live"), .data(.key, "traffic")) {
-            table("Missing", report.missing)
-            if let file {
-                Tag.details {
-                    Tag.summary { "Add to firestore.indexes.json" }
-                    Tag.pre { Tag.code { file } }
+            for part in parts {
+                if parts.count > 1 {
+                    Tag.h2 { part.database.map { "Database \($0)" } ?? "Other databases" }
                 }
+                indexes(of: part)
             }
-            table("Used", report.used)
-            if declared != nil { list("Never used", unused) }
-            if let declared { list("Declared", declared) }
         }
     }
 
+    @HTMLBuilder private func indexes(of part: Part) -> HTML {
+        table("Missing", report.missing.filter { $0.database == part.database })
+        if let file = part.file {
+            Tag.details {
+                Tag.summary { "Add to firestore.indexes.json" }
+                Tag.pre { Tag.code { file } }
+            }
+        }
+        table("Used", report.used.filter { $0.database == part.database })
+        if part.declared != nil { list("Never used", part.unused) }
+        if let declared = part.declared { list("Declared", declared) }
+    }
+
+    /// Returns the title of a table, below the name of its databases if there are several.
+    private func heading(_ title: String) -> HTML {
+        parts.count > 1 ? Tag.h3 { title } : Tag.h2 { title }
+    }
+
     @HTMLBuilder private func list(_ title: String, _ indexes: [IndexUse]) -> HTML {
-        Tag.h2 { title }
+        heading(title)
         if indexes.isEmpty { Tag.p { "None." } }
         Tag.ul(.class("list")) {
             for index in indexes {
@@ -63,7 +98,7 @@ struct IndexesPage: Page {
     }
 
     @HTMLBuilder private func table(_ title: String, _ rows: [IndexReport.Row]) -> HTML {
-        Tag.h2 { title }
+        heading(title)
         if rows.isEmpty {
             Tag.p { "None." }
         } else {

@@ -60,7 +60,7 @@ struct QueryRun {
 
     private var missingIndex: String? {
         let requirement = ServerInsight(reader.server).indexRequirement(
-            of: asked.query, asked.aggregations)
+            of: asked.query, asked.aggregations, in: place.database)
         guard !requirement.missing.isEmpty else { return nil }
         var file = IndexConfiguration()
         for index in requirement.missing { _ = file.add(index) }

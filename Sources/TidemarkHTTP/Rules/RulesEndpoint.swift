@@ -7,13 +7,14 @@ public import TidemarkServer
 ///
 /// - `GET /tidemark/v1/rules` returns the file, its errors, and whether rules are in force. `PUT`
 ///   with the emulator's body puts rules in force for all projects until the server's file changes.
+///   The parameter `database` selects the databases of one id, here and for coverage.
 /// - `POST /tidemark/v1/rules/explain` takes a case of `tidemark rules test`, such as
 ///   `{"as": "ann", "get": "rooms/blue"}`. It returns whether the request is allowed, the reason,
 ///   and the value of each expression. The parameters `project` and `database` select the database;
 ///   the default is `local` and `(default)`.
 /// - `POST /tidemark/v1/rules/try` takes `{"source": TEXT}`. It returns the errors of the rules,
 ///   and the requests, among the last 500, whose results the rules change. The rules are not put in
-///   force.
+///   force. The parameter `database` selects the database whose rules they would replace.
 /// - `GET /tidemark/v1/rules/requests` returns the last 500 requests. `DELETE` removes them and the
 ///   coverage.
 /// - `GET /tidemark/v1/rules/coverage` returns the results of each `allow`, and the expressions
@@ -26,18 +27,22 @@ public import TidemarkServer
 public struct RulesEndpoint: WebPages {
     private let server: FirestoreServer
     private let watch: RulesFileWatch?
+    private let databases: [String: RulesFileWatch]
     private let settings: @Sendable (Ruleset) -> RulesSettings
 
     /// - Parameters:
     ///   - server: The server whose rules are served.
     ///   - watch: The watched rules file; nil if there is none.
+    ///   - databases: The watched rules files of databases with their own rules, by id.
     ///   - settings: Makes the settings of new rules; nil keeps the other settings in force.
     public init(
         _ server: FirestoreServer, watch: RulesFileWatch? = nil,
+        databases: [String: RulesFileWatch] = [:],
         settings: (@Sendable (Ruleset) -> RulesSettings)? = nil
     ) {
         self.server = server
         self.watch = watch
+        self.databases = databases
         self.settings =
             settings
             ?? { rules in
@@ -65,7 +70,7 @@ public struct RulesEndpoint: WebPages {
         }
         guard path.starts(with: ["tidemark", "v1", "rules"]) else { return nil }
         switch (request.method, path.dropFirst(3).joined(separator: "/")) {
-        case ("GET", ""): return .rules(RulesState(server, watch, of: request["project"]))
+        case ("GET", ""): return .rules(state(request))
         case ("PUT", ""): return put(request, of: nil)
         case ("POST", "explain"): return explain(request)
         case ("POST", "try"): return attempt(request)
@@ -74,14 +79,22 @@ public struct RulesEndpoint: WebPages {
             server.clearRulesRecord()
             return .rules(["status": "cleared"])
         case ("GET", "coverage"):
-            guard let coverage = server.rulesCoverage(of: request["project"]) else {
-                return .noRules
-            }
+            guard
+                let coverage = server.rulesCoverage(
+                    of: request["project"], database: request["database"])
+            else { return .noRules }
             return .rules(CoverageJSON(coverage))
         case (_, ""), (_, "explain"), (_, "try"), (_, "requests"), (_, "coverage"):
             return .refusal(405, "This path does not support the method \(request.method).")
         default: return nil
         }
+    }
+
+    private func state(_ request: PageRequest) -> RulesState {
+        let database = request["database"]
+        return RulesState(
+            server.rules(of: request["project"], database: database),
+            database.flatMap { databases[$0] } ?? watch, databases: databases)
     }
 
     private func explain(_ request: PageRequest) -> PageAnswer {
@@ -112,7 +125,7 @@ public struct RulesEndpoint: WebPages {
         do throws(InvalidRules) {
             let rules = try Ruleset(attempt.source)
             do throws(RPCStatus) {
-                let flips = try server.flips(under: rules)
+                let flips = try server.flips(under: rules, database: request["database"])
                 return .rules(AttemptJSON(issues: rules.advice, flips: flips))
             } catch { return .refusal(503, error.message) }
         } catch { return .rules(AttemptJSON(issues: error.issues, flips: [])) }
@@ -152,13 +165,15 @@ public struct RulesEndpoint: WebPages {
         }
         do throws(InvalidRules) {
             let rules = try Ruleset(file.content)
-            guard let project else {
-                server.setRules(settings(rules))
-                return .rules(EmulatorIssues(rules.warnings))
-            }
-            do throws(RPCStatus) { try server.setRules(settings(rules), of: project) } catch {
-                return .emulatorRefusal(429, error.message)
-            }
+            do throws(RPCStatus) {
+                if let project {
+                    try server.setRules(settings(rules), of: project)
+                } else if let database = request["database"] {
+                    try server.setRules(settings(rules), of: .database(database))
+                } else {
+                    server.setRules(settings(rules))
+                }
+            } catch { return .emulatorRefusal(429, error.message) }
             return .rules(EmulatorIssues(rules.warnings))
         } catch {
             if order.ignoreErrors == true { return .rules(EmulatorIssues(error.issues)) }

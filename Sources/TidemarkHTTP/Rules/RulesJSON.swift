@@ -67,16 +67,23 @@ struct RulesState: Encodable {
     let warnings: [IssueJSON]
     let source: String?
     let errors: String?
+    /// The files of databases with their own rules, by id; nil if there are none.
+    let databases: [String: String]?
 
-    /// - Parameter project: The project; nil for the projects without their own rules.
-    init(_ server: FirestoreServer, _ watch: RulesFileWatch?, of project: String?) {
-        let settings = project.map { server.rules(of: $0) } ?? server.rules
+    /// - Parameters:
+    ///   - settings: The rules in force; nil for none.
+    ///   - watch: The watched file of these rules.
+    init(
+        _ settings: RulesSettings?, _ watch: RulesFileWatch?,
+        databases: [String: RulesFileWatch]
+    ) {
         isInForce = settings != nil
         file = watch?.name
         problems = watch?.problems ?? []
         warnings = (settings?.rules.advice ?? []).map(IssueJSON.init)
         source = settings?.rules.source.text
         errors = settings?.errors.rawValue
+        self.databases = databases.isEmpty ? nil : databases.mapValues(\.name)
     }
 }
 

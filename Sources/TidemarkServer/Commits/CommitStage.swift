@@ -134,7 +134,7 @@ struct CommitStage {
         for mutation in mutations {
             applied.append(try draft.apply(mutation) { try table.row(at: $0) })
         }
-        try draft.validateIndexEntries(admission.configuration)
+        try draft.validateIndexEntries(admission.configuration(of: database))
         let results = zip(mutations, applied).map { mutation, applied in
             let isDelete = mutation.operation == .delete
             return MutationResult(

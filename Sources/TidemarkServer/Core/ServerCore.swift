@@ -44,7 +44,7 @@ final class ServerCore {
             kept.states, incarnation: kept.incarnation, history: configuration.history,
             machine: environment.now)
         indexes = QueryAdmission(configuration.indexes, ticks: environment.ticks)
-        meter = UsageMeter(indexes: indexes.names)
+        meter = UsageMeter(indexes: indexes.names(_:_:in:))
         streams = WriteStreams(storedHistories: kept.histories)
         transactions = Transactions(
             clocks, streams: streams, environment: environment,

@@ -8,16 +8,15 @@ final class Expiry: Sendable {
     /// The label under which the deletes are counted.
     static let label = "time-to-live"
 
-    private let policies: [ExpiryPolicy]
     private let machine = Mutex(ExpiryMachine())
 
-    /// Returns nil without a policy.
-    init?(_ policies: [ExpiryPolicy]) {
-        if policies.isEmpty { return nil }
-        self.policies = policies
-    }
-
+    /// No search begins while no database has a policy.
     func step(_ event: ExpiryMachine.Event, on server: FirestoreServer) {
+        switch event {
+        case .clockSet, .timer:
+            if !server.core.withLock({ $0.indexes.hasExpiryPolicies }) { return }
+        case .found, .tried: break
+        }
         for effect in machine.withLock({ $0.step(event) }) {
             switch effect {
             case .find(let most):
@@ -37,7 +36,7 @@ final class Expiry: Sendable {
         if server.inbox.withLock({ $0.isClosed }) { return }
         // A search that fails is repeated after the pause.
         let found = try? server.core.withLock { core throws in
-            try core.expired(policies, most: most)
+            try core.expired(most: most)
         }
         step(.found(found ?? []), on: server)
     }
@@ -74,7 +73,7 @@ extension ServerCore {
     /// Returns versions of documents whose time has passed, by the server's clock.
     ///
     /// - Parameter most: The maximum number of documents.
-    func expired(_ policies: [ExpiryPolicy], most: Int) throws -> [ExpiredDocument] {
+    func expired(most: Int) throws -> [ExpiredDocument] {
         let now = clocks.now
         let databases = clocks.states.filter { $0.value.rowID != nil }.keys
             .sorted { $0.name.precedesInBytes($1.name) }
@@ -82,6 +81,7 @@ extension ServerCore {
             var found: [ExpiredDocument] = []
             for database in databases {
                 let table = transaction.documents(of: database)
+                let policies = indexes.expiryPolicies(of: database)
                 for policy in policies where found.count < most {
                     let query = policy.expired(at: now, most: most - found.count)
                     for row in try table.run(query).documents {

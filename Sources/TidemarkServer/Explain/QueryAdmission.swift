@@ -2,11 +2,11 @@ import TidemarkModel
 
 /// Decides if queries may run without further indexes, and explains their plans.
 final class QueryAdmission {
-    private var register: IndexRegister
+    private var registers: ByDatabase<IndexRegister>
     private let ticks: @Sendable () -> Duration
 
     init(_ settings: IndexSettings?, ticks: @escaping @Sendable () -> Duration) {
-        register = IndexRegister(settings)
+        registers = ByDatabase(IndexRegister(settings))
         self.ticks = ticks
     }
 
@@ -20,11 +20,12 @@ final class QueryAdmission {
         _ query: Query, _ aggregations: [Aggregation] = [], _ explain: ExplainOptions? = nil,
         in database: DatabaseID
     ) throws(RPCStatus) -> Explanation? {
-        if register.settings == nil, explain == nil { return nil }
-        let requirement = register.requirement(query, aggregations)
-        do throws(RPCStatus) { try register.admit(query, requirement, in: database) } catch {
-            throw explain?.analyze == false ? MissingIndex.notPlanned : error
+        if registers[database.database].settings == nil, explain == nil { return nil }
+        let requirement = requirement(query, aggregations, in: database)
+        let refusal = registers.update(database.database) {
+            $0.admit(query, requirement, in: database)
         }
+        if let refusal { throw explain?.analyze == false ? MissingIndex.notPlanned : refusal }
         // An index that is not enforced is explained as if it existed, because production would use
         // it.
         let uses = requirement.uses + requirement.missing.map(\.use)
@@ -36,30 +37,76 @@ final class QueryAdmission {
         explanation.metrics(counters, end: ticks())
     }
 
-    /// The existing indexes; without settings, the automatic indexes.
-    var configuration: IndexConfiguration { register.configuration }
+    /// Returns the existing indexes; without settings, the automatic indexes.
+    func configuration(of database: DatabaseID) -> IndexConfiguration {
+        registers[database.database].configuration
+    }
 
-    /// The declared indexes; nil if none are enforced.
-    var declared: IndexConfiguration? { register.settings?.configuration }
+    /// Returns the declared indexes; nil if none are enforced.
+    ///
+    /// - Parameter scope: The databases; those without own indexes stand in for an unknown one.
+    func declared(_ scope: DatabaseScope) -> IndexConfiguration? {
+        registers.value(of: scope).settings?.configuration
+    }
+
+    /// Replaces the indexes of some databases. The counts stay.
+    ///
+    /// - Parameter settings: The indexes; nil enforces none.
+    /// - Returns: False if too many databases have their own indexes.
+    func set(_ settings: IndexSettings?, of scope: DatabaseScope) -> Bool {
+        var register = registers.own(scope) ?? IndexRegister(nil)
+        register.set(settings)
+        return registers.set(register, of: scope)
+    }
+
+    /// Returns the policies of time to live for a database.
+    func expiryPolicies(of database: DatabaseID) -> [ExpiryPolicy] {
+        registers[database.database].settings?.configuration.expiryPolicies ?? []
+    }
+
+    /// True if a database has a policy of time to live.
+    var hasExpiryPolicies: Bool {
+        registers.all.contains {
+            $0.value.settings?.configuration.expiryPolicies.isEmpty == false
+        }
+    }
 
     /// Returns a query's requirement of indexes.
-    func requirement(_ query: Query, _ aggregations: [Aggregation]) -> IndexRequirement {
-        register.requirement(query, aggregations)
+    func requirement(
+        _ query: Query, _ aggregations: [Aggregation], in database: DatabaseID
+    ) -> IndexRequirement {
+        registers[database.database].requirement(query, aggregations)
     }
 
     /// Returns the names of the indexes that serve a query, and of those that it would need.
-    func names(_ query: Query, _ aggregations: [Aggregation]) -> [String] {
-        let requirement = requirement(query, aggregations)
+    func names(
+        _ query: Query, _ aggregations: [Aggregation], in database: DatabaseID
+    ) -> [String] {
+        let requirement = requirement(query, aggregations, in: database)
         return requirement.uses.map { "\($0.queryScope) \($0.properties)" }
             + requirement.missing.map { "missing: \($0.sentence)" }
     }
 
     /// Returns the notices about indexes since the last call.
-    func takeNotices() -> [IndexRegister.Notice] { register.takeNotices() }
+    func takeNotices() -> [IndexRegister.Notice] {
+        var notices: [IndexRegister.Notice] = []
+        registers.updateAll { notices += $0.takeNotices() }
+        return notices
+    }
 
-    /// The indexes that queries have used and missed, the most wanted first.
-    var report: IndexReport { register.report }
+    /// The indexes that queries have used and missed, the most wanted first, by databases.
+    var report: IndexReport {
+        let reports = registers.all.map { $0.value.report(of: $0.scope) }
+        return IndexReport(
+            policy: reports.lazy.compactMap(\.policy).first, missing: reports.flatMap(\.missing),
+            used: reports.flatMap(\.used))
+    }
 
-    /// A file of the missing indexes; nil if none is missing.
-    var missingConfiguration: IndexConfiguration? { register.missingConfiguration }
+    /// Returns a file of the missing indexes; nil if none is missing.
+    func missingConfiguration(_ scope: DatabaseScope) -> IndexConfiguration? {
+        registers.value(of: scope).missingConfiguration
+    }
+
+    /// The scopes with indexes of their own.
+    var scopes: [DatabaseScope] { registers.all.map(\.scope) }
 }

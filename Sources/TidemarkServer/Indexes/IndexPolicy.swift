@@ -29,6 +29,8 @@ public struct IndexSettings: Hashable, Sendable {
 /// The indexes that queries have used and missed since the start.
 public struct IndexReport: Hashable, Sendable, Codable {
     public struct Row: Hashable, Sendable, Codable {
+        /// The id of a database with its own indexes; nil for the other databases.
+        public var database: String?
         /// The id of the collections.
         public var collectionGroup: String
         /// `Collection` or `Collection group`.
@@ -75,6 +77,20 @@ struct IndexRegister {
 
     init(_ settings: IndexSettings?) { self.settings = settings }
 
+    /// Replaces the indexes. Those that exist now are no longer missing.
+    mutating func set(_ new: IndexSettings?) {
+        settings = new
+        let catalog = configuration.catalog
+        let composites = Set(catalog.composites)
+        missing = missing.filter { missing, _ in
+            switch missing {
+            case .composite(let index): !composites.contains(index)
+            case .singleField(let index): !catalog.has(index)
+            }
+        }
+        nameBytes.missing = missing.keys.reduce(0) { $0 + $1.nameBytes }
+    }
+
     /// The existing indexes; without settings, the automatic indexes.
     var configuration: IndexConfiguration { settings?.configuration ?? Self.automatic }
 
@@ -87,16 +103,15 @@ struct IndexRegister {
 
     /// Records a query that is about to run.
     ///
-    /// - Throws: A status with production's text, if the policy is strict and an index is missing.
+    /// - Returns: A status with production's text, if the policy is strict and an index is missing.
     mutating func admit(
         _ query: Query, _ requirement: IndexRequirement, in database: DatabaseID
-    ) throws(RPCStatus) {
-        guard let settings else { return }
+    ) -> RPCStatus? {
+        guard let settings else { return nil }
         for use in requirement.uses { count(use, query.collectionID) }
         for index in requirement.missing { note(index, settings) }
-        if settings.policy == .strict, let first = requirement.missing.first {
-            throw first.refusal(in: database, hasManyRanges: query.inequalityFields.count > 1)
-        }
+        guard settings.policy == .strict, let first = requirement.missing.first else { return nil }
+        return first.refusal(in: database, hasManyRanges: query.inequalityFields.count > 1)
     }
 
     private mutating func count(_ use: IndexUse, _ group: String?) {
@@ -116,7 +131,7 @@ struct IndexRegister {
             missing[index] = count + 1
             return
         }
-        let bytes = index.group.text.utf8.count + index.use.properties.utf8.count
+        let bytes = index.nameBytes
         if missing.count >= Self.capacity || nameBytes.missing + bytes > Self.maxNameBytes {
             return
         }
@@ -144,18 +159,21 @@ struct IndexRegister {
         return notices
     }
 
-    /// The report, the most wanted first.
-    var report: IndexReport {
+    /// Returns the report, the most wanted first.
+    func report(of scope: DatabaseScope) -> IndexReport {
         IndexReport(
             policy: settings?.policy,
-            missing: Self.rows(missing.map { ($0.key.group.text, $0.key.use, $0.value) }),
-            used: Self.rows(used.map { ($0.key.group.text, $0.key.index, $0.value) }))
+            missing: Self.rows(missing.map { ($0.key.group.text, $0.key.use, $0.value) }, scope),
+            used: Self.rows(used.map { ($0.key.group.text, $0.key.index, $0.value) }, scope))
     }
 
-    private static func rows(_ counts: [(String, IndexUse, Int)]) -> [IndexReport.Row] {
+    private static func rows(
+        _ counts: [(String, IndexUse, Int)], _ scope: DatabaseScope
+    ) -> [IndexReport.Row] {
         let rows = counts.map {
             IndexReport.Row(
-                collectionGroup: $0, queryScope: $1.queryScope, properties: $1.properties,
+                database: scope.id, collectionGroup: $0, queryScope: $1.queryScope,
+                properties: $1.properties,
                 queries: $2)
         }
         return rows.sorted {
@@ -172,4 +190,9 @@ struct IndexRegister {
         for (index, _) in wanted { _ = result.add(index) }
         return result
     }
+}
+
+extension MissingIndex {
+    /// The bytes of the names.
+    fileprivate var nameBytes: Int { group.text.utf8.count + use.properties.utf8.count }
 }

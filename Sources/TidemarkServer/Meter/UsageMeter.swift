@@ -26,9 +26,9 @@ final class UsageMeter {
     /// The reads by collection and query; nil if nobody has asked for them.
     var tally: ReadTally?
     /// Returns the indexes of a query, for the tally.
-    private let indexes: (Query, [Aggregation]) -> [String]
+    private let indexes: (Query, [Aggregation], DatabaseID) -> [String]
 
-    init(indexes: @escaping (Query, [Aggregation]) -> [String] = { _, _ in [] }) {
+    init(indexes: @escaping (Query, [Aggregation], DatabaseID) -> [String] = { _, _, _ in [] }) {
         self.indexes = indexes
     }
 
@@ -84,7 +84,8 @@ final class UsageMeter {
         let context = labelled(context)
         tally?.add(
             usage.reads, of: subject() ?? ReadSubject(.place(target)), by: method,
-            label: context.tallyLabel, indexes: indexes)
+            label: context.tallyLabel,
+            indexes: { [indexes] in indexes($0, $1, context.database) })
         if usage == Usage() { return }
         total += usage
         table.add(usage, by: method, context, on: target)

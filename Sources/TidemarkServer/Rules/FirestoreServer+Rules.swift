@@ -23,10 +23,21 @@ public struct RulesAnswer: Sendable {
 
 extension FirestoreServer {
     /// Puts rules in force for all projects; nil removes all rules. The rules apply to every later
-    /// call. The separate rules of single projects are removed. Listens are checked again, and
-    /// refused listens end with `permissionDenied`.
+    /// call. The separate rules of single projects and databases are removed. Listens are checked
+    /// again, and refused listens end with `permissionDenied`.
     public func setRules(_ settings: RulesSettings?) {
         core.withLock { $0.rules.set(settings) }
+        judgeListensAgain()
+    }
+
+    /// Puts rules in force for some databases of all projects; nil allows every call to them. Other
+    /// databases keep their rules. The separate rules of single projects are removed.
+    ///
+    /// - Throws: `resourceExhausted` if 1,000 databases have their own rules already.
+    public func setRules(
+        _ settings: RulesSettings?, of scope: DatabaseScope
+    ) throws(RPCStatus) {
+        guard core.withLock({ $0.rules.set(settings, of: scope) }) else { throw .tooManyDatabases }
         judgeListensAgain()
     }
 
@@ -50,12 +61,16 @@ extension FirestoreServer {
         }
     }
 
-    /// The rules for projects without their own rules; nil if every call is allowed.
-    public var rules: RulesSettings? { core.withLock { $0.rules.settings(of: nil) } }
+    /// The rules for projects and databases without their own rules; nil if every call is allowed.
+    public var rules: RulesSettings? { rules(of: nil) }
 
-    /// Returns the rules for a project; nil if every call is allowed.
-    public func rules(of project: String) -> RulesSettings? {
-        core.withLock { $0.rules.settings(of: project) }
+    /// Returns the rules in force; nil if every call is allowed.
+    ///
+    /// - Parameters:
+    ///   - project: The project; nil for the projects without their own rules.
+    ///   - database: The id of the database; nil for the databases without their own rules.
+    public func rules(of project: String?, database: String? = nil) -> RulesSettings? {
+        core.withLock { $0.rules.inForce(project, database: database)?.settings }
     }
 
     /// Returns the decision of the rules on a question. The request is not performed, recorded or
@@ -117,13 +132,21 @@ extension FirestoreServer {
     /// more than 64 KB of documents are excluded, because their documents are not kept. Requests of
     /// projects with their own rules are excluded too.
     ///
+    /// - Parameters:
+    ///   - rules: The other rules.
+    ///   - database: The id of the database whose rules would be replaced; nil for the databases
+    ///     without their own rules.
     /// - Throws: `unavailable` if the store cannot be read.
-    public func flips(under rules: Ruleset) throws(RPCStatus) -> [RulesFlip] {
+    public func flips(
+        under rules: Ruleset, database: String? = nil
+    ) throws(RPCStatus) -> [RulesFlip] {
         do {
             // The requests are judged one by one. Other calls are performed between them.
             return try judgedRequests().compactMap { request in
                 try core.withLock { core throws in
-                    try core.store.read { core.rules.flip(of: request, under: rules, $0) }
+                    try core.store.read {
+                        core.rules.flip(of: request, under: rules, database: database, $0)
+                    }
                 }
             }
         } catch {
@@ -134,11 +157,21 @@ extension FirestoreServer {
     /// Returns the results of each part of the rules since they are in force; nil if there are no
     /// rules, or if nothing is recorded.
     ///
-    /// - Parameter project: The project of the rules; nil for the projects without their own rules.
-    public func rulesCoverage(of project: String? = nil) -> RulesCoverage? {
-        core.withLock { $0.rules.coverage(of: project) }
+    /// - Parameters:
+    ///   - project: The project of the rules; nil for the projects without their own rules.
+    ///   - database: The id of the database; nil for the databases without their own rules.
+    public func rulesCoverage(
+        of project: String? = nil, database: String? = nil
+    ) -> RulesCoverage? {
+        core.withLock { $0.rules.inForce(project, database: database)?.coverage }
     }
 
     /// Removes the last requests and the coverage.
     public func clearRulesRecord() { core.withLock { $0.rules.clearRecord() } }
+}
+
+extension RPCStatus {
+    static let tooManyDatabases = RPCStatus(
+        .resourceExhausted,
+        "Already \(ByDatabase<Bool>.maxIDs) databases have their own settings.")
 }

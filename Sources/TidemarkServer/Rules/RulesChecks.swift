@@ -4,14 +4,15 @@ import TidemarkStore
 
 /// The security rules in force. Reads, targets of listens, and commits are checked here.
 ///
-/// All projects share the same rules, except the projects with their own rules.
+/// All projects share the same rules, and a database's id may have rules of its own. The rules of a
+/// project precede both.
 final class RulesChecks {
     private let clocks: DatabaseClocks
     private let meter: UsageMeter
     /// Takes a line for the server's operator.
     private let log: @Sendable (String) -> Void
-    /// The rules of projects without their own rules; nil if every call is allowed.
-    private var common: RulesInForce?
+    /// The rules of projects without their own rules, by database; nil if every call is allowed.
+    private var common = ByDatabase<RulesInForce?>(nil)
     /// The rules of projects with their own rules, by project.
     private var own: [ByteString: RulesInForce] = [:]
     private(set) var requests = RulesRecord()
@@ -37,7 +38,16 @@ final class RulesChecks {
     /// Puts rules in force for every project; nil removes all rules.
     func set(_ settings: RulesSettings?) {
         own = [:]
-        common = settings.map { RulesInForce($0) }
+        common = ByDatabase(settings.map { RulesInForce($0) })
+    }
+
+    /// Puts rules in force for some databases of every project; nil allows every call to them.
+    ///
+    /// - Returns: False if too many databases have their own rules.
+    func set(_ settings: RulesSettings?, of scope: DatabaseScope) -> Bool {
+        guard common.set(settings.map { RulesInForce($0) }, of: scope) else { return false }
+        own = [:]
+        return true
     }
 
     /// Puts rules in force for one project.
@@ -50,23 +60,24 @@ final class RulesChecks {
         return true
     }
 
-    /// - Parameter project: The project; nil for the projects without their own rules.
-    func settings(of project: String?) -> RulesSettings? { inForce(project)?.settings }
+    /// - Parameters:
+    ///   - project: The project; nil for the projects without their own rules.
+    ///   - database: The id of the database; nil for the databases without their own rules.
+    func inForce(_ project: String?, database: String?) -> RulesInForce? {
+        if !own.isEmpty, let project, let rules = own[ByteString(project)] { return rules }
+        return database.map { common[$0] } ?? common.others
+    }
 
-    /// - Parameter project: The project; nil for the projects without their own rules.
-    func coverage(of project: String?) -> RulesCoverage? { inForce(project)?.coverage }
-
-    private func inForce(_ project: String?) -> RulesInForce? {
-        if own.isEmpty { return common }
-        return project.flatMap { own[ByteString($0)] } ?? common
+    private func settings(of database: DatabaseID) -> RulesSettings? {
+        inForce(database.project, database: database.database)?.settings
     }
 
     /// Returns true if rules apply to calls to a database.
-    func areInForce(in database: DatabaseID) -> Bool { inForce(database.project) != nil }
+    func areInForce(in database: DatabaseID) -> Bool { settings(of: database) != nil }
 
     func clearRecord() {
         requests.clear()
-        common?.clearCoverage()
+        common.updateAll { $0?.clearCoverage() }
         for key in own.keys { own[key]?.clearCoverage() }
     }
 
@@ -160,7 +171,7 @@ final class RulesChecks {
         _ mutations: [Mutation], context: CallContext, requestTime: Timestamp,
         transaction: StoreTransaction, bill: (Int) -> Void
     ) throws {
-        guard let settings = settings(of: context.database.project), !context.isUnbilled,
+        guard let settings = settings(of: context.database), !context.isUnbilled,
             var gate = try RulesGate(
                 settings, context, at: requestTime,
                 of: StoredDocuments(transaction.documents(of: context.database)),
@@ -178,7 +189,7 @@ final class RulesChecks {
     private func gate(
         _ context: CallContext, documents: any RulesDatabase, operations: Int
     ) throws(RPCStatus) -> RulesGate? {
-        guard !context.isUnbilled, let settings = settings(of: context.database.project) else {
+        guard !context.isUnbilled, let settings = settings(of: context.database) else {
             return nil
         }
         return try RulesGate(
@@ -191,13 +202,12 @@ final class RulesChecks {
     }
 
     private func note(_ gate: RulesGate, _ context: CallContext) {
-        let project = context.database.project
-        guard let settings = settings(of: project), settings.isRecorded else { return }
+        guard let settings = settings(of: context.database), settings.isRecorded else { return }
         let time = clocks.now
         for judgement in gate.judgements {
             let request = requests.note(
                 judgement, context: context, at: time, source: settings.rules.source)
-            noteCoverage(judgement, of: project)
+            noteCoverage(judgement, of: context.database)
             for reader in readers.values { reader.yield(request) }
             for line in judgement.debugLines(of: settings.rules) { log("rules: " + line) }
             if !request.isAllowed, settings.errors == .production {
@@ -206,12 +216,12 @@ final class RulesChecks {
         }
     }
 
-    private func noteCoverage(_ judgement: RulesJudgement, of project: String) {
-        let key = ByteString(project)
+    private func noteCoverage(_ judgement: RulesJudgement, of database: DatabaseID) {
+        let key = ByteString(database.project)
         if own[key] != nil {
             own[key]!.coverage?.note(judgement)
         } else {
-            common?.coverage?.note(judgement)
+            common.update(database.database) { $0?.coverage?.note(judgement) }
         }
     }
 }
@@ -240,7 +250,7 @@ extension RulesChecks {
         _ question: RulesQuestion, as caller: RulesCaller?, in database: DatabaseID,
         under rules: Ruleset?, _ transaction: StoreTransaction
     ) throws -> (judgements: [RulesJudgement], reads: Int, source: SourceText)? {
-        guard let rules = rules ?? settings(of: database.project)?.rules else { return nil }
+        guard let rules = rules ?? settings(of: database)?.rules else { return nil }
         let requestTime = Timestamp(milliseconds: clocks.now.milliseconds)
         var judge = RulesJudge(
             rules, as: caller, at: requestTime, in: database.database,
@@ -251,12 +261,18 @@ extension RulesChecks {
     }
 
     /// Returns the decision of other rules on a request; nil if the decision is the same, or if the
-    /// request's project has its own rules.
+    /// request's project or database has other rules in force.
+    ///
+    /// - Parameter database: The id of the database whose rules would be replaced; nil for the
+    ///   databases without their own rules.
     func flip(
-        of request: JudgedRequest, under rules: Ruleset, _ transaction: StoreTransaction
+        of request: JudgedRequest, under rules: Ruleset, database: String?,
+        _ transaction: StoreTransaction
     ) -> RulesFlip? {
         guard let judgement = request.judgement,
-            own[ByteString(request.database.project)] == nil
+            own[ByteString(request.database.project)] == nil,
+            common.scope(of: request.database.database)
+                == database.map(common.scope) ?? .others
         else { return nil }
         let documents = StoredDocuments(transaction.documents(of: request.database))
         let decision = judgement.again(under: rules, reading: documents)

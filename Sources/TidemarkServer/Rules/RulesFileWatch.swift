@@ -1,20 +1,13 @@
 import Foundation
 import Synchronization
+import TidemarkModel
 public import TidemarkRules
 
 /// Keeps a server's rules in step with a file, also after changes.
 public final class RulesFileWatch: Sendable {
     private struct State {
         var file: RulesFile
-        var stamp: Stamp?
-    }
-
-    /// The properties that change with a file, which may be written in place or replaced by another
-    /// file.
-    private struct Stamp: Hashable {
-        let date: Date?
-        let size: Int?
-        let number: Int?
+        var stamp: FileStamp?
     }
 
     private let path: String
@@ -27,15 +20,21 @@ public final class RulesFileWatch: Sendable {
     /// - Parameters:
     ///   - path: The file.
     ///   - server: The server of the rules.
+    ///   - scope: The databases of the rules; nil for all.
     ///   - settings: Returns the settings for new rules.
     ///   - say: Takes a line for the server's operator.
     /// - Throws: ``InvalidRulesFile`` if the file has no valid rules at the start.
     public convenience init(
-        _ path: String, for server: FirestoreServer,
+        _ path: String, for server: FirestoreServer, of scope: DatabaseScope? = nil,
         settings: @escaping @Sendable (Ruleset) -> RulesSettings,
         say: @escaping @Sendable (String) -> Void
     ) throws(InvalidRulesFile) {
-        try self.init(path, service: .firestore, say: say) { server.setRules(settings($0)) }
+        try self.init(path, service: .firestore, say: say) { rules in
+            guard let scope else { return server.setRules(settings(rules)) }
+            do throws(RPCStatus) { try server.setRules(settings(rules), of: scope) } catch {
+                say("\(path): \(error.message)")
+            }
+        }
     }
 
     /// Reads the file, and puts its rules in force.
@@ -54,7 +53,7 @@ public final class RulesFileWatch: Sendable {
         self.put = put
         self.say = say
         state = Mutex(State(file: RulesFile(path, service: service)))
-        let stamp = Self.stamp(of: path)
+        let stamp = FileStamp(path)
         let problems = take(Self.read(path), stamp)
         if !problems.isEmpty { throw InvalidRulesFile(problems: problems.map { "\(path): \($0)" }) }
     }
@@ -70,7 +69,7 @@ public final class RulesFileWatch: Sendable {
     /// - Parameter always: True to read the file in any case, because the filesystem's clock may be
     ///   coarse.
     public func look(always: Bool = false) {
-        let stamp = Self.stamp(of: path)
+        let stamp = FileStamp(path)
         guard always || state.withLock({ $0.stamp != stamp }) else { return }
         _ = take(Self.read(path), stamp)
     }
@@ -86,7 +85,7 @@ public final class RulesFileWatch: Sendable {
     }
 
     /// - Returns: The problems of the file.
-    private func take(_ contents: RulesFile.Contents, _ stamp: Stamp?) -> [String] {
+    private func take(_ contents: RulesFile.Contents, _ stamp: FileStamp?) -> [String] {
         let (effects, problems) = state.withLock { state in
             state.stamp = stamp
             return (state.file.step(contents), state.file.problems)
@@ -98,15 +97,6 @@ public final class RulesFileWatch: Sendable {
             }
         }
         return problems
-    }
-
-    private static func stamp(of path: String) -> Stamp? {
-        guard let found = try? FileManager.default.attributesOfItem(atPath: path) else {
-            return nil
-        }
-        return Stamp(
-            date: found[.modificationDate] as? Date, size: (found[.size] as? NSNumber)?.intValue,
-            number: (found[.systemFileNumber] as? NSNumber)?.intValue)
     }
 
     private static func read(_ path: String) -> RulesFile.Contents {

@@ -44,8 +44,8 @@ public final class FirestoreServer: Sendable {
     let sinks = Mutex(Sinks())
     let environment: ServerEnvironment
     let executor: any ServerExecutor
-    /// The search for expired documents; nil without a policy of time to live.
-    let expiry: Expiry?
+    /// The search for expired documents.
+    let expiry = Expiry()
     /// The time at which the core must be woken, by the executor's time.
     let wakeUp = Mutex<Duration?>(nil)
     /// The callers that wait until all document events are delivered.
@@ -62,8 +62,7 @@ public final class FirestoreServer: Sendable {
         self.environment = environment
         executor = environment.executor
         core = Mutex(try ServerCore(configuration, environment: environment))
-        expiry = Expiry(configuration.indexes?.configuration.expiryPolicies ?? [])
-        expiry?.step(.clockSet, on: self)
+        expiry.step(.clockSet, on: self)
     }
 
     /// Returns the operations billed so far by the caller's label, sorted by label.
@@ -112,8 +111,28 @@ public final class FirestoreServer: Sendable {
     public func indexReport() -> IndexReport { core.withLock { $0.indexes.report } }
 
     /// Returns the missing indexes in the form of an index file; nil if none is missing.
-    public func missingIndexes() -> IndexConfiguration? {
-        core.withLock { $0.indexes.missingConfiguration }
+    public func missingIndexes(of scope: DatabaseScope = .others) -> IndexConfiguration? {
+        core.withLock { $0.indexes.missingConfiguration(scope) }
+    }
+
+    /// Returns the indexes that are in force for some databases; nil if none are enforced.
+    public func indexes(of scope: DatabaseScope = .others) -> IndexConfiguration? {
+        core.withLock { $0.indexes.declared(scope) }
+    }
+
+    /// Replaces the indexes that queries of some databases need, and their policies of time to
+    /// live. Nil enforces no indexes there. Other databases keep theirs.
+    ///
+    /// - Throws: `resourceExhausted` if 1,000 databases have their own indexes already.
+    public func setIndexes(
+        _ settings: IndexSettings?, of scope: DatabaseScope = .others
+    ) throws(RPCStatus) {
+        guard core.withLock({ $0.indexes.set(settings, of: scope) }) else {
+            throw .tooManyDatabases
+        }
+        executor.async { [weak self] in
+            if let self { expiry.step(.clockSet, on: self) }
+        }
     }
 
     /// Sets the server's clock to `time`, from which it advances; nil follows the machine's clock
@@ -128,7 +147,7 @@ public final class FirestoreServer: Sendable {
         executor.async { [weak self] in
             guard let self else { return }
             wake()
-            expiry?.step(.clockSet, on: self)
+            expiry.step(.clockSet, on: self)
         }
     }
 

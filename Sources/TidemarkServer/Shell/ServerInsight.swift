@@ -100,15 +100,13 @@ package struct ServerInsight: Sendable {
     /// Returns a query's requirement of indexes. If no indexes are declared, only automatic indexes
     /// count.
     package func indexRequirement(
-        of query: Query, _ aggregations: [Aggregation]
+        of query: Query, _ aggregations: [Aggregation], in database: DatabaseID
     ) -> IndexRequirement {
-        server.core.withLock { $0.indexes.requirement(query, aggregations) }
+        server.core.withLock { $0.indexes.requirement(query, aggregations, in: database) }
     }
 
-    /// Returns the declared indexes; nil if none are enforced.
-    package func declaredIndexes() -> IndexConfiguration? {
-        server.core.withLock { $0.indexes.declared }
-    }
+    /// The databases with indexes of their own, and before them the others.
+    package var indexScopes: [DatabaseScope] { server.core.withLock { $0.indexes.scopes } }
 }
 
 extension ListDocumentsRequest {
