@@ -174,9 +174,31 @@ extension AccountsRoute {
 // MARK: - Providers and tools
 
 extension AccountsRoute {
+    private static let factors: [String: AccountMethod] = [
+        "mfaEnrollment:start": .beginFactorEnrolment,
+        "mfaEnrollment:finalize": .finishFactorEnrolment,
+        "mfaEnrollment:withdraw": .withdrawFactor, "mfaSignIn:start": .beginFactorSignIn,
+        "mfaSignIn:finalize": .finishFactorSignIn,
+    ]
+
     private init?(versionTwo parts: [String], _ method: String) {
         if parts == ["accounts:revokeToken"] {
             self = Self.posted(.call(.revokeToken, project: nil, extra: [:]), method)
+            return
+        }
+        if parts.count == 2, parts[0] == "accounts" {
+            guard let action = Self.factors[parts[1]] else { return nil }
+            self = Self.posted(.call(action, project: nil, extra: [:]), method)
+            return
+        }
+        if parts.count == 3, parts[0] == "projects", parts[2] == "config" {
+            let action: AccountMethod? =
+                switch method {
+                case "GET": .getConfig
+                case "PATCH": .updateConfig
+                default: nil
+                }
+            self = action.map { .call($0, project: parts[1], extra: [:]) } ?? .wrongMethod
             return
         }
         guard (3...4).contains(parts.count), parts[0] == "projects",

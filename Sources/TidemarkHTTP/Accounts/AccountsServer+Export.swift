@@ -7,7 +7,8 @@ package enum AccountFiles {
     package static let accounts = "accounts.json"
     /// The file with the project's configuration.
     package static let configuration = "config.json"
-    /// The file with the parameters of the password hashes. Only Tidemark reads it.
+    /// The file with the parameters of the password hashes, and the secrets of second factors. Only
+    /// Tidemark reads it.
     package static let passwords = "tidemark-passwords.json"
 
     package static let names = [accounts, configuration, passwords]
@@ -21,7 +22,8 @@ extension AccountsServer {
 
     /// Returns all accounts of a project at one point in time. Equal accounts produce equal bytes.
     ///
-    /// The files contain no passwords, only their hashes. Tidemark can check a password against
+    /// The files contain no passwords, only their hashes. They contain the secrets of second
+    /// factors. Tidemark can check a password against
     /// such a hash; Firebase's emulator cannot.
     ///
     /// - Returns: The files, and the number of accounts in them.
@@ -29,7 +31,12 @@ extension AccountsServer {
         files: [(name: String, data: Data)], accounts: Int
     ) {
         let saved = try await onCore { (core) throws(AccountRefusal) in try core.saved(project) }
-        let schemes = saved.schemes.mapValues(JSONTree.text)
+        var passwords: [String: JSONTree] = [
+            "schemes": .object(saved.schemes.mapValues(JSONTree.text))
+        ]
+        if !saved.factors.isEmpty {
+            passwords["factors"] = .object(saved.factors.mapValues(JSONTree.text))
+        }
         let files = [
             (
                 AccountFiles.accounts,
@@ -39,7 +46,7 @@ extension AccountsServer {
                 ])
             ),
             (AccountFiles.configuration, AccountsJSON.data(saved.configuration)),
-            (AccountFiles.passwords, AccountsJSON.data(["schemes": .object(schemes)])),
+            (AccountFiles.passwords, AccountsJSON.data(passwords)),
         ]
         return (files, saved.users.count)
     }
@@ -56,8 +63,12 @@ extension AccountsServer {
         default: throw AccountRefusal("users is not a list in \(AccountFiles.accounts).")
         }
         saved.configuration = try Self.object(AccountFiles.configuration, in: files)
-        let schemes = try Self.object(AccountFiles.passwords, in: files)["schemes"]?.fields
-        saved.schemes = (schemes ?? [:]).compactMapValues { Optional($0).text }
+        let passwords = try Self.object(AccountFiles.passwords, in: files)
+        func texts(_ name: String) -> [String: String] {
+            (passwords[name]?.fields ?? [:]).compactMapValues { Optional($0).text }
+        }
+        saved.schemes = texts("schemes")
+        saved.factors = texts("factors")
         var generator = SystemRandomNumberGenerator()
         let works = saved.plainPasswords(settings.passwords) {
             (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }

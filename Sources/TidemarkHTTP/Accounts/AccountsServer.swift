@@ -194,7 +194,7 @@ public final class AccountsServer: Sendable {
 }
 
 extension AccountsEnvironment {
-    /// Uses the system's random generator and SHA-256.
+    /// Uses the system's random generator, and the digests of swift-crypto.
     ///
     /// - Parameter now: Returns the current time. The default is the machine's clock.
     package static func live(
@@ -209,7 +209,14 @@ extension AccountsEnvironment {
                 return (0..<count).map { _ in
                     UInt8.random(in: .min ... .max, using: &generator)
                 }
-            }, digest: { Array(SHA256.hash(data: $0)) })
+            }, digest: { Array(SHA256.hash(data: $0)) },
+            authenticate: {
+                // RFC 6238 and the apps for authentication use SHA-1, whose weakness HMAC does not
+                // share.
+                Array(
+                    HMAC<Insecure.SHA1>.authenticationCode(
+                        for: $1, using: SymmetricKey(data: $0)))
+            })
     }
 }
 

@@ -21,7 +21,8 @@ final class TestAccounts {
             settings, dataDirectory: directory,
             environment: AccountsEnvironment(
                 now: { Timestamp(microseconds: time.seconds * 1_000_000) },
-                randomBytes: { count.bytes($0) }, digest: { Self.digest($0) }))
+                randomBytes: { count.bytes($0) }, digest: { Self.digest($0) },
+                authenticate: { Self.authenticate($0, $1) }))
         self.time = time
     }
 
@@ -35,6 +36,12 @@ final class TestAccounts {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         return withUnsafeBytes(of: hash) { Array($0) }
+    }
+
+    /// Returns 20 bytes that depend on all bytes of the key and the message.
+    static func authenticate(_ key: [UInt8], _ message: [UInt8]) -> [UInt8] {
+        let first = digest(key + message)
+        return first + digest(first) + digest(digest(first)).prefix(4)
     }
 
     static func derive(_ work: PasswordWork) -> PasswordKey {

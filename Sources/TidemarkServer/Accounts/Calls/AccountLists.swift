@@ -101,7 +101,7 @@ struct AccountLists: AccountCalls {
     }
 
     func updateConfiguration() throws -> AccountReply {
-        let known: Set = ["signIn", "emailPrivacyConfig"]
+        let known: Set = ["signIn", "emailPrivacyConfig", "mfa", "updateMask"]
         for name in fields.values.keys where !known.contains(name) {
             throw AccountRefusal.invalidArgument("\(name) is unknown.")
         }
@@ -117,6 +117,7 @@ struct AccountLists: AccountCalls {
         {
             configuration.hidesAccounts = hides
         }
+        if let mfa = try fields.object("mfa") { configuration.factors = try FactorSettings(mfa) }
         try transaction.execute(
             "INSERT OR REPLACE INTO projectConfiguration (project, json) VALUES (?, ?)",
             [.text(call.project), .text(AccountClaims.text(configuration.json))])
@@ -129,17 +130,23 @@ struct ProjectConfiguration {
     /// True if answers must not reveal that an address has an account. The default is true in the
     /// secure mode; an administrator can change it.
     var hidesAccounts: Bool
+    var factors = FactorSettings()
 
     init(_ json: [String: JSONTree]?, isSecure: Bool) {
         let privacy = json?["emailPrivacyConfig"]?.fields
         hidesAccounts = privacy?["enableImprovedEmailPrivacy"].flag ?? isSecure
+        if let mfa = json?["mfa"]?.fields, let known = try? FactorSettings(mfa) { factors = known }
     }
 
+    /// The settings of second factors are left out if nobody has changed them, because Firebase's
+    /// emulator does not know them.
     var json: [String: JSONTree] {
-        [
+        var json: [String: JSONTree] = [
             "signIn": .object(["allowDuplicateEmails": .bool(false)]),
             "emailPrivacyConfig": .object(["enableImprovedEmailPrivacy": .bool(hidesAccounts)]),
         ]
+        if factors != FactorSettings() { json["mfa"] = factors.json }
+        return json
     }
 }
 

@@ -71,7 +71,7 @@ struct OwnAccount: AccountCalls {
 
     private static let administrators = [
         "customAttributes", "validSince", "disableUser", "phoneNumber", "emailVerified",
-        "createdAt", "lastLoginAt", "linkProviderUserInfo", "localId",
+        "createdAt", "lastLoginAt", "linkProviderUserInfo", "localId", "mfa",
     ]
 
     func update() throws -> AccountReply {
@@ -110,11 +110,11 @@ struct OwnAccount: AccountCalls {
         try turn.grant(
             &reply, to: &account, provider: token.provider ?? "password",
             claims: AccountClaims.text(sessionClaims(token, of: account)),
-            authTime: isNew ? seconds : token.authTime)
+            authTime: isNew ? seconds : token.authTime, factor: token.secondFactor)
     }
 
     /// Returns the claims that the sign-in added to the token, without all other claims.
-    private func sessionClaims(_ token: TokenFacts, of account: Account) -> [String: JSONTree] {
+    func sessionClaims(_ token: TokenFacts, of account: Account) -> [String: JSONTree] {
         guard token.provider == "custom" else { return [:] }
         var claims = token.claims
         for name in AccountClaims.reserved { claims[name] = nil }
@@ -180,9 +180,23 @@ struct OwnAccount: AccountCalls {
         account.isEmailVerified = try fields.flag("emailVerified") ?? account.isEmailVerified
         account.createdAt = try fields.integer("createdAt") ?? account.createdAt
         account.lastLoginAt = try fields.integer("lastLoginAt") ?? account.lastLoginAt
+        try changeFactors(&account)
         if let info = try fields.object("linkProviderUserInfo") {
             try turn.link(ProviderLink(json: info), to: &account)
         }
+    }
+
+    /// Removes the second factors that an administrator's list leaves out. Nobody but the user can
+    /// add one.
+    private func changeFactors(_ account: inout Account) throws {
+        guard let mfa = try fields.object("mfa") else { return }
+        let listed = try AccountFields(mfa).list("enrollments", upTo: SecondFactor.maxPerAccount)
+        let kept = Set(listed.compactMap { $0.fields?["mfaEnrollmentId"].text })
+        guard kept.count == listed.count, kept.isSubset(of: account.factors.map(\.id)) else {
+            throw AccountRefusal.invalidArgument(
+                "mfa.enrollments can only contain the account's own factors.")
+        }
+        account.factors.removeAll { !kept.contains($0.id) }
     }
 
     private func removeAttributes(_ account: inout Account) throws {

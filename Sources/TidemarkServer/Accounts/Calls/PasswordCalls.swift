@@ -58,7 +58,7 @@ struct PasswordCalls: AccountCalls {
                 "localId": .text(account.localID), "email": .text(email),
                 "displayName": .text(account.displayName ?? ""), "registered": .bool(true),
             ])
-        try turn.grant(&reply, to: &account, provider: "password")
+        try turn.signIn(&reply, to: &account, provider: "password")
         return reply
     }
 }

@@ -32,7 +32,10 @@ struct PhoneCalls: AccountCalls {
                 "code": .text(code.code ?? ""),
             ])
         }
-        return AccountReply(["verificationCodes": .list(list)])
+        var reply = AccountReply(["verificationCodes": .list(list)])
+        let factors = try FactorCalls(turn: turn).currentCodes()
+        if !factors.isEmpty { reply.fields["totpCodes"] = .list(factors) }
+        return reply
     }
 
     /// Returns six random digits. All values have the same probability.
@@ -139,7 +142,7 @@ struct PhoneCalls: AccountCalls {
             "isNewUser": .bool(known == nil), "phoneNumber": .text(number),
             "localId": .text(account.localID),
         ])
-        try turn.grant(&reply, to: &account, provider: "phone")
+        try turn.signIn(&reply, to: &account, provider: "phone")
         return reply
     }
 }

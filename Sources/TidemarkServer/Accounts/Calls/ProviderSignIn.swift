@@ -26,7 +26,7 @@ struct ProviderSignIn: AccountCalls {
         if isNew { reply.fields["isNewUser"] = .bool(true) }
         if let email = account.email { reply.fields["email"] = .text(email) }
         reply.fields["emailVerified"] = .bool(account.isEmailVerified)
-        try turn.grant(&reply, to: &account, provider: identity.providerID)
+        try turn.signIn(&reply, to: &account, provider: identity.providerID)
         return reply
     }
 

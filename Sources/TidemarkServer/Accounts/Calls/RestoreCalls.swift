@@ -1,4 +1,5 @@
 import TidemarkModel
+import TidemarkStore
 
 /// Restores the accounts of an export.
 struct RestoreCalls: AccountCalls {
@@ -11,7 +12,7 @@ struct RestoreCalls: AccountCalls {
         for (index, user) in saved.users.enumerated() {
             do {
                 let account = try restoreOne(
-                    AccountFields(user.fields ?? [:]).withoutEmptyTexts, saved.schemes)
+                    AccountFields(user.fields ?? [:]).withoutEmptyTexts, saved)
                 result.accounts += 1
                 if user.fields?["passwordHash"] != nil, account.password == nil {
                     result.withoutPassword += 1
@@ -25,7 +26,7 @@ struct RestoreCalls: AccountCalls {
     }
 
     private func restoreOne(
-        _ user: AccountFields, _ schemes: [String: String]
+        _ user: AccountFields, _ saved: SavedAccounts
     ) throws -> Account {
         guard let localID = try user.localID() else { throw AccountRefusal.missingLocalID }
         let known = try accounts.account(localID: localID)
@@ -36,7 +37,8 @@ struct RestoreCalls: AccountCalls {
         if let text = try user.filled("lastRefreshAt"), let time = Timestamp(rfc3339: text) {
             account.lastRefreshAt = time.microseconds / 1_000
         }
-        account.password = try password(user, schemes[localID])
+        account.password = try password(user, saved.schemes[localID])
+        account.factors = try factors(saved.factors[localID])
         // The file can contain the providers in any order.
         account.links.sort { $0.providerID < $1.providerID }
         if let known {
@@ -49,6 +51,18 @@ struct RestoreCalls: AccountCalls {
             try accounts.insert(&account)
         }
         return account
+    }
+
+    private func factors(_ text: String?) throws -> [SecondFactor] {
+        let factors: [SecondFactor]
+        do throws(StoreError) { factors = try AccountTable.factors(text) } catch {
+            throw AccountRefusal.invalidArgument("The second factors cannot be read.")
+        }
+        let isValid = factors.allSatisfy { Base32.bytes($0.secret)?.isEmpty == false }
+        guard isValid, factors.count <= SecondFactor.maxPerAccount else {
+            throw AccountRefusal.invalidArgument("The second factors are invalid.")
+        }
+        return factors
     }
 
     /// Returns nil if the account has no password, or if the file does not name the password's
@@ -66,10 +80,10 @@ struct RestoreCalls: AccountCalls {
     }
 
     private func configure(_ configuration: [String: JSONTree]) throws {
-        guard let privacy = configuration["emailPrivacyConfig"] else { return }
+        let known = configuration.filter { ["emailPrivacyConfig", "mfa"].contains($0.key) }
+        if known.isEmpty { return }
         let set = AccountCall(
-            .updateConfig, project: call.project,
-            fields: AccountFields(["emailPrivacyConfig": privacy]))
+            .updateConfig, project: call.project, fields: AccountFields(known))
         var other = turn
         other.call = set
         _ = try AccountLists(turn: other).updateConfiguration()

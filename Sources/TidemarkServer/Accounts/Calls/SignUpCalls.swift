@@ -74,7 +74,8 @@ struct SignUpCalls: AccountCalls {
             kind: "SignupNewUserResponse",
             ["localId": .text(account.localID), "email": .text(email)])
         if let name = account.displayName { reply.fields["displayName"] = .text(name) }
-        try turn.grant(&reply, to: &account, provider: "password")
+        try turn.grant(
+            &reply, to: &account, provider: "password", factor: call.token?.secondFactor)
         return reply
     }
 
@@ -142,7 +143,7 @@ struct SignUpCalls: AccountCalls {
                 "localId": .text(account.localID), "email": .text(email),
                 "isNewUser": .bool(isNew),
             ])
-        try turn.grant(&reply, to: &account, provider: "password")
+        try turn.signIn(&reply, to: &account, provider: "password")
         return reply
     }
 }

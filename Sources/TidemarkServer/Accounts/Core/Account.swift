@@ -23,6 +23,7 @@ struct Account: Hashable, Sendable {
     var validSince: Int64 = 0
     var initialEmail: String?
     var links: [ProviderLink] = []
+    var factors: [SecondFactor] = []
 
     init(localID: String, createdAt: Int64) {
         self.localID = localID
@@ -88,6 +89,7 @@ extension Account {
             fields["passwordUpdatedAt"] = .integer(password.updatedAt)
             fields["version"] = .integer(0)
         }
+        if !factors.isEmpty { fields["mfaInfo"] = .list(factors.map(\.json)) }
         let providers = providerUserInfo
         if !providers.isEmpty { fields["providerUserInfo"] = .list(providers) }
         return .object(fields)

@@ -33,6 +33,8 @@ package enum AccountMethod: String, Hashable, Sendable, CaseIterable {
     case lookup, update, delete, refresh, revokeToken
     case sendOobCode, resetPassword, createAuthUri, createSessionCookie
     case sendVerificationCode, signInWithPhoneNumber
+    case beginFactorEnrolment, finishFactorEnrolment, withdrawFactor
+    case beginFactorSignIn, finishFactorSignIn
     case create, batchGet, batchCreate, batchDelete, query
     case clearAccounts, getConfig, updateConfig, listOobCodes, listVerificationCodes
     case createProvider, getProvider, listProviders, updateProvider, deleteProvider
@@ -52,7 +54,8 @@ package enum AccountMethod: String, Hashable, Sendable, CaseIterable {
     var isRead: Bool {
         switch self {
         case .lookup, .batchGet, .query, .createAuthUri, .createSessionCookie, .getConfig,
-            .listOobCodes, .listVerificationCodes, .getProvider, .listProviders:
+            .listOobCodes, .listVerificationCodes, .getProvider, .listProviders,
+            .beginFactorSignIn:
             true
         default: false
         }

@@ -55,10 +55,15 @@ enum AccountClaims {
         claims["auth_time"] = .integer(session.createdAt)
         claims["iat"] = .integer(now)
         claims["exp"] = .integer(now + lifetime)
-        claims["firebase"] = .object([
+        var signIn: [String: JSONTree] = [
             "identities": .object(identities(of: account)),
             "sign_in_provider": .text(session.provider),
-        ])
+        ]
+        if let factor = session.factor {
+            signIn["sign_in_second_factor"] = .text("totp")
+            signIn["second_factor_identifier"] = .text(factor)
+        }
+        claims["firebase"] = .object(signIn)
         return claims
     }
 

@@ -59,6 +59,11 @@ struct AccountTurn {
         case .createSessionCookie: try TokenCalls(turn: self).createSessionCookie()
         case .sendVerificationCode: try PhoneCalls(turn: self).sendCode()
         case .signInWithPhoneNumber: try PhoneCalls(turn: self).signIn()
+        case .beginFactorEnrolment: try FactorCalls(turn: self).beginEnrolment()
+        case .finishFactorEnrolment: try FactorCalls(turn: self).finishEnrolment()
+        case .withdrawFactor: try FactorCalls(turn: self).withdraw()
+        case .beginFactorSignIn: try FactorCalls(turn: self).beginSignIn()
+        case .finishFactorSignIn: try FactorCalls(turn: self).finishSignIn()
         default: try answerAdministrator()
         }
     }
@@ -140,24 +145,39 @@ struct AccountTurn {
     }
 
     /// Prepares an account for the proven owner of its address. If the address was not verified
-    /// before, another client may have created the account. Therefore, the password and the linked
-    /// providers are removed, and all tokens are revoked.
+    /// before, another client may have created the account. Therefore, the password, the linked
+    /// providers and the second factors are removed, and all tokens are revoked.
     func claimAddress(of account: inout Account) throws {
         guard !account.isEmailVerified else { return }
         account.password = nil
         account.links = []
+        account.factors = []
         try revokeTokens(of: &account)
     }
 
     // MARK: Tokens
 
+    /// Answers a correct first factor: with tokens, or with a challenge if the account has a second
+    /// factor. A caller with a token has shown it before.
+    func signIn(
+        _ reply: inout AccountReply, to account: inout Account, provider: String
+    ) throws {
+        if account.factors.isEmpty || call.token != nil {
+            return try grant(
+                &reply, to: &account, provider: provider, factor: call.token?.secondFactor)
+        }
+        try accounts.update(account)
+        try FactorCalls(turn: self).challenge(&reply, account, provider: provider)
+    }
+
     /// Starts a session and adds its tokens to the reply.
     ///
-    /// - Parameter authTime: The time of the sign-in, in seconds since 1970; nil for the current
-    ///   time.
+    /// - Parameters:
+    ///   - authTime: The time of the sign-in, in seconds since 1970; nil for the current time.
+    ///   - factor: The id of the second factor of the sign-in; nil for none.
     func grant(
         _ reply: inout AccountReply, to account: inout Account, provider: String,
-        claims: String = "{}", authTime: Int64? = nil
+        claims: String = "{}", authTime: Int64? = nil, factor: String? = nil
     ) throws {
         if authTime == nil { account.lastLoginAt = now }
         account.lastRefreshAt = now
@@ -165,7 +185,7 @@ struct AccountTurn {
         let secret = environment.randomBytes(32)
         let session = Session(
             id: environment.randomBytes(16), account: account.row,
-            secret: environment.digest(secret), provider: provider, claims: claims,
+            secret: environment.digest(secret), provider: provider, claims: claims, factor: factor,
             createdAt: authTime ?? seconds, usedAt: seconds)
         try sessions.insert(session)
         reply.fields["refreshToken"] = .text(RefreshToken(session.id, secret).text)

@@ -49,6 +49,8 @@ package final class AccountsCore {
         _ call: AccountCall, _ key: PasswordKey? = nil
     ) throws(AccountRefusal) -> AccountReply {
         if call.method.isForAdmins, !call.isAdmin { throw .insufficientPermission }
+        // The call removes the session that names the account.
+        let factor = call.method == .finishFactorSignIn ? try factorKey(call) : nil
         let reply = try inTransaction(isRead: call.method.isRead, call) { turn throws in
             turn.key = key
             var reply = try turn.answer()
@@ -56,7 +58,7 @@ package final class AccountsCore {
             return reply
         }
         if let refusal = reply.refusal { throw refusal }
-        settle(call)
+        settle(call, factor: factor)
         return reply
     }
 
@@ -137,6 +139,11 @@ extension AccountsCore {
         case .signInWithPassword, .signInWithEmailLink, .resetPassword, .signInWithPhoneNumber:
             try takeAttempt(call)
         case .update where call.fields.has("oobCode"): try takeAttempt(call)
+        case .finishFactorSignIn, .finishFactorEnrolment:
+            try takeAttempt(call)
+            if let key = try factorKey(call), !limiter.take(key, limits.account, now: uptime) {
+                throw .tooManyAttempts
+            }
         case .signUp where !call.fields.has("idToken"):
             guard limiter.take("new " + call.address, limits.signUp, now: uptime) else {
                 throw .tooManyAttempts
@@ -172,19 +179,30 @@ extension AccountsCore {
         else { throw .tooManyAttempts }
     }
 
-    /// Returns the attempt after a correct password. After a wrong password, the call has thrown
+    /// Returns the attempt after a correct password or code. After a wrong one, the call has thrown
     /// before this point.
-    private func settle(_ call: AccountCall) {
+    ///
+    /// - Parameter factor: The key of the attempts at the account's second factor; nil for none.
+    private func settle(_ call: AccountCall, factor: String?) {
         guard settings.mode == .secure, !call.isAdmin else { return }
         switch call.method {
         case .signInWithPassword, .signInWithEmailLink, .resetPassword, .signInWithPhoneNumber:
             break
         case .update where call.fields.has("oobCode"): break
+        case .finishFactorSignIn, .finishFactorEnrolment: break
         default: return
         }
         limiter.giveBack(Self.addressKey(call), settings.limits.address, now: uptime)
+        if let factor { limiter.giveBack(factor, settings.limits.account, now: uptime) }
         guard let email = try? call.fields.email() else { return }
         limiter.giveBack(Self.accountKey(call, email), settings.limits.account, now: uptime)
+    }
+
+    /// Returns the key of the attempts at an account's second factor, from any address and over all
+    /// its sign-ins; nil if the call is for no account.
+    private func factorKey(_ call: AccountCall) throws(AccountRefusal) -> String? {
+        let row = try inTransaction(isRead: true, call) { try FactorCalls(turn: $0).accountRow() }
+        return row.map { "factor \($0)" }
     }
 
     private static func addressKey(_ call: AccountCall) -> String { "from " + call.address }

@@ -51,14 +51,18 @@ package struct AccountsEnvironment: Sendable {
     package var randomBytes: @Sendable (Int) -> [UInt8]
     /// Returns a cryptographic digest, which is the same for the same bytes.
     package var digest: @Sendable ([UInt8]) -> [UInt8]
+    /// Returns the HMAC with SHA-1 of a key and a message.
+    package var authenticate: @Sendable ([UInt8], [UInt8]) -> [UInt8]
 
     package init(
         now: @escaping @Sendable () -> Timestamp,
         randomBytes: @escaping @Sendable (Int) -> [UInt8],
-        digest: @escaping @Sendable ([UInt8]) -> [UInt8]
+        digest: @escaping @Sendable ([UInt8]) -> [UInt8],
+        authenticate: @escaping @Sendable ([UInt8], [UInt8]) -> [UInt8]
     ) {
         self.now = now
         self.randomBytes = randomBytes
         self.digest = digest
+        self.authenticate = authenticate
     }
 }

@@ -8,6 +8,8 @@ package struct SavedAccounts: Hashable, Sendable {
     package var schemes: [String: String]
     /// The settings that the project's tools have made.
     package var configuration: [String: JSONTree]
+    /// The second factors with their secrets, as JSON text, by the accounts' ids.
+    package var factors: [String: String] = [:]
 
     package init(
         users: [JSONTree] = [], schemes: [String: String] = [:],
@@ -86,11 +88,17 @@ extension AccountsCore {
                 let page = try turn.accounts.page(after: last, limit: 1_000)
                 guard let end = page.last else { return saved }
                 last = end.localID
-                saved.users += page.map { $0.json(withPassword: true) }
+                saved.users += page.map { account in
+                    // Firebase's emulator knows factors by phone alone. Ours are in ``factors``.
+                    var plain = account
+                    plain.factors = []
+                    return plain.json(withPassword: true)
+                }
                 for account in page {
                     if let password = account.password {
                         saved.schemes[account.localID] = password.scheme.text
                     }
+                    saved.factors[account.localID] = AccountTable.text(account.factors)
                 }
             }
         }

@@ -1,3 +1,4 @@
+import Foundation
 import TidemarkStore
 
 /// The accounts of one project.
@@ -10,7 +11,8 @@ struct AccountTable {
     private static let columns = """
         id, localID, email, isEmailVerified, displayName, photoURL, phoneNumber, passwordScheme, \
         passwordSalt, passwordKey, passwordUpdatedAt, customAttributes, isDisabled, isCustom, \
-        usesEmailLink, createdAt, lastLoginAt, lastRefreshAt, validSince, initialEmail
+        usesEmailLink, createdAt, lastLoginAt, lastRefreshAt, validSince, initialEmail, \
+        secondFactors
         """
 
     // MARK: Finding
@@ -104,6 +106,7 @@ struct AccountTable {
         account.lastRefreshAt = try row.optionalInteger(17)
         account.validSince = try row.integer(18)
         account.initialEmail = try row.optionalText(19)
+        account.factors = try Self.factors(row.optionalText(20))
         account.links = try links(of: account.row)
         return account
     }
@@ -115,6 +118,14 @@ struct AccountTable {
         }
         return try StoredPassword(
             scheme: scheme, salt: row.blob(8), key: row.blob(9), updatedAt: row.integer(10))
+    }
+
+    /// - Throws: ``StoreError`` if the text is not one of ``text(_:)``.
+    static func factors(_ text: String?) throws(StoreError) -> [SecondFactor] {
+        guard let text else { return [] }
+        do { return try JSONDecoder().decode([SecondFactor].self, from: Data(text.utf8)) } catch {
+            throw .corrupt(detail: "an account's second factors cannot be read")
+        }
     }
 
     private func links(of account: Int64) throws(StoreError) -> [ProviderLink] {
@@ -145,7 +156,7 @@ extension AccountTable {
             INSERT INTO account (project, localID, email, isEmailVerified, displayName, photoURL,
             phoneNumber, passwordScheme, passwordSalt, passwordKey, passwordUpdatedAt,
             customAttributes, isDisabled, isCustom, usesEmailLink, createdAt, lastLoginAt,
-            lastRefreshAt, validSince, initialEmail) VALUES (\(places))
+            lastRefreshAt, validSince, initialEmail, secondFactors) VALUES (\(places))
             """, values)
         account.row = transaction.lastInsertedRowID
         // An account of the same id may have been deleted in this second.
@@ -162,7 +173,7 @@ extension AccountTable {
             phoneNumber = ?, passwordScheme = ?, passwordSalt = ?, passwordKey = ?,
             passwordUpdatedAt = ?, customAttributes = ?, isDisabled = ?, isCustom = ?,
             usesEmailLink = ?, createdAt = ?, lastLoginAt = ?, lastRefreshAt = ?, validSince = ?,
-            initialEmail = ? WHERE id = ?
+            initialEmail = ?, secondFactors = ? WHERE id = ?
             """, Self.values(account) + [.integer(account.row)])
         guard try links(of: account.row) != account.links else { return }
         try transaction.execute(
@@ -172,7 +183,7 @@ extension AccountTable {
 
     func delete(_ account: Account) throws(StoreError) {
         changes.changed.note(account.localID, in: project)
-        for table in ["accountLink", "session"] {
+        for table in ["accountLink", "session", "factorSession"] {
             try transaction.execute(
                 "DELETE FROM \(table) WHERE account = ?", [.integer(account.row)])
         }
@@ -185,7 +196,7 @@ extension AccountTable {
             """
             DELETE FROM session WHERE account IN (SELECT id FROM account WHERE project = ?)
             """, [.text(project)])
-        for table in ["accountLink", "oneTimeCode", "phoneCode", "account"] {
+        for table in ["accountLink", "oneTimeCode", "phoneCode", "factorSession", "account"] {
             try transaction.execute("DELETE FROM \(table) WHERE project = ?", [.text(project)])
         }
     }
@@ -215,7 +226,16 @@ extension AccountTable {
             .init(account.isDisabled), .init(account.isCustom), .init(account.usesEmailLink),
             .integer(account.createdAt), .init(account.lastLoginAt), .init(account.lastRefreshAt),
             .integer(account.validSince), .init(account.initialEmail),
+            .init(text(account.factors)),
         ]
+    }
+
+    /// Returns the factors as JSON; nil if there are none.
+    static func text(_ factors: [SecondFactor]) -> String? {
+        if factors.isEmpty { return nil }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return (try? encoder.encode(factors)).map { String(decoding: $0, as: UTF8.self) }
     }
 }
 

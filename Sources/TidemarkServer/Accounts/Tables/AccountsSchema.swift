@@ -8,6 +8,7 @@ import TidemarkStore
 enum AccountsSchema {
     static let migrations = [
         StoreMigration("accounts 1", sql: tables), StoreMigration("accounts 2", sql: phones),
+        StoreMigration("accounts 3", sql: factors),
     ]
 
     private static let tables = """
@@ -114,5 +115,25 @@ enum AccountsSchema {
         ) STRICT;
         CREATE UNIQUE INDEX phoneCodeByDigest ON phoneCode (project, digest);
         CREATE INDEX phoneCodeByNumber ON phoneCode (project, phoneNumber, id);
+        """
+
+    private static let factors = """
+        ALTER TABLE account ADD COLUMN secondFactors TEXT;  -- as JSON; NULL for none
+        ALTER TABLE session ADD COLUMN secondFactor TEXT;   -- the id; NULL for none
+        CREATE INDEX accountWithFactors ON account (project, localID)
+            WHERE secondFactors IS NOT NULL;
+
+        CREATE TABLE factorSession (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            project TEXT NOT NULL,
+            digest BLOB NOT NULL,      -- of the session's name
+            account INTEGER NOT NULL,
+            secret TEXT,               -- of a new factor; NULL for a sign-in
+            provider TEXT NOT NULL,    -- of the first factor; empty for a new factor
+            failures INTEGER NOT NULL, -- wrong codes so far
+            createdAt INTEGER NOT NULL
+        ) STRICT;
+        CREATE UNIQUE INDEX factorSessionByDigest ON factorSession (project, digest);
+        CREATE INDEX factorSessionByAccount ON factorSession (account, id);
         """
 }

@@ -13,6 +13,8 @@ struct Session: Hashable, Sendable {
     var provider: String
     /// The claims that the sign-in adds to every token, as the text of a JSON object.
     var claims = "{}"
+    /// The id of the second factor of the sign-in; nil for none.
+    var factor: String?
     var createdAt: Int64
     var usedAt: Int64
     /// True if the session was ended permanently. Its row remains, because the client must receive
@@ -30,14 +32,15 @@ struct SessionTable {
     func session(_ id: [UInt8]) throws(StoreError) -> Session? {
         try transaction.rows(
             """
-            SELECT id, account, secret, previous, provider, claims, createdAt, usedAt, isRevoked
-            FROM session WHERE id = ?
+            SELECT id, account, secret, previous, provider, claims, createdAt, usedAt, isRevoked,
+            secondFactor FROM session WHERE id = ?
             """, [.blob(id)]
         ).first.map { row throws(StoreError) in
             try Session(
                 id: row.blob(0), account: row.integer(1), secret: row.blob(2),
                 previous: row.blob(3), provider: row.text(4), claims: row.text(5),
-                createdAt: row.integer(6), usedAt: row.integer(7), isRevoked: row.integer(8) != 0)
+                factor: row.optionalText(9), createdAt: row.integer(6), usedAt: row.integer(7),
+                isRevoked: row.integer(8) != 0)
         }
     }
 
@@ -56,13 +59,13 @@ struct SessionTable {
             """, [.integer(session.account), .integer(Int64(Self.maxPerAccount - 1))])
         try transaction.execute(
             """
-            INSERT INTO session (id, account, secret, previous, provider, claims, createdAt, usedAt)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO session (id, account, secret, previous, provider, claims, createdAt, usedAt,
+            secondFactor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 .blob(session.id), .integer(session.account), .blob(session.secret),
                 .blob(session.previous), .text(session.provider), .text(session.claims),
-                .integer(session.createdAt), .integer(session.usedAt),
+                .integer(session.createdAt), .integer(session.usedAt), .init(session.factor),
             ])
     }
 
