@@ -15,6 +15,12 @@ struct TidemarkCommand: AsyncParsableCommand {
             ChurnCommand.self, DownloadCommand.self, AuditCommand.self, DoctorCommand.self,
             ImportCommand.self, ExportCommand.self, HealthCommand.self, GenerateCommand.self,
             IndexesCommand.self, RulesCommand.self, ReadsCommand.self, MigrateCommand.self,
-            ShowCommand.self, PhoneCommand.self,
+            ShowCommand.self, PhoneCommand.self, ExecCommand.self,
         ])
+
+    static func main() async {
+        // `tidemark exec` puts this program into PATH under another name.
+        if JavaStandIn.isCalled { await JavaStandIn.run() }
+        await main(nil)
+    }
 }

@@ -69,14 +69,14 @@ class FunctionsEmulator:
 
     def __init__(self, *keys):
         self.keys, self.deliveries = set(keys), []
-        self.status = 200
+        self.status, self.project = 200, "interop"
         emulator = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["content-length"]))
                 key = self.path.rsplit("/", 1)[1]
-                known = self.path.startswith("/functions/projects/interop/triggers/")
+                known = self.path.startswith(f"/functions/projects/{emulator.project}/triggers/")
                 status = emulator.status if known and key in emulator.keys else 404
                 emulator.deliveries.append((key, dict(self.headers), body, status))
                 self.send_response(status)
