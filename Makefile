@@ -70,8 +70,9 @@ run-tests:
 docs: setup
 	@Scripts/docs
 
-# Runs for an hour what the tests do for seconds: 200 kills under load, five stories on three
-# networks, an export of a million documents, long attacks, a million damaged messages, 10,000 seeds
+# Runs for an hour what the tests do for seconds: 200 kills under load, 10,000 events for functions
+# under 20 kills, five stories on three networks, an export of a million documents, long attacks, a
+# million damaged messages, 10,000 seeds
 # of the listen checker, 20,000 of the World, 20,000 of feeds and of processes that share a cache,
 # 3,000 of backfills, 100,000 random queries on the cache, 500 seeds of pages from disk, a loss of
 # power at each write of a schema step, and the soak alone in its process; then the code on real
@@ -79,6 +80,7 @@ docs: setup
 long: setup
 	@$(MAKE) --no-print-directory debug-build
 	TIDEMARK_KILL_ROUNDS=200 Scripts/interop -s -k again_and_again
+	TIDEMARK_KILL_ROUNDS=20 TIDEMARK_KILL_EVENTS=500 TIDEMARK_KILL_DOCUMENTS=200 Scripts/interop -s -k test_deliveries_with_kills
 	TIDEMARK_SHOW_STORIES=all TIDEMARK_SHOW_SECONDS=600 Scripts/interop -s -k test_show.py
 	TIDEMARK_CHANNEL_DROPS=1000 TIDEMARK_CHANNEL_DOCUMENTS=100000 Scripts/interop -s -k test_webchannel.py
 	TIDEMARK_EXPORT_DOCUMENTS=1000000 Scripts/interop -s -k test_export_memory

@@ -1,8 +1,12 @@
 """Kills the server and the functions with kill -9 among deliveries, many times on the same data.
 
 Each change is delivered at least once, in the order of its document, and a repetition has the id of
-the first delivery. TIDEMARK_KILL_ROUNDS sets the number of kills (default 4), and TIDEMARK_KILL_SEED
-the random seed.
+the first delivery. After each kill the writers pause, and `triggers:idle` must not answer before the
+functions were told of every acknowledged change.
+
+TIDEMARK_KILL_ROUNDS sets the number of kills (default 4), TIDEMARK_KILL_EVENTS the number of changes
+for each of them (default 60), TIDEMARK_KILL_DOCUMENTS the number of documents (default 40), and
+TIDEMARK_KILL_SEED the random seed.
 """
 
 import os
@@ -16,8 +20,9 @@ from conftest import Server
 from functions_host import Functions, free_port, idle
 
 ROUNDS = int(os.environ.get("TIDEMARK_KILL_ROUNDS", "4"))
+EVENTS = int(os.environ.get("TIDEMARK_KILL_EVENTS", "60"))
+ROOMS = int(os.environ.get("TIDEMARK_KILL_DOCUMENTS", "40"))
 SEED = int(os.environ.get("TIDEMARK_KILL_SEED", "0")) or random.randrange(1 << 30)
-ROOMS = 40
 WRITERS = 4
 
 
@@ -31,13 +36,25 @@ class Writer(threading.Thread):
         self.counts = {room: 0 for room in self.rooms}
         self.client = server.client()
         self.stopped = threading.Event()
+        self.may_write = threading.Event()
+        self.may_write.set()
+        self.rests = threading.Event()
         self.written = 0
         self.start()
 
     def run(self):
         while not self.stopped.is_set():
             for room in self.rooms:
+                if not self.may_write.is_set():
+                    self.rests.set()
+                    self.may_write.wait()
+                    self.rests.clear()
                 self.write(room, self.counts[room] + 1)
+
+    def pause(self):
+        """Returns when the writer has no write under way."""
+        self.may_write.clear()
+        assert self.rests.wait(timeout=60)
 
     def write(self, room, count):
         while not self.stopped.is_set():
@@ -50,7 +67,24 @@ class Writer(threading.Thread):
                 self.stopped.wait(0.02)
 
 
-@pytest.mark.bound(60 + 30 * ROUNDS)
+def told_of_everything(server, functions, writers):
+    """Pauses the writers, and compares what the functions were told once `triggers:idle` has
+    answered."""
+    for writer in writers:
+        writer.pause()
+    counts = {room: count for writer in writers for room, count in writer.counts.items()}
+    idle(server)
+    told = {}
+    for line in functions.told():
+        told[line["room"]] = max(told.get(line["room"], 0), line["after"]["n"])
+    early = {room: (count, told.get(room, 0)) for room, count in counts.items()
+             if told.get(room, 0) < count}
+    assert not early, f"idle was early: {early}"
+    for writer in writers:
+        writer.may_write.set()
+
+
+@pytest.mark.bound(60 + 30 * ROUNDS + EVENTS * ROUNDS // 20)
 def test_deliveries_with_kills_again_and_again(tmp_path):
     print(f"TIDEMARK_KILL_SEED={SEED}")
     dice = random.Random(SEED)
@@ -61,8 +95,8 @@ def test_deliveries_with_kills_again_and_again(tmp_path):
     functions.start(server.host)
     writers = [Writer(server, number) for number in range(WRITERS)]
     try:
-        for _ in range(ROUNDS):
-            goal = sum(writer.written for writer in writers) + dice.randrange(20, 120)
+        for round in range(ROUNDS):
+            goal = EVENTS * (round + 1)
             while sum(writer.written for writer in writers) < goal:
                 threading.Event().wait(0.01)
             victim = dice.choice(["server", "functions", "both"])
@@ -73,6 +107,7 @@ def test_deliveries_with_kills_again_and_again(tmp_path):
                 functions.start(f"127.0.0.1:{port}")
             if victim != "functions":
                 server = Server(tmp_path, port, "--triggers", triggers)
+            told_of_everything(server, functions, writers)
         for writer in writers:
             writer.stopped.set()
         for writer in writers:
@@ -84,6 +119,7 @@ def test_deliveries_with_kills_again_and_again(tmp_path):
     finally:
         for writer in writers:
             writer.stopped.set()
+            writer.may_write.set()
         server.kill()
         functions.kill()
 
@@ -104,4 +140,4 @@ def check(told, writers):
         assert newest in (list(range(1, count + 1)), list(range(1, count + 2))), (room, count)
         for earlier, later in zip(numbers, numbers[1:]):
             assert later - earlier in (0, 1), f"{room}: {later} after {earlier}"
-    print(f"{len(told)} deliveries of {len(changes)} changes")
+    print(f"{len(told)} deliveries of {len(changes)} changes, {ROUNDS} kills")
