@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Synchronization
+import TidemarkConsole
 import TidemarkHTTP
 import TidemarkModel
 import TidemarkServer
@@ -165,7 +166,8 @@ struct ServeCommand: AsyncParsableCommand {
             FileHandle.standardError.write(Data("\(remark)\n".utf8))
         }
         let whole = WholeExport(server: server, accounts: accounts, objects: objects)
-        try await exportOptions.begin(whole, in: directory)
+        let deliveries = RecordedDeliveries()
+        try await exportOptions.begin(whole, in: directory, deliveries)
         let port = port ?? firebase?.firestorePort ?? 8_080
         let isAnywhere = port == 0 || controlPort == 0
         let process = ServingProcess(
@@ -185,7 +187,7 @@ struct ServeCommand: AsyncParsableCommand {
             rules: ServingRules(
                 watches: rules, storage: storageRules?.watches ?? [], indexes: indexes,
                 settings: rulesSettings),
-            shares: shares)
+            deliveries: deliveries, shares: shares)
         return Prepared(process: process, whole: whole, indexes: indexes)
     }
 

@@ -35,6 +35,8 @@ struct ServingProcess {
     /// The network at the gate; nil for no gate.
     let network: NetworkProfile?
     let rules: ServingRules
+    /// Records the deliveries to functions.
+    let deliveries: RecordedDeliveries
     let shares: PortShares
 
     /// The event that ends a server.
@@ -53,6 +55,7 @@ struct ServingProcess {
         let recorded = RecordedTransport(faulty) {
             Int64(Date().timeIntervalSince1970 * 1_000_000)
         }
+        deliveries.attach(recorded)
         let gate = network.map { _ in NetworkGate(host: host, port: port) }
         // Behind a gate, only the gate connects to the server itself.
         let endpoint = RulesEndpoint(

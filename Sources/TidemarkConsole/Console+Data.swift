@@ -157,7 +157,9 @@ extension Console {
             }
             let advice = TrafficAdvice.onListener(entry)
             return form.answer(
-                TrafficEntryPage(entry: entry, advice: advice, indexes: indexes(of: entry)))
+                TrafficEntryPage(
+                    entry: entry, advice: advice, indexes: indexes(of: entry),
+                    relations: TrafficRelations(of: entry, in: log)))
         }
         let text = request["filter"]
         guard (text?.utf8.count ?? 0) <= TrafficFilter.maxBytes else {
@@ -172,8 +174,15 @@ extension Console {
         return form.answer(
             TrafficPage(
                 filter: filter, open: log.openCount, ended: log.endedCount,
-                advice: TrafficAdvice.advice(on: entries), entries: entries,
+                advice: TrafficAdvice.loops(chains, entries)
+                    + TrafficAdvice.advice(on: entries),
+                entries: entries,
                 stormy: TrafficAdvice.stormy(entries)))
+    }
+
+    /// The functions with the lengths of their longest chains of events.
+    private var chains: [(key: String, length: Int)] {
+        ServerEvents(server).report().triggers.map { ($0.key, $0.longestChain) }
     }
 
     private func indexes(of entry: TrafficEntry) -> [String] {

@@ -14,6 +14,8 @@ import threading
 import urllib.error
 import urllib.request
 
+# The functions that are not named after their events.
+WRITTEN = {"failing", "reading", "looping"}
 FOLDER = pathlib.Path(__file__).with_name("functions")
 
 
@@ -55,7 +57,7 @@ class Functions:
         """Returns the path of a file for `tidemark serve --triggers`."""
         path = self.folder / "triggers.json"
         path.write_text(json.dumps({"project": "interop", "triggers": [
-            {"key": name, "event": name.removesuffix("_by") if name != "failing" else "written",
+            {"key": name, "event": "written" if name in WRITTEN else name.removesuffix("_by"),
              "withAuthContext": name.endswith("_by"), "document": "rooms/{room}",
              "url": f"http://127.0.0.1:{self.port}/{name}"} for name in self.names]}))
         return path

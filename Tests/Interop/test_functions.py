@@ -3,6 +3,7 @@
 
 import concurrent.futures
 import json
+import urllib.request
 
 import pytest
 from google.events.cloud import firestore_v1
@@ -182,3 +183,44 @@ def test_a_server_without_functions_answers_registrations(tmp_path):
             ("first", False)]
     finally:
         server.stop()
+
+
+def page(server, path):
+    with urllib.request.urlopen(f"http://127.0.0.1:{server.control_port}{path}") as answer:
+        return json.loads(answer.read())
+
+
+def test_the_console_leads_from_a_commit_to_what_its_function_reads(tmp_path):
+    functions = Functions(tmp_path, "reading")
+    server = Server(tmp_path, 0, "--triggers", functions.triggers())
+    try:
+        functions.start(server.host)
+        for number in range(3):
+            server.client().document(f"halls/{number}").set({"n": number})
+        server.client().document("rooms/blue").set({"n": 1})
+        idle(server)
+        entries = page(server, "/traffic.json?show=functions")["entries"]
+        delivery = next(entry for entry in entries if "event" in entry["links"])
+        assert (delivery["asked"], delivery["outcome"]) == ("rooms/blue created", "OK")
+        whole = page(server, f"/traffic.json/{delivery['id']}")
+        assert [call["reads"] for call in whole["calls"]] == [3]
+        assert whole["commit"]["method"] == "Commit"
+        commit = page(server, f"/traffic.json/{whole['commit']['id']}")
+        assert [entry["id"] for entry in commit["deliveries"]] == [delivery["id"]]
+    finally:
+        server.stop()
+        functions.kill()
+
+
+def test_the_console_reports_a_loop(tmp_path):
+    functions = Functions(tmp_path, "looping")
+    server = Server(tmp_path, 0, "--triggers", functions.triggers())
+    try:
+        functions.start(server.host)
+        server.client().document("rooms/blue").set({"n": 1})
+        idle(server)
+        advice = page(server, "/traffic.json")["advice"]
+        assert any("looping seems to trigger itself" in one["what"] for one in advice), advice
+    finally:
+        server.stop()
+        functions.kill()

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TidemarkConsole
 import TidemarkHTTP
 import TidemarkServer
 import TidemarkStore
@@ -47,14 +48,15 @@ struct EventOptions: ParsableArguments {
 
     /// Begins to deliver events. Commits before cause none.
     ///
+    /// - Parameter deliveries: Records the deliveries.
     /// - Throws: The exit code, after a sentence on standard error.
-    func start(_ server: FirestoreServer) throws {
+    func start(_ server: FirestoreServer, _ deliveries: RecordedDeliveries) throws {
         let address = try address()
         let receiver = HTTPEventReceiver(emulator: address, timeout: .seconds(functionTimeout))
         let file = try triggers.map { try read($0, address: address) } ?? []
         do throws(StoreError) {
             try ServerEvents(server).start(
-                receiver, triggers: file, maxAttempts: functionAttempts)
+                deliveries.recording(receiver), triggers: file, maxAttempts: functionAttempts)
         } catch {
             throw CleanExit.message("tidemark serve: \(error.message)").asFailure
         }

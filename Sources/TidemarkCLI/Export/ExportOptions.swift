@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TidemarkConsole
 import TidemarkExport
 import TidemarkSystem
 
@@ -33,8 +34,12 @@ struct ExportOptions: ParsableArguments {
     /// Imports the chosen export before the server accepts calls, and then begins to deliver
     /// events. Prints a warning if an earlier import was killed.
     ///
-    /// - Parameter directory: The data folder; nil for a server in memory.
-    func begin(_ whole: WholeExport, in directory: String?) async throws {
+    /// - Parameters:
+    ///   - directory: The data folder; nil for a server in memory.
+    ///   - deliveries: Records the deliveries.
+    func begin(
+        _ whole: WholeExport, in directory: String?, _ deliveries: RecordedDeliveries
+    ) async throws {
         let mark = directory.map { ImportMark(directory: $0) }
         if let place = mark?.place {
             Self.say(
@@ -43,7 +48,7 @@ struct ExportOptions: ParsableArguments {
                 or use another folder than \(directory ?? "")
                 """)
         }
-        guard let seed else { return try eventOptions.start(whole.server) }
+        guard let seed else { return try eventOptions.start(whole.server, deliveries) }
         mark?.set(seed)
         do throws(ExportError) {
             try await whole.bringIn(seed, project: importProject, say: Self.say)
@@ -53,7 +58,7 @@ struct ExportOptions: ParsableArguments {
             throw CleanExit.message("tidemark serve: \(error.message)").asFailure
         }
         mark?.remove()
-        try eventOptions.start(whole.server)
+        try eventOptions.start(whole.server, deliveries)
     }
 
     /// Exports to the chosen folder after the server has stopped.

@@ -56,6 +56,7 @@ struct TrafficPage: Page {
             case .failed: "failed"
             case .writes: "writes"
             case .listens: "listeners"
+            case .functions: "functions"
             }
         return show == filter.show
             ? Tag.option(.value(show.rawValue), .selected) { text }
@@ -130,10 +131,26 @@ struct TrafficEntryPage: Page {
     let advice: TrafficAdvice?
     /// The indexes of the query; empty if the call is no query.
     let indexes: [String]
+    let relations: TrafficRelations
     var title: String { "\(entry.method) \(entry.id)" }
     var section: Section { .traffic }
 
-    private enum CodingKeys: String, CodingKey { case entry, advice, indexes }
+    private enum CodingKeys: String, CodingKey {
+        case entry, advice, indexes, commit, deliveries, calls, cause
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(entry, forKey: .entry)
+        try container.encodeIfPresent(advice, forKey: .advice)
+        try container.encode(indexes, forKey: .indexes)
+        try container.encodeIfPresent(relations.commit, forKey: .commit)
+        try container.encodeIfPresent(relations.cause, forKey: .cause)
+        if !relations.deliveries.isEmpty {
+            try container.encode(relations.deliveries, forKey: .deliveries)
+        }
+        if entry.links.event != nil { try container.encode(relations.calls, forKey: .calls) }
+    }
 
     @HTMLBuilder var body: HTML {
         Tag.section(.data(.part, "live"), .data(.key, "traffic")) {
@@ -152,6 +169,7 @@ struct TrafficEntryPage: Page {
             if let query {
                 Tag.p { Tag.a(.href(query)) { "Show its query, indexes and price" } }
             }
+            TrafficRelationsPart(entry: entry, relations: relations).body
             if !entry.targets.isEmpty { targets }
             if !entry.life.isEmpty { life }
         }
@@ -198,6 +216,13 @@ struct TrafficEntryPage: Page {
             ("Documents sent", entry.documents.grouped), ("Messages", entry.messages.grouped),
             ("Bytes sent, approximately", entry.bytes.grouped),
         ]
+        if let event = entry.links.event {
+            rows.append(("Event", event.id))
+            rows.append(("Commit", Timestamp(microseconds: event.time).rfc3339))
+            rows.append(("Outcome", entry.outcome ?? "under way"))
+            if let message = entry.message { rows.append(("Reason", message)) }
+            return rows
+        }
         rows.append((entry.outcome == nil ? "Reads so far" : "Reads billed", entry.reads.grouped))
         if entry.outcome != nil {
             rows.append(("Writes billed", entry.writes.grouped))

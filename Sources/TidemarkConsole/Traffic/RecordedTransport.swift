@@ -1,5 +1,6 @@
 import Synchronization
 public import TidemarkModel
+import TidemarkServer
 
 /// A transport that records each call and stream for the console: the caller, the request, and the
 /// cost.
@@ -83,7 +84,12 @@ public final class RecordedTransport: Transport {
     ) -> any RequestStream<WriteRequest> {
         let id = begin(.write, context: context, asked: "nothing yet")
         let stream = upstream.write(context) { [self] event in
-            note(event, id: id) { entry, _, _ in entry.messages += 1 }
+            note(event, id: id) { entry, response, _ in
+                entry.messages += 1
+                if !response.results.isEmpty, let committed = response.commitTime {
+                    entry.noteCommit(at: committed)
+                }
+            }
             receive(event)
             if case .message(let response) = event, !response.results.isEmpty { noteWrite() }
         }
@@ -102,8 +108,35 @@ public final class RecordedTransport: Transport {
             let database = log.name(of: context.database)
             return log.begin(
                 method: method.rawValue, database: database, label: context.label,
-                client: context.client, asked: asked, at: time)
+                client: context.client, asked: asked,
+                canBeFunction: EventAuthor(context).canBeFunction, at: time)
         }
+    }
+
+    // MARK: Deliveries
+
+    /// - Returns: The id of the entry.
+    func beginDelivery(_ event: DocumentEvent) -> Int {
+        let time = now()
+        defer { bell.ring { $0.traffic += 1 } }
+        let change =
+            switch (event.before, event.after) {
+            case (nil, _): "created"
+            case (_, nil): "deleted"
+            default: "updated"
+            }
+        return log.withLock { log in
+            log.beginDelivery(
+                of: TrafficEvent(
+                    id: event.id, document: event.path.text, time: event.time.microseconds),
+                to: event.trigger.key, change: change,
+                database: log.name(of: event.trigger.database), at: time)
+        }
+    }
+
+    func endDelivery(_ id: Int, _ answer: DeliveryAnswer) {
+        let time = now()
+        change { $0.endDelivery(id, at: time) { $0.end(answer, at: time) } }
     }
 
     /// Records a message before the caller receives it.

@@ -37,6 +37,36 @@ struct TrafficAdvice: Hashable, Sendable, Codable {
                 """)
     }
 
+    /// The length of a chain of events that seem to have caused each other from which a function is
+    /// conspicuous.
+    static let longChain = 10
+
+    /// Returns advice about functions that seem to trigger themselves.
+    ///
+    /// - Parameters:
+    ///   - chains: The keys of functions, with the lengths of their longest chains.
+    ///   - entries: The entries, newest first.
+    static func loops(_ chains: [(key: String, length: Int)], _ entries: [TrafficEntry])
+        -> [TrafficAdvice]
+    {
+        chains.filter { $0.length >= longChain }.compactMap { chain in
+            let client = "function \(chain.key)"
+            guard
+                let newest = entries.first(where: { $0.links.event != nil && $0.client == client })
+            else { return nil }
+            return TrafficAdvice(
+                entry: newest.id,
+                what: """
+                    The function \(chain.key) seems to trigger itself: \(chain.length.grouped) \
+                    events in a chain.
+                    """,
+                remedy: """
+                    In production such a loop is billed until somebody stops it. Let the function \
+                    return if nothing has to change, or write to another collection.
+                    """)
+        }
+    }
+
     /// The kind of a call: the calls of a caller for the same thing, or for documents of a
     /// collection.
     struct Kind: Hashable {

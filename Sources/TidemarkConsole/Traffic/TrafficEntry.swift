@@ -32,6 +32,11 @@ package struct TrafficEntry: Hashable, Sendable, Codable {
     package var targets: [Target] = []
     /// The events of a listen, the newest ``maxMoments``.
     package var life: [Moment] = []
+    /// The connections with deliveries to functions.
+    package var links = TrafficLinks()
+
+    /// The maximum number of commits; above it, the oldest commits of a stream are forgotten.
+    static let maxCommits = 100
 
     /// The maximum number of targets; above it, the oldest targets of a stream are forgotten.
     static let maxTargets = 100
@@ -45,6 +50,8 @@ package struct TrafficEntry: Hashable, Sendable, Codable {
     /// The approximate number of bytes in memory.
     var extent: Int {
         var bytes = MemoryLayout<Self>.stride + life.count * MemoryLayout<Moment>.stride
+        bytes += links.commits.count * MemoryLayout<Int64>.stride
+        for text in [links.event?.id, links.event?.document] { bytes += text?.extent ?? 0 }
         for text in [database, label, client, asked, outcome, message] {
             bytes += text?.extent ?? 0
         }
@@ -76,6 +83,18 @@ package struct TrafficEntry: Hashable, Sendable, Codable {
 
         package enum State: String, Hashable, Sendable, Codable { case starting, current, removed }
     }
+}
+
+/// The connections of an entry with deliveries to functions.
+package struct TrafficLinks: Hashable, Sendable, Codable {
+    /// The times of the commits, in microseconds since 1970, the newest
+    /// ``TrafficEntry/maxCommits``.
+    package var commits: [Int64] = []
+    /// The event of a delivery to a function; nil for a call.
+    package var event: TrafficEvent?
+    /// The id of the delivery during which the call was made; nil if no function seems to have made
+    /// it.
+    package var cause: Int?
 }
 
 extension TrafficEntry {
@@ -150,11 +169,24 @@ extension TrafficEntry {
         change(&targets[index])
     }
 
+    mutating func noteCommit(at time: Timestamp) {
+        if links.commits.last == time.microseconds { return }
+        links.commits.append(time.microseconds)
+        if links.commits.count > Self.maxCommits { links.commits.removeFirst() }
+    }
+
     mutating func note(_ reply: Reply) {
         messages += 1
         var sent: [Document] = []
         switch reply {
-        case .document(let document): sent = [document]
+        case .document(let document):
+            sent = [document]
+            if Self.writingMethods.contains(method) { noteCommit(at: document.updateTime) }
+        case .commit(let reply): noteCommit(at: reply.commitTime)
+        case .batchWrite(let results):
+            for result in results {
+                if let time = result.result.updateTime { noteCommit(at: time) }
+            }
         case .listDocuments(let rows, _): sent = rows.compactMap(\.document)
         case .batchGetDocuments(let result):
             if case .found(let document)? = result.row { sent = [document] }
@@ -162,8 +194,7 @@ extension TrafficEntry {
         case .executePipeline(let reply):
             documents += reply.rows.count
             bytes += reply.rows.reduce(0) { $0 + $1.contents.bytes.count }
-        case .empty, .beginTransaction, .commit, .runAggregationQuery, .listCollectionIDs,
-            .batchWrite, .partitionQuery:
+        case .empty, .beginTransaction, .runAggregationQuery, .listCollectionIDs, .partitionQuery:
             break
         }
         documents += sent.count
@@ -171,6 +202,11 @@ extension TrafficEntry {
             bytes += document.contents.bytes.count + document.path.text.utf8.count
         }
     }
+
+    /// The methods whose answer is the document that they have written.
+    private static let writingMethods: Set = [
+        RPCMethod.createDocument.rawValue, RPCMethod.updateDocument.rawValue,
+    ]
 
     mutating func end(_ status: RPCStatus, at time: Int64) {
         duration = time - began

@@ -1,7 +1,7 @@
 /// Selects the entries on the traffic page. A nil or empty part accepts every entry.
 struct TrafficFilter: Hashable, Sendable, Encodable {
     enum Show: String, Hashable, Sendable, CaseIterable, Encodable {
-        case all, open, failed, writes, listens
+        case all, open, failed, writes, listens, functions
     }
 
     /// The maximum length of the text, in bytes of UTF-8. A longer text is refused before the
@@ -35,6 +35,7 @@ struct TrafficFilter: Hashable, Sendable, Encodable {
         case .failed: if entry.outcome == nil || entry.outcome == "OK" { return false }
         case .writes: if entry.writes + entry.deletes == 0 { return false }
         case .listens: if entry.method != "Listen" { return false }
+        case .functions: if entry.links.event == nil, entry.links.cause == nil { return false }
         }
         guard let pattern else { return true }
         return [entry.asked, entry.method, entry.label, entry.client].contains {

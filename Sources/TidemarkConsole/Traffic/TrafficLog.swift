@@ -21,6 +21,8 @@ package struct TrafficLog: Sendable {
     private(set) var costs = CostHistory()
     /// The last database and its name. Most servers have only one.
     private var lastDatabase: (id: DatabaseID, name: String)?
+    /// The documents of the deliveries under way, by entry.
+    private var deliveries: [Int: String] = [:]
 
     init(capacity: Int = 50_000) {
         precondition(capacity > 0)
@@ -35,17 +37,49 @@ package struct TrafficLog: Sendable {
         return name
     }
 
+    /// - Parameter canBeFunction: True if the caller has the rights of a function.
     /// - Returns: The id of the call for later events.
     mutating func begin(
         method: String, database: String, label: String?, client: String?, asked: String,
-        at time: Int64
+        canBeFunction: Bool = false, at time: Int64
     ) -> Int {
         defer { nextID += 1 }
-        open.add(
-            TrafficEntry(
-                id: nextID, began: time, method: method, database: database.cut,
-                label: label?.cut, client: client?.cut, asked: asked.cut))
+        var entry = TrafficEntry(
+            id: nextID, began: time, method: method, database: database.cut,
+            label: label?.cut, client: client?.cut, asked: asked.cut)
+        if canBeFunction { entry.links.cause = likelyCause(of: asked) }
+        open.add(entry)
         return nextID
+    }
+
+    /// Returns the delivery during which a function can have made a call: the only one under way,
+    /// else the only one whose document the call names.
+    private func likelyCause(of asked: String) -> Int? {
+        if deliveries.count < 2 { return deliveries.keys.first }
+        let words = Set(asked.split(separator: " ").map(String.init))
+        let named = deliveries.filter { words.contains($0.value) }
+        return named.count == 1 ? named.keys.first : nil
+    }
+
+    /// - Returns: The id of the delivery for its end.
+    mutating func beginDelivery(
+        of event: TrafficEvent, to key: String, change: String, database: String, at time: Int64
+    ) -> Int {
+        let id = begin(
+            method: TrafficEntry.delivery, database: database, label: nil,
+            client: "function \(key)", asked: "\(event.document) \(change)", at: time)
+        update(id, at: time) { entry in
+            entry.links.event = event
+            entry.documents = 1
+            entry.messages = 1
+        }
+        deliveries[id] = event.document
+        return id
+    }
+
+    mutating func endDelivery(_ id: Int, at time: Int64, _ change: (inout TrafficEntry) -> Void) {
+        deliveries[id] = nil
+        end(id, at: time, change)
     }
 
     /// Changes an open call. An ended call is not changed.

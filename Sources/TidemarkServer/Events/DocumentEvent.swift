@@ -59,7 +59,7 @@ package struct EventAuthor: Hashable, Sendable {
 
     /// The author of a call. A token without the form of an account's token is an administrator's,
     /// because no other passes the server's gate.
-    init(_ context: CallContext) {
+    package init(_ context: CallContext) {
         if context.label == Expiry.label {
             self.init(.system)
         } else if context.isUnbilled {
@@ -74,7 +74,7 @@ package struct EventAuthor: Hashable, Sendable {
     }
 
     /// True if a function can be the author, as functions write with an administrator's rights.
-    var canBeFunction: Bool { kind == .serviceAccount || kind == .unknown }
+    package var canBeFunction: Bool { kind == .serviceAccount || kind == .unknown }
 }
 
 /// The end of an attempt to deliver an event.

@@ -4,8 +4,15 @@ import json
 import os
 
 from firebase_functions import firestore_fn
+from google.auth.credentials import AnonymousCredentials
+from google.cloud import firestore
 
 PATTERN = "rooms/{room}"
+
+
+def client():
+    return firestore.Client(
+        project=os.environ["GCLOUD_PROJECT"], credentials=AnonymousCredentials())
 
 
 def fields(snapshot):
@@ -70,3 +77,17 @@ def written_by(event):
 def failing(event):
     note("failing", event, None, None)
     raise ValueError("this function fails")
+
+
+@firestore_fn.on_document_written(document=PATTERN)
+def reading(event):
+    """Reads a collection for each change."""
+    list(client().collection("halls").stream())
+
+
+@firestore_fn.on_document_written(document=PATTERN)
+def looping(event):
+    """Writes what triggers it, as a function with a mistake does, and stops after 15 times."""
+    n = event.data.after.to_dict()["n"]
+    if n < 15:
+        client().document(event.document).set({"n": n + 1})
