@@ -208,6 +208,28 @@ import Testing
         #expect(word(late) == "INVALID_MFA_PENDING_CREDENTIAL")
     }
 
+    @Test(arguments: AccountsSettings.Mode.allCases)
+    func `is asked for with a token of another account, or from before it`(
+        mode: AccountsSettings.Mode
+    ) throws {
+        let accounts = try TestAccounts(mode)
+        let user = try user(accounts)
+        let (_, reply) = try enrol(accounts, user)
+        let other = TestSession(try accounts.call(.signUp))
+        let fields: [String: JSONTree] = [
+            "email": .text("ann@example.com"), "password": .text("secret-1"),
+            "idToken": .text("t"),
+        ]
+        for token in [other.token, user.token] {
+            let answer = try accounts.call(.signInWithPassword, fields, token: token)
+            #expect(answer.fields["idToken"] == nil && answer.claims == nil)
+            #expect(answer.fields["mfaPendingCredential"] != nil)
+        }
+        let own = TestSession(reply).token
+        let answer = try accounts.call(.signInWithPassword, fields, token: own)
+        #expect(answer.claims != nil, "the caller has shown the factor")
+    }
+
     // MARK: Refusals
 
     @Test func `needs a verified address`() throws {

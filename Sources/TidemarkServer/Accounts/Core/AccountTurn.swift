@@ -158,13 +158,14 @@ struct AccountTurn {
     // MARK: Tokens
 
     /// Answers a correct first factor: with tokens, or with a challenge if the account has a second
-    /// factor. A caller with a token has shown it before.
+    /// factor. A caller with a valid token of this account, made with its second factor, is not
+    /// asked again. The token of another account proves nothing.
     func signIn(
         _ reply: inout AccountReply, to account: inout Account, provider: String
     ) throws {
-        if account.factors.isEmpty || call.token != nil {
-            return try grant(
-                &reply, to: &account, provider: provider, factor: call.token?.secondFactor)
+        let shown = try? user().row == account.row ? call.token?.secondFactor : nil
+        if account.factors.isEmpty || shown != nil {
+            return try grant(&reply, to: &account, provider: provider, factor: shown)
         }
         try accounts.update(account)
         try FactorCalls(turn: self).challenge(&reply, account, provider: provider)
