@@ -19,5 +19,9 @@ extension Bar {
     static let rulesTrace = Bar("rules: a get, recorded", below: 60, "µs")
     static let rulesCommit = Bar("rules: a commit of 500 writes", below: 10, "ms")
     static let rulesLoad = Bar("rules: reading 256 KB", below: 100, "ms")
+    /// A commit of one document while functions wait for changes of 100 other collections.
+    static let triggers = Bar("commit beside 100 triggers, to none", below: 1.1, "x")
+    /// The time from a commit's answer to the event's arrival at its function, on this machine.
+    static let event = Bar("event at its function, after the commit", below: 5, "ms")
     static let slope = Bar("growth under mixed load", below: 30, "MiB/h")
 }

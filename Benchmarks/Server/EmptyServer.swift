@@ -11,6 +11,9 @@ final class EmptyServer: Transport {
 
     private init(_ documents: [Document]) { self.documents = documents }
 
+    /// A server whose queries find nothing.
+    static var withoutDocuments: EmptyServer { EmptyServer([]) }
+
     /// Runs the server until the process ends.
     static func run() async throws {
         let workload = ServerWorkload.listened
