@@ -104,6 +104,7 @@ long: setup
 	TIDEMARK_UPLOAD_SEEDS="0..<1000000" $(SWIFT) test --skip-build --filter TidemarkFilesTests.UploadHistoryTests
 	TIDEMARK_PAGE_SEEDS="0..<500" $(SWIFT) test --skip-build --filter TidemarkWorldTests.PageHistoryTests
 	TIDEMARK_DISK_SEEDS="0..<5000" $(SWIFT) test --skip-build --filter TidemarkDiskTests
+	.build/debug/Benchmarks takeover --count 100000 --document-bytes 20000 --only "peak memory"
 	$(MAKE) --no-print-directory races
 
 # Runs the engine, pagers, pictures, accounts and a server's executor on real threads under
@@ -190,7 +191,7 @@ bench-encryption: setup
 # Takes over a store of FirebaseFirestore with 100,000 documents, each time in a process of its own.
 # Fails if the first screen, the whole or the memory misses its limit
 # (Benchmarks/TakeOver/TakeOverFigures.swift).
-# Other sizes: ARGS="--count 500000"
+# Other sizes: ARGS="--count 500000"; a store of 2 GB: ARGS="--document-bytes 20000"
 bench-takeover: setup
 	@Scripts/build -c release --product Benchmarks
 	@.build/release/Benchmarks takeover $(ARGS)

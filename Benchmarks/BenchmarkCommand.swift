@@ -53,6 +53,9 @@ extension RepeatedStep: ExpressibleByArgument {}
             """)
     var count: Int?
 
+    @Option(help: "The size of each document's text in the suite takeover, in bytes.")
+    var documentBytes = 150
+
     @Option(help: "How many documents and listeners the largest case of the bars has.")
     var scale = 1_000_000
 
@@ -98,6 +101,9 @@ extension RepeatedStep: ExpressibleByArgument {}
     func validate() throws {
         guard count ?? 1_000 >= 1_000 else {
             throw ValidationError("--count must be at least 1000.")
+        }
+        guard (1...900_000).contains(documentBytes) else {
+            throw ValidationError("--document-bytes must be 1 to 900000.")
         }
         guard scale >= 2_000 else { throw ValidationError("--scale must be at least 2000.") }
         guard soak >= 0 else { throw ValidationError("--soak must not be negative.") }
@@ -170,7 +176,8 @@ extension RepeatedStep: ExpressibleByArgument {}
                 allHold = try await app.run() && allHold
             case .takeover:
                 let takeOver = TakeOverSuite(
-                    count: count, folder: folder, only: only, report: report)
+                    count: count, documentBytes: documentBytes, folder: folder, only: only,
+                    report: report)
                 allHold = try takeOver.run() && allHold
             case .bars:
                 let bars = BarSuite(

@@ -7,6 +7,8 @@ import TidemarkTestKit
 /// store is made by the writer of the tests.
 struct TakeOverSuite {
     let count: Int
+    /// The size of each document's text.
+    let documentBytes: Int
     let folder: URL
     let only: [String]
     let report: Report
@@ -19,11 +21,11 @@ struct TakeOverSuite {
 
     /// - Returns: True if all bars hold.
     func run() throws -> Bool {
-        report.begin("takeover", "a cache of \(count) documents", yardstick: "bar")
         let store = folder.appending(path: "old")
         try makeStore(store)
         let size = Int(FileManager.default.megabytes(in: store))
-        print("  FirebaseFirestore's store has \(size) MB.")
+        report.begin(
+            "takeover", "\(count) documents in a store of \(size) MB", yardstick: "bar")
         var first: [Double] = []
         var whole: [String: Double] = [:]
         for number in 0..<Self.openings {
@@ -55,47 +57,41 @@ struct TakeOverSuite {
 
     // MARK: The old store
 
-    /// Makes a store with one result of the first screen, and the rest in results of 500 rows.
+    /// Makes a store as it lies after long use: results of 500 rows in tables, and in the log the
+    /// result of the first screen, which was written last.
     private func makeStore(_ store: URL) throws {
         var phone = try OldPhone(store, project: "bench")
         phone.leaveTrace(of: "ada")
-        let time = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
-        var part = 0
-        while part * Self.rowsPerResult < count {
-            let start = part * Self.rowsPerResult
-            let paths = (start..<min(start + Self.rowsPerResult, count)).map {
-                "rooms/r\(part)/messages/\(Self.padded($0))"
-            }
-            let documents = paths.map { ($0, Self.document($0, phone.root, time)) }
-            phone.put(
-                target: TestMessage.query("messages"), parent: "\(phone.root)/rooms/r\(part)",
-                rows: paths, version: time, token: Array("token \(part)".utf8),
-                documents: documents)
-            if part == 0 {
-                phone.put(
-                    target: TestMessage.query(
-                        "messages", orders: [("n", true), ("__name__", true)],
-                        limit: Int64(Self.screen)),
-                    parent: "\(phone.root)/rooms/r0", rows: paths.suffix(Self.screen),
-                    version: time, token: Array("screen".utf8))
-            }
-            part += 1
-            if part % 40 == 0 { try phone.store.flush() }
+        let (root, time) = (phone.root, Timestamp(seconds: 1_700_000_000, nanoseconds: 0))
+        let results = stride(from: 0, to: count, by: Self.rowsPerResult).map { start in
+            let room = "rooms/r" + Self.padded(start)
+            return OldPhone.SettledResult(
+                query: TestMessage.query("messages"), parent: "\(root)/\(room)",
+                rows: (start..<min(start + Self.rowsPerResult, count)).map {
+                    "\(room)/messages/\(Self.padded($0))"
+                }, token: Array("token \(start)".utf8))
         }
+        try phone.putSettled(results, version: time) { document($0, root, time) }
+        phone.put(
+            target: TestMessage.query(
+                "messages", orders: [("n", true), ("__name__", true)], limit: Int64(Self.screen)),
+            parent: results[0].parent, rows: results[0].rows.suffix(Self.screen),
+            version: time, token: Array("screen".utf8))
         try phone.finish()
     }
 
     private static func padded(_ number: Int) -> String { String(format: "%07d", number) }
 
-    /// Returns a message of 300 bytes.
-    private static func document(_ path: String, _ root: String, _ time: Timestamp) -> [UInt8] {
+    /// Returns a message with a text of `documentBytes`.
+    private func document(_ path: String, _ root: String, _ time: Timestamp) -> [UInt8] {
         let number = Int64(path.suffix(7)) ?? 0
+        let word = "message \(number) "
         return TestMessage.document(
             root + "/" + path,
             fields: [
                 ("author", .string("user-\(number % 40)")), ("n", .integer(number)),
                 ("sentAt", .timestamp(time)),
-                ("text", .string(String(repeating: "message \(number) ", count: 12))),
+                ("text", .string(String(repeating: word, count: documentBytes / word.count + 1))),
             ], updateTime: time)
     }
 
@@ -108,7 +104,7 @@ struct TakeOverSuite {
             settings: FirestoreSettings(
                 cache: .directory(folder.path), user: "ada", cacheSizeBytes: nil))
         await firestore.disableNetwork()
-        let screen = firestore.collection("rooms/r0/messages")
+        let screen = firestore.collection("rooms/r0000000/messages")
             .order(by: "n", descending: true).limit(to: Self.screen)
         let start = ContinuousClock.now
         let takeOver = try await firestore.takeOver(store, user: "ada", first: [screen])

@@ -281,8 +281,9 @@ extension Firestore {
     ///     user (``changeUser(to:erasingPrevious:)``); nil for none.
     ///   - documents: The documents that are taken. FirebaseFirestore's cache does not say whose
     ///     they are.
-    ///   - first: The queries of the first screen. The 20 queries that were used last follow them.
-    ///     Results of more than 500 rows are taken with everything else.
+    ///   - first: The queries of the first screen. The 20 queries that were used last follow when
+    ///     the call has returned; if there are no queries of the first screen, the call waits for
+    ///     these. Results of more than 500 rows or 4 MiB are taken with everything else.
     /// - Returns: The take-over, with its progress and its outcome. A store that cannot be taken is
     ///   an outcome and no error.
     /// - Throws: ``FirestoreError``, as ``sendWrites(of:user:)`` does.

@@ -78,6 +78,61 @@ package struct OldPhone {
         return id
     }
 
+    /// A result of a query, for `putSettled`.
+    package struct SettledResult {
+        package var query: [UInt8]
+        package var parent: String
+        /// The paths, in the order of their bytes.
+        package var rows: [String]
+        package var token: [UInt8]
+
+        package init(query: [UInt8], parent: String, rows: [String], token: [UInt8]) {
+            (self.query, self.parent, self.rows, self.token) = (query, parent, rows, token)
+        }
+    }
+
+    /// Writes results and their documents into tables as they lie long after they were written,
+    /// and keeps none in memory: for stores that are larger than memory. Call this once.
+    ///
+    /// - Parameters:
+    ///   - results: The results. Each has documents of its own, behind those of the result before.
+    ///   - document: Returns the document at a path.
+    package mutating func putSettled(
+        _ results: [SettledResult], version: Timestamp, document: (String) -> [UInt8]
+    ) throws {
+        let ids = results.indices.map { nextTarget + 2 * $0 }
+        nextTarget += 2 * results.count
+        lastVersion = max(lastVersion, version)
+        let targets = Array(zip(results, ids))
+        // The tables of the store in the order of their keys.
+        try append(rows(of: targets) { path, id in (TestKey.documentTarget(path, id), []) })
+        try withoutActuallyEscaping(document) { document in
+            try append(rows(of: targets) { path, _ in (TestKey.document(path), document(path)) })
+        }
+        try append(
+            targets.map { result, id in
+                (
+                    TestKey.target(id),
+                    TestMessage.target(
+                        id, parent: result.parent, result.query, version: version,
+                        token: result.token, lastUse: id)
+                )
+            })
+        try append(rows(of: targets) { path, id in (TestKey.targetDocument(id, path), []) })
+    }
+
+    private mutating func append(_ rows: some Sequence<([UInt8], [UInt8])>) throws {
+        try store.append(rows, toLevel: 2)
+    }
+
+    /// Returns a row for each document of each result, made when it is needed.
+    private func rows(
+        of targets: [(SettledResult, Int)],
+        _ make: @escaping (_ path: String, _ id: Int) -> ([UInt8], [UInt8])
+    ) -> some Sequence<([UInt8], [UInt8])> {
+        targets.lazy.flatMap { result, id in result.rows.lazy.map { make($0, id) } }
+    }
+
     package mutating func finish() throws {
         put([
             (

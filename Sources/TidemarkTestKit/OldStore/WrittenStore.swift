@@ -21,7 +21,10 @@ package struct WrittenStore {
         var level: Int
         var number: Int
         var size: Int
-        var entries: [Entry]
+        var first: [UInt8]
+        var last: [UInt8]
+        /// The entries; nil for a table whose entries were not kept.
+        var entries: [Entry]?
     }
 
     package let folder: URL
@@ -55,12 +58,36 @@ package struct WrittenStore {
         try addTable(entries, level: 0, blockSize)
     }
 
+    /// Writes rows into tables of a level, and keeps none in memory: for stores that are larger
+    /// than memory. Such a store cannot be compacted.
+    ///
+    /// - Parameter rows: The keys and values in the order of the keys, each behind all earlier ones
+    ///   of the level.
+    package mutating func append(
+        _ rows: some Sequence<([UInt8], [UInt8])>, toLevel level: Int,
+        tableSize: Int = 2 << 20, blockSize: Int = 4_096
+    ) throws {
+        var part: [Entry] = []
+        var size = 0
+        func flush() throws {
+            try addTable(part, level: level, blockSize, isKept: false)
+            (part, size) = ([], 0)
+        }
+        for (key, value) in rows {
+            part.append(Entry(key: key, number: number, value: value))
+            number += 1
+            size += key.count + value.count
+            if size > tableSize { try flush() }
+        }
+        try flush()
+    }
+
     /// Merges all tables into tables of a level, without overwritten entries.
     package mutating func compact(
         to level: Int, tableSize: Int = 2 << 20, blockSize: Int = 4_096
     ) throws {
         var newest: [[UInt8]: Entry] = [:]
-        for entry in tables.flatMap(\.entries)
+        for entry in tables.flatMap({ $0.entries! })
         where newest[entry.key].map({ $0.number < entry.number }) ?? true {
             newest[entry.key] = entry
         }
@@ -100,8 +127,7 @@ package struct WrittenStore {
         for table in tables {
             edit += Self.varint(7) + Self.varint(UInt64(table.level))
             edit += Self.varint(UInt64(table.number)) + Self.varint(UInt64(table.size))
-            edit += Self.sized(Self.inner(table.entries[0]))
-            edit += Self.sized(Self.inner(table.entries[table.entries.count - 1]))
+            edit += Self.sized(table.first) + Self.sized(table.last)
         }
         var manifest = LogBytes()
         manifest.add(edit)
@@ -126,7 +152,7 @@ package struct WrittenStore {
     }
 
     private mutating func addTable(
-        _ entries: [Entry], level: Int, _ blockSize: Int
+        _ entries: [Entry], level: Int, _ blockSize: Int, isKept: Bool = true
     ) throws {
         if entries.isEmpty { return }
         let sorted = entries.sorted(by: Self.isBefore)
@@ -146,7 +172,10 @@ package struct WrittenStore {
         bytes += footer + [0x57, 0xFB, 0x80, 0x8B, 0x24, 0x75, 0x47, 0xDB]
         let number = take()
         try Data(bytes).write(to: file(number, "ldb"))
-        tables.append(Table(level: level, number: number, size: bytes.count, entries: sorted))
+        tables.append(
+            Table(
+                level: level, number: number, size: bytes.count, first: Self.inner(sorted[0]),
+                last: Self.inner(sorted[sorted.count - 1]), entries: isKept ? sorted : nil))
     }
 
     /// - Returns: The place of the block.

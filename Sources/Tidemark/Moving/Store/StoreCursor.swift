@@ -48,7 +48,7 @@ struct StoreCursor {
             if reader.isBehind(prefix, chain: number, table: table) { continue }
             chain.block = try reader.block(ofTable: table, chain: number, from: start)
             try load(&chain)
-            while let entry = chain.entry, Comparison.bytes(entry.key, start) == .ascending {
+            while let entry = chain.entry, entry.key.isBefore(start) {
                 try advance(&chain)
             }
             if !chain.isAtEnd { chains.append(chain) }
@@ -85,7 +85,7 @@ struct StoreCursor {
         var lowest = log < reader.logEntryCount ? reader.logEntry(log).key : nil
         for chain in chains {
             guard let key = chain.entry?.key else { continue }
-            if lowest.map({ Comparison.bytes(key, $0) == .ascending }) ?? true { lowest = key }
+            if lowest.map({ key.isBefore($0) }) ?? true { lowest = key }
         }
         return lowest
     }

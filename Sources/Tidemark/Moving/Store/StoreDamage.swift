@@ -32,8 +32,8 @@ struct StoreDamage {
     /// Returns true if a newer entry of the key can be lost.
     func mayHide(_ key: [UInt8]) -> Bool {
         ranges.contains { range in
-            (range.first.map { !Self.isBefore(key, $0) } ?? true)
-                && (range.last.map { !Self.isBefore($0, key) } ?? true)
+            (range.first.map { !key.isBefore($0) } ?? true)
+                && (range.last.map { !$0.isBefore(key) } ?? true)
         }
     }
 
@@ -41,12 +41,8 @@ struct StoreDamage {
     func mayHideKeys(under prefix: [UInt8]) -> Bool {
         ranges.contains { range in
             let isAbove =
-                range.first.map { Self.isBefore(prefix, $0) && !$0.starts(with: prefix) } ?? false
-            return !isAbove && (range.last.map { !Self.isBefore($0, prefix) } ?? true)
+                range.first.map { prefix.isBefore($0) && !$0.starts(with: prefix) } ?? false
+            return !isAbove && (range.last.map { !$0.isBefore(prefix) } ?? true)
         }
-    }
-
-    private static func isBefore(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-        Comparison.bytes(left, right) == .ascending
     }
 }

@@ -17,8 +17,7 @@ struct StoreFolder {
         var rows = StoreRows(prefixes: prefixes)
         var hasTornEnd = manifest.hasTornEnd
         for table in manifest.tables {
-            let (first, last) = (table.smallest.dropLast(8), table.largest.dropLast(8))
-            if rows.mayBe(from: Array(first), through: Array(last)) {
+            if rows.mayBe(from: table.firstKey, through: table.lastKey) {
                 try StoreTable(try file(of: table)).read(into: &rows)
             } else {
                 _ = try file(of: table)
@@ -36,10 +35,10 @@ struct StoreFolder {
             throw .notAStore(folder: url.path)
         }
         let text = String(decoding: try current.read(upTo: 64) ?? [], as: UTF8.self)
-        guard let match = text.wholeMatch(of: #/(MANIFEST-[0-9]+)\n/#) else {
+        let name = String(text.dropLast())
+        guard text.hasSuffix("\n"), Self.number(name, between: "MANIFEST-", "") != nil else {
             throw current.corrupted("it names no manifest.")
         }
-        let name = String(match.1)
         guard let file = try StoreFile(url, name) else { throw missing(name) }
         return try StoreManifest(file)
     }
@@ -81,15 +80,23 @@ struct StoreFolder {
         do { names = try FileManager.default.contentsOfDirectory(atPath: url.path) } catch {
             throw .unreadable(file: url.lastPathComponent, reason: error.localizedDescription)
         }
-        let numbers = names.compactMap { name in
-            name.wholeMatch(of: #/([0-9]+)\.log/#).flatMap { UInt64($0.1) }
-        }
+        let numbers = names.compactMap { Self.number($0, between: "", ".log") }
         let (first, other) = (manifest.logNumber, manifest.previousLogNumber)
         for number in [first, other] where number != 0 && !numbers.contains(number) {
             throw missing(Self.name(number, "log"))
         }
         return numbers.filter { $0 >= first || $0 == other && other != 0 }.sorted()
             .map { Self.name($0, "log") }
+    }
+
+    /// Returns the number in a name; nil for a name of another form.
+    private static func number(
+        _ name: String, between start: String, _ end: String
+    ) -> UInt64? {
+        guard name.hasPrefix(start), name.hasSuffix(end) else { return nil }
+        let digits = name.utf8.dropFirst(start.utf8.count).dropLast(end.utf8.count)
+        let isNumber = digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return isNumber ? UInt64(Substring(digits)) : nil
     }
 
     private static func name(_ number: UInt64, _ ending: String) -> String {

@@ -4,8 +4,17 @@ struct StoreManifest {
         var level: UInt64
         var number: UInt64
         var size: UInt64
-        var smallest: [UInt8]
-        var largest: [UInt8]
+        var firstKey: [UInt8]
+        var lastKey: [UInt8]
+
+        /// - Parameters:
+        ///   - smallest: The first key, and behind it eight bytes for the entry's number and kind.
+        ///   - largest: The last key, in the same form.
+        init(level: UInt64, number: UInt64, size: UInt64, smallest: [UInt8], largest: [UInt8]) {
+            (self.level, self.number, self.size) = (level, number, size)
+            firstKey = Array(smallest.dropLast(8))
+            lastKey = Array(largest.dropLast(8))
+        }
     }
 
     private(set) var tables: [Table] = []

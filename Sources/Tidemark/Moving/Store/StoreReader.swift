@@ -18,6 +18,7 @@ final class StoreReader {
     private var logs: [StoreLog] = []
     private var logEntries: [LogEntry] = []
     private let chains: [[StoreManifest.Table]]
+    private var blocks = RecentBlocks()
     private var open: [UInt64: StoreTable] = [:]
     private var lastUsed: [UInt64] = []
     private(set) var damage = StoreDamage()
@@ -51,7 +52,7 @@ final class StoreReader {
         return levels.sorted { $0.key < $1.key }.flatMap { level, tables in
             level == 0
                 ? tables.map { [$0] }
-                : [tables.sorted { Comparison.bytes($0.smallest, $1.smallest) == .ascending }]
+                : [tables.sorted { $0.firstKey.isBefore($1.firstKey) }]
         }
     }
 
@@ -69,7 +70,7 @@ final class StoreReader {
             try note(error, from: nil, through: nil)
         }
         logEntries.sort { left, right in
-            switch Comparison.bytes(left.key, right.key) {
+            switch left.key.compared(to: right.key) {
             case .ascending: true
             case .descending: false
             case .equal: left.number > right.number
@@ -131,7 +132,7 @@ final class StoreReader {
         var (low, high) = (0, logEntries.count)
         while low < high {
             let middle = (low + high) / 2
-            if Comparison.bytes(logEntries[middle].key, key) == .ascending {
+            if logEntries[middle].key.isBefore(key) {
                 low = middle + 1
             } else {
                 high = middle
@@ -154,9 +155,16 @@ final class StoreReader {
     /// The number of the table of a chain that can contain `key` or later keys.
     func table(ofChain chain: Int, from key: [UInt8]) -> Int {
         let tables = chains[chain]
-        return tables.firstIndex { table in
-            Comparison.bytes(table.largest.dropLast(8), key) != .ascending
-        } ?? tables.count
+        var (low, high) = (0, tables.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if tables[middle].lastKey.isBefore(key) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low
     }
 
     /// Returns the number of the first block of a table that can contain `key` or later keys.
@@ -176,9 +184,13 @@ final class StoreReader {
                 (table, block) = (table + 1, 0)
                 continue
             }
-            do throws(FirebaseStoreError) { return try opened.entries(ofBlock: block) } catch {
-                let first =
-                    block == 0 ? Array(row.smallest.dropLast(8)) : opened.lastKeys[block - 1]
+            if let known = blocks.entries(ofTable: row.number, block: block) { return known }
+            do throws(FirebaseStoreError) {
+                let entries = try opened.entries(ofBlock: block)
+                blocks.keep(entries, ofTable: row.number, block: block)
+                return entries
+            } catch {
+                let first = block == 0 ? row.firstKey : opened.lastKeys[block - 1]
                 try note(error, from: first, through: opened.lastKeys[block])
                 return []
             }
@@ -189,9 +201,8 @@ final class StoreReader {
     /// Returns true if the table can have no key under a prefix from here on.
     func isBehind(_ prefix: [UInt8], chain: Int, table: Int) -> Bool {
         guard table < chains[chain].count else { return true }
-        let smallest = Array(chains[chain][table].smallest.dropLast(8))
-        return !smallest.starts(with: prefix)
-            && Comparison.bytes(smallest, prefix) == .descending
+        let first = chains[chain][table].firstKey
+        return prefix.isBefore(first) && !first.starts(with: prefix)
     }
 
     /// Returns a table; nil if it is missing or its index is damaged.
@@ -212,9 +223,7 @@ final class StoreReader {
             return table
         } catch {
             damagedTables.insert(row.number)
-            try note(
-                error, from: Array(row.smallest.dropLast(8)),
-                through: Array(row.largest.dropLast(8)))
+            try note(error, from: row.firstKey, through: row.lastKey)
             return nil
         }
     }

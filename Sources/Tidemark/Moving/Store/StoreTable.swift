@@ -77,7 +77,7 @@ struct StoreTable {
         var (low, high) = (0, lastKeys.count)
         while low < high {
             let middle = (low + high) / 2
-            if Comparison.bytes(lastKeys[middle], key) == .ascending {
+            if lastKeys[middle].isBefore(key) {
                 low = middle + 1
             } else {
                 high = middle

@@ -150,6 +150,16 @@ final class FirebaseCache {
 
     // MARK: What belongs to a target
 
+    /// Returns the place of the target of a query; nil if the store has none.
+    func number(of query: QueryValue) -> Int? {
+        let text = query.wireForm.targetText
+        // The text of a query costs more than its collection.
+        return targets.firstIndex { target in
+            target.query.collectionID == query.collectionID && target.query.parent == query.parent
+                && target.query.targetText.hasSameBytes(as: text)
+        }
+    }
+
     /// True if nothing about targets is damaged, as far as it was read.
     var hasWholeTargets: Bool {
         ![StoreKey.targets, StoreKey.targetDocuments, StoreKey.documentTargets]

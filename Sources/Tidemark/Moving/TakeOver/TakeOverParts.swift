@@ -4,10 +4,13 @@
 final class TakeOverParts {
     typealias Accepts = @Sendable (DocumentPath) -> Bool
 
-    /// The number of queries of which the rows are taken first, from the last used one.
+    /// The number of queries that are taken before all documents, from the last used one.
     private static let mostFirst = 20
     /// The maximum number of rows of such a query.
     private static let mostFirstRows = 500
+    /// The maximum size of the documents of such a query in bytes, because a result that is taken
+    /// at once is in memory.
+    private static let mostFirstBytes = 4 << 20
     /// The number of targets that are adopted in one transaction.
     private static let adoptedAtOnce = 50
 
@@ -62,31 +65,35 @@ final class TakeOverParts {
 
     // MARK: The first screen
 
-    /// Takes the queries of the first screen, and those that were used last.
-    func takeFirst(
+    /// Takes the results of the queries that the store has, each in one transaction.
+    func take(
         _ queries: [QueryValue], _ notify: () -> Void
     ) async throws(TakeOverFailure) {
-        for number in firstNumbers(queries) where !spoiled.contains(number) {
-            guard let documents = try whole(number) else { continue }
-            let target = target(number, rowCount: documents.count)
-            let isTaken: Bool = try await ask { [calls] in
-                calls.take(target, with: documents, completion: $0)
-            }
-            taken.insert(number)
-            if !isTaken { continue }
-            targetCount += 1
-            notify()
+        for query in queries {
+            guard let number = cache.number(of: query) else { continue }
+            try await take(number, notify)
         }
     }
 
-    private func firstNumbers(_ queries: [QueryValue]) -> [Int] {
-        let wanted = queries.map(\.wireForm.targetText)
-        let targets = cache.targets
-        let named = wanted.compactMap { text in
-            targets.firstIndex { $0.query.targetText.hasSameBytes(as: text) }
+    /// Takes the results of the queries that were used last, each in one transaction.
+    func takeLatest(_ notify: () -> Void) async throws(TakeOverFailure) {
+        let latest = cache.targets.indices.lazy.filter { [cache] in
+            !cache.targets[$0].isDocument
         }
-        let latest = targets.indices.lazy.filter { !targets[$0].isDocument }.prefix(Self.mostFirst)
-        return named + Array(latest).filter { !named.contains($0) }
+        for number in Array(latest.prefix(Self.mostFirst)) { try await take(number, notify) }
+    }
+
+    private func take(_ number: Int, _ notify: () -> Void) async throws(TakeOverFailure) {
+        if spoiled.contains(number) || taken.contains(number) { return }
+        guard let documents = try whole(number) else { return }
+        let target = target(number, rowCount: documents.count)
+        let isTaken: Bool = try await ask { [calls] in
+            calls.take(target, with: documents, completion: $0)
+        }
+        taken.insert(number)
+        if !isTaken { return }
+        targetCount += 1
+        notify()
     }
 
     /// Returns all documents of a target; nil if one of them cannot be taken, or if they are many.
@@ -96,9 +103,12 @@ final class TakeOverParts {
                 !paths.isEmpty
             else { return nil }
             var documents: [TakenDocument] = []
+            var bytes = 0
             for path in paths {
                 let key = StoreKey.document(at: path)
                 guard let value = try cache.reader.value(of: key) else { return nil }
+                bytes += value.count
+                if bytes > Self.mostFirstBytes { return nil }
                 let found = CachedDocument(
                     key, value: value, targets: [number], cache: cache, accepts: accepts)
                 guard found.spoiled.isEmpty, let document = found.document else { return nil }

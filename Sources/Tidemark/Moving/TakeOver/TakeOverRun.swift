@@ -114,8 +114,12 @@ struct TakeOverRun {
     private func take(
         _ parts: TakeOverParts, _ outcome: inout CacheTakeOver.Outcome
     ) async throws(TakeOverFailure) {
-        try await parts.takeFirst(first) { board.change { $0.targets += 1 } }
+        let notify: () -> Void = { board.change { $0.targets += 1 } }
+        try await parts.take(first, notify)
+        // Without queries of the app, those that were used last are the first screen.
+        if first.isEmpty { try await parts.takeLatest(notify) }
         board.change { $0.hasFirstScreen = true }
+        if !first.isEmpty { try await parts.takeLatest(notify) }
         try await parts.takeAll { count in board.change { $0.documents = count } }
         try await parts.adoptTargets { count in board.change { $0.targets += count } }
         try await parts.finish()

@@ -270,4 +270,45 @@ import TidemarkTesting
         }
         await local.stop()
     }
+
+    /// The app is killed behind the first screen, behind the queries that were used last, and at
+    /// the end.
+    @Test(arguments: 1...3)
+    func `is taken on after a kill behind its first screen`(step: Int) async throws {
+        var old = try await oldPhone()
+        try old.finish()
+        let cache = try FirebaseCache(
+            folder, DatabaseID(project: OldPhone.project, database: "(default)"))
+        let source = TakeOverSource(
+            mark: cache.reader.digest, user: "ann", targetCount: cache.targets.count,
+            isSpent: false)
+        let killed = try await phone(in: "killed")
+        let parts = TakeOverParts(
+            TakeOverCalls(killed.engine, source), cache: cache, accepts: nil)
+        _ = try await parts.begin()
+        try await parts.take([latest(killed).runnable()]) {}
+        #expect(parts.targetCount == 1, "the first screen alone")
+        #expect(try await cached(latest(killed)).count == 10)
+        if step > 1 { try await parts.takeLatest {} }
+        if step > 2 {
+            try await parts.takeAll { _ in }
+            try await parts.adoptTargets { _ in }
+            try await parts.finish()
+        }
+        let next = temporary.path + "/next"
+        try FileManager.default.copyItem(atPath: temporary.path + "/killed", toPath: next)
+        let phone = try await phone(in: "next")
+        let outcome = try await takeOver(phone)
+        #expect(outcome.refusal == (step > 2 ? .takenBefore : nil))
+        #expect(try await cached(rooms(phone)).count == 30)
+        await phone.enableNetwork()
+        for query in [rooms(phone), latest(phone)] {
+            for try await snapshot in query.snapshots(includeMetadataChanges: true)
+            where !snapshot.metadata.isFromCache { break }
+        }
+        #expect(reads("new") == 0, "both results have their tokens")
+        await killed.terminate()
+        await phone.terminate()
+        await local.stop()
+    }
 }
