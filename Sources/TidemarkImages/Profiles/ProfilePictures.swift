@@ -1,20 +1,6 @@
-public import Foundation
+import Foundation
 import Synchronization
 import TidemarkResilience
-
-/// The address and version of a user's picture.
-public struct ProfilePicture: Hashable, Sendable {
-    public let url: URL
-    /// A text that changes with the picture: a counter, a digest, a time. With a version, the
-    /// server is never asked whether the picture is still valid; without a version, the rules of
-    /// HTTP apply.
-    public let version: String?
-
-    public init(_ url: URL, version: String? = nil) {
-        self.url = url
-        self.version = version
-    }
-}
 
 /// Loads the pictures of users by their ids. Nine views of the same user share one lookup of the
 /// profile and one download. When a profile gets another picture, the old picture is removed
@@ -23,6 +9,8 @@ public final class ProfilePictures: Sendable {
     private let pipeline: ImagePipeline
     private let lookup: @Sendable (String) async throws -> ProfilePicture?
     private let table = Mutex(ProfileTable())
+    /// May be locked while `table` is locked, never the other way round.
+    let watchers = Mutex(ProfileWatchers())
     private let lookups = SingleFlight<[UInt8], ProfilePicture?>()
 
     /// - Parameters:
@@ -65,16 +53,23 @@ public final class ProfilePictures: Sendable {
     ///   - user: The user's id.
     ///   - picture: The new picture; nil if the user no longer has a picture.
     public func changed(_ user: String, to picture: ProfilePicture?) async {
-        let old = table.withLock { $0.set(user, picture) }
+        // Both happen under one lock, so the views hear of two changes in their order.
+        let old = table.withLock { table in
+            watchers.withLock { $0.tell(picture, of: user) }
+            return table.set(user, picture)
+        }
         lookups.forget(Array(user.utf8))
         if let old { await pipeline.remove(old.url, version: old.version) }
     }
 
-    /// Reads the profile again at the next request. The picture stays in the caches.
+    /// Reads the profile again at the next request. The picture stays in the caches, and a view
+    /// that shows it keeps it until ``changed(_:to:)``, or until the view appears again.
     public func forget(_ user: String) {
         table.withLock { $0.forget(user) }
         lookups.forget(Array(user.utf8))
     }
+
+    // MARK: Views
 
     private func place(_ user: String) async throws -> ProfilePicture? {
         if let known = table.withLock({ $0.picture(user) }) { return known }
@@ -82,6 +77,67 @@ public final class ProfilePictures: Sendable {
             let found = try await lookup(user)
             // A change that a listener reported during the lookup is newer.
             return table.withLock { $0.learn(user, found) }
+        }
+    }
+}
+
+extension ProfilePictures: ProfilePictureSource {
+    public func known(_ user: String) -> ProfilePicture?? { table.withLock { $0.picture(user) } }
+
+    public func pictures(of user: String) -> AsyncThrowingStream<ProfilePicture?, any Error> {
+        AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { input in
+            // The watcher is added before the lookup, so no change is missed between the two.
+            let number = watchers.withLock { $0.add(input, of: user) }
+            let looking = Task { [self] in
+                do {
+                    let picture = try await place(user)
+                    watchers.withLock { $0.begin(picture, of: user, number) }
+                } catch { input.finish(throwing: error) }
+            }
+            input.onTermination = { [weak self] _ in
+                looking.cancel()
+                // In a separate task, because readers are resumed within the lock.
+                Task { self?.watchers.withLock { $0.remove(number, of: user) } }
+            }
+        }
+    }
+}
+
+/// The views that follow users' pictures. Ids are compared by their bytes.
+struct ProfileWatchers {
+    typealias Input = AsyncThrowingStream<ProfilePicture?, any Error>.Continuation
+
+    private var inputs: [[UInt8]: [Int: (input: Input, hasHeard: Bool)]] = [:]
+    private var last = 0
+
+    var isEmpty: Bool { inputs.isEmpty }
+
+    mutating func add(_ input: Input, of user: String) -> Int {
+        last += 1
+        inputs[Array(user.utf8), default: [:]][last] = (input, false)
+        return last
+    }
+
+    mutating func remove(_ number: Int, of user: String) {
+        let key = Array(user.utf8)
+        inputs[key]?[number] = nil
+        if inputs[key]?.isEmpty == true { inputs[key] = nil }
+    }
+
+    /// Passes the result of a lookup to the view that has requested it, unless the view has
+    /// received a change meanwhile, which is newer.
+    mutating func begin(_ picture: ProfilePicture?, of user: String, _ number: Int) {
+        let key = Array(user.utf8)
+        guard let watcher = inputs[key]?[number], !watcher.hasHeard else { return }
+        inputs[key]?[number]?.hasHeard = true
+        watcher.input.yield(picture)
+    }
+
+    mutating func tell(_ picture: ProfilePicture?, of user: String) {
+        let key = Array(user.utf8)
+        for (number, watcher) in inputs[key] ?? [:] {
+            inputs[key]?[number]?.hasHeard = true
+            watcher.input.yield(picture)
         }
     }
 }

@@ -128,6 +128,50 @@ import Testing
         while pictures.cancelled == cancelled { await Task.yield() }
     }
 
+    /// The pictures of users, which a test changes.
+    private final class People: ProfilePictureSource {
+        private let table: Mutex<[String: ProfilePicture]>
+        private let watchers = Mutex<
+            [AsyncThrowingStream<ProfilePicture?, any Error>.Continuation]
+        >(
+            [])
+
+        init(_ table: [String: ProfilePicture]) { self.table = Mutex(table) }
+
+        func known(_ user: String) -> ProfilePicture?? {
+            table.withLock { $0[user].map { .some($0) } }
+        }
+
+        func pictures(of user: String) -> AsyncThrowingStream<ProfilePicture?, any Error> {
+            let picture = table.withLock { $0[user] }
+            return AsyncThrowingStream { input in
+                input.yield(picture)
+                watchers.withLock { $0.append(input) }
+            }
+        }
+
+        func change(to picture: ProfilePicture?) {
+            for input in watchers.withLock(\.self) { input.yield(picture) }
+        }
+    }
+
+    @Test func `of a user is the one of the profile, and another one after a change`() async {
+        let people = People(["ann": ProfilePicture(first)])
+        host.environment.profilePictures = people
+        pictures.keep(picture(), request(first))
+        host.show(TidemarkImage(user: "ann") { Text($0 == .noPicture ? "none" : "waiting") })
+        #expect(host.drawn == ["image 80×60"], "with the first frame")
+        while pictures.asked.isEmpty { await Task.yield() }
+        people.change(to: ProfilePicture(second))
+        await untilAsked(request(second))
+        pictures.answer(request(second), .success(picture()))
+        await until("image 80×60")
+        people.change(to: nil)
+        await until("none")
+        host.show(TidemarkImage(user: "bob") { Text($0 == .noPicture ? "none" : "waiting") })
+        await until("none")
+    }
+
     @Test func `of a place without a size is not asked for`() async {
         for size in [CGSize.zero, CGSize(width: 10, height: CGFloat.infinity)] {
             #expect(

@@ -1,0 +1,1 @@
+../../../../Sources/TidemarkImages/Profiles/ProfilePicture.swift

@@ -1,0 +1,1 @@
+../../../../Sources/TidemarkImages/SwiftUI/ProfilePictureSource.swift
