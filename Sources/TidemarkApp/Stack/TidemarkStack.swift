@@ -41,6 +41,7 @@ public final class TidemarkStack: Sendable {
     private struct WeakBackfill { weak var backfill: Backfill? }
 
     private let state = Mutex(State())
+    let path = StackPath()
 
     /// A function that the jobs of new stacks call at each step. A demo uses it to kill the app
     /// there.
@@ -94,6 +95,7 @@ public final class TidemarkStack: Sendable {
             state.listening?.cancel()
             state.revocations?.cancel()
         }
+        path.set(isOnline: true)
     }
 
     /// Checks the Apple sign-in in a separate task, because the system can take long to answer.
@@ -303,8 +305,10 @@ public final class TidemarkStack: Sendable {
             if signal == .cameForward { state.isInBackground = false }
             return (state.backfills.compactMap(\.backfill), state.launch)
         }
-        if signal == .networkIsGone { launch?.network(isAvailable: false) }
-        if signal == .networkIsBack { launch?.network(isAvailable: true) }
+        if signal == .networkIsGone || signal == .networkIsBack {
+            launch?.network(isAvailable: signal == .networkIsBack)
+            path.set(isOnline: signal == .networkIsBack)
+        }
         for backfill in backfills { await notify(backfill) }
         switch signal {
         case .networkIsGone, .networkIsExpensive, .powerIsLow: return
@@ -348,6 +352,7 @@ public final class TidemarkStack: Sendable {
     public func close() async {
         let tasks = state.withLock { [$0.listening.take(), $0.revocations.take()] }
         for task in tasks { task?.cancel() }
+        path.set(isOnline: true)
         await firestore.terminate()
     }
 }

@@ -1,7 +1,10 @@
+import Foundation
 import Synchronization
 import Testing
 import TestSupport
 import Tidemark
+import TidemarkImages
+import TidemarkResilience
 import TidemarkServer
 import TidemarkTesting
 
@@ -49,6 +52,50 @@ import TidemarkTesting
         await reach(launch) { $0 == .live(user) }
         #expect(launch.machine.problem == nil)
         launch.close()
+        await stack.close()
+        await world.stop()
+    }
+
+    @Test func `of the network reaches calls that are not Firestore's`() async throws {
+        let world = try await StackWorld()
+        let (signals, input) = AsyncStream.makeStream(of: AppSignal.self)
+        let stack = try world.stack(AppSignals { signals })
+        let connectivity = stack.connectivity
+        #expect(connectivity.isOnline(), "before the first signal")
+        try await connectivity.untilOnline()
+        input.yield(.networkIsGone)
+        try await until("the network is gone") { !connectivity.isOnline() }
+
+        let attempts = Mutex(0)
+        let events = Mutex<[RetryEvent]>([])
+        var retry = Retry(.mobile, clock: ContinuousClock(), connectivity: connectivity)
+        retry.onEvent = { event in events.withLock { $0.append(event) } }
+        let call = Task { [retry] in try await retry.run { attempts.withLock { $0 += 1 } } }
+        try await until("the call waits") { events.withLock { $0.contains(.waitingForNetwork) } }
+        #expect(attempts.withLock(\.self) == 0, "nothing is tried without a network")
+        let other = Task { try await connectivity.untilOnline() }
+        other.cancel()
+        await #expect(throws: CancellationError.self) { try await other.value }
+        input.yield(.networkIsBack)
+        try await call.value
+        #expect(attempts.withLock(\.self) == 1)
+
+        // After its end, nobody would tell of a network again.
+        await stack.signal(.networkIsGone)
+        await stack.close()
+        #expect(connectivity.isOnline())
+        await world.stop()
+    }
+
+    /// The doc comment's example.
+    @Test func `is passed on as in the documentation`() async throws {
+        let world = try await StackWorld()
+        let stack = try world.stack()
+        let folder = URL(fileURLWithPath: world.folder.path + "/pictures")
+        let retry = Retry(.mobile, clock: ContinuousClock(), connectivity: stack.connectivity)
+        let pipeline = try ImagePipeline(
+            folder: folder, environment: ImageEnvironment(connectivity: stack.connectivity))
+        #expect(retry.connectivity.isOnline() && pipeline.figures.decodes == 0)
         await stack.close()
         await world.stop()
     }
