@@ -8,7 +8,7 @@ package struct DemoCommand: AsyncParsableCommand {
             ChatsCommand.self, MessagesCommand.self, SignUpDemoCommand.self, LaunchDemoCommand.self,
             HealthDemoCommand.self, PicturesCommand.self, AllCommand.self, ChartsCommand.self,
             SendCommand.self, PageCommand.self, HealthAppCommand.self,
-            PictureAppCommand.self,
+            PictureAppCommand.self, DayCommand.self, DayAppCommand.self,
         ])
 
     package init() {}

@@ -40,6 +40,9 @@ final class AppProcess: Sendable {
         process.terminationReason == .exit && process.terminationStatus == 0
     }
 
+    /// The number of the process. Use it only after the start.
+    var identifier: Int32 { process.processIdentifier }
+
     /// Kills the process without warning, as a system does that needs memory.
     func kill() { _ = Foundation.kill(process.processIdentifier, SIGKILL) }
 }

@@ -1,0 +1,43 @@
+import ArgumentParser
+import Foundation
+import Tidemark
+import TidemarkApp
+
+/// A chat on a phone, in a process of its own whose use is measured. It runs until it is killed.
+struct DayAppCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "day-app", abstract: "Show a chat until killed.", shouldDisplay: false)
+
+    private struct Message: Codable, Sendable {
+        var text: String
+        var sentAt: Timestamp
+    }
+
+    @Option var side: Side
+    @OptionGroup var place: PlaceOptions
+
+    func run() async throws {
+        let client = try await DeviceClient(side, place.place, label: place.label)
+        let messages = client.firestore.collection(DayDemo.messages)
+        switch side {
+        // The app as it was listens to the whole chat and decodes all of it for each change.
+        case .before, .filtered:
+            let query = messages.order(by: "sentAt", descending: true)
+            for try await snapshot in query.snapshots where !snapshot.metadata.isFromCache {
+                let shown = snapshot.documents.compactMap { try? $0.data(as: Message.self) }
+                if !shown.isEmpty { say("shown \(snapshot.documents[0].documentID)") }
+            }
+        case .after:
+            let feed = try TypedFeed(
+                of: Message.self,
+                FeedDefinition(
+                    query: messages, itemTime: "sentAt",
+                    way: .changeTime("updatedAt", deletedField: "deletedAt")))
+            try await feed.start()
+            for await state in feed.states {
+                guard case .fresh = state.phase, let newest = state.items.first else { continue }
+                say("shown \(newest.item.document.documentID)")
+            }
+        }
+    }
+}
