@@ -9,6 +9,8 @@ public final class Firestore: Sendable {
     public let databaseID: DatabaseID
     private let setup: Mutex<Setup>
     private let client = AtomicLazyReference<Client>()
+    /// The outbox of files, if the app has one.
+    package let fileOutbox = WeakReference()
 
     /// Opens the cache. The first request to the server makes a connection.
     ///
@@ -160,6 +162,44 @@ extension Firestore {
         try await receipt { engine.write(mutations, observer: $0) }
     }
 
+    /// Stages files, and journals them with the mutations in one step. If one file cannot be
+    /// staged, nothing is journalled and no copy stays.
+    func enqueue(
+        _ mutations: [Mutation], _ attachments: [FileAttachment]
+    ) async throws(FirestoreError) -> WriteReceipt {
+        if attachments.isEmpty { return try await enqueue(mutations) }
+        var mutations = mutations
+        var staged: [StagedFile] = []
+        // The copies belong to this user, so another user's queue refuses the batch.
+        let session = engine.session
+        do throws(FirestoreError) {
+            for attachment in attachments {
+                let file = try await attachment.file.stage(
+                    in: self, session, document: attachment.document, field: attachment.field)
+                staged.append(file)
+                try FilePlacing.place(
+                    file.value, at: attachment.field, of: attachment.document, in: &mutations)
+            }
+        } catch {
+            for file in staged { file.end(false) }
+            throw error
+        }
+        let attached = AttachedFiles(
+            staged.map(\.file), maxFiles: staged.map(\.maxFiles).min() ?? 0,
+            maxBytes: staged.map(\.maxBytes).min() ?? 0)
+        let files = staged
+        let decision = Decision()
+        return try await receipt { [mutations] observer in
+            session.write(mutations, attaching: attached) { event in
+                if decision.isFirst {
+                    let isJournalled = if case .journalled = event { true } else { false }
+                    for file in files { file.end(isJournalled) }
+                }
+                observer(event)
+            }
+        }
+    }
+
     /// Waits until a write that `start` makes is journalled.
     func receipt(
         _ start: (@escaping @Sendable (SyncEngine.WriteEvent) -> Void) -> Void
@@ -283,5 +323,22 @@ extension Result where Failure == FirestoreError {
         do throws(InvalidPath) { return .success(try parse(text)) } catch {
             return .failure(FirestoreError(error))
         }
+    }
+}
+
+// MARK: Files
+
+extension Firestore {
+    /// The folder of the files that wait, beside the cache; nil for a cache in memory. It is in the
+    /// folder of the cache, which backups exclude.
+    package var filesFolder: String? {
+        started.settings.cacheFile(of: databaseID).map { $0 + ".files" }
+    }
+
+    /// The providers of tokens that this client uses.
+    package var tokenProviders: (user: (any TokenProvider)?, appCheck: (any TokenProvider)?) {
+        let settings = started.settings
+        let user = settings.tokenProvider ?? settings.token.map(FixedToken.init)
+        return (user, settings.appCheckProvider)
     }
 }

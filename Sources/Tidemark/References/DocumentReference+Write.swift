@@ -49,7 +49,9 @@ extension DocumentReference {
     public func enqueueSetData(
         _ data: [String: Any], merge: Bool = false, isolation: isolated (any Actor)? = #isolation
     ) async throws(FirestoreError) -> WriteReceipt {
-        try await firestore.enqueue([try set(data, merge: merge)])
+        let files = FieldFiles()
+        let mutation = try set(data, merge: merge, files: files)
+        return try await firestore.enqueue([mutation], files.attachments(to: mutation.path))
     }
 
     /// Writes like ``updateData(_:isolation:)``, but returns when the write is durable on this
@@ -57,7 +59,9 @@ extension DocumentReference {
     public func enqueueUpdateData(
         _ fields: [AnyHashable: Any], isolation: isolated (any Actor)? = #isolation
     ) async throws(FirestoreError) -> WriteReceipt {
-        try await firestore.enqueue([try update(fields)])
+        let files = FieldFiles()
+        let mutation = try update(fields, files: files)
+        return try await firestore.enqueue([mutation], files.attachments(to: mutation.path))
     }
 
     /// Deletes like ``delete()``, but returns when the write is durable on this device.
@@ -114,14 +118,20 @@ extension DocumentReference {
         firestore.commit(mutations, completion)
     }
 
-    private func set(_ data: [String: Any], merge: Bool) throws(FirestoreError) -> Mutation {
+    private func set(
+        _ data: [String: Any], merge: Bool, files: FieldFiles? = nil
+    ) throws(FirestoreError) -> Mutation {
         let path = try documentPath()
         return merge
-            ? try WriteTranslation.merge(path, data) : try WriteTranslation.set(path, data)
+            ? try WriteTranslation.merge(path, data, files: files)
+            : try WriteTranslation.set(path, data, files: files)
     }
 
-    private func update(_ fields: [AnyHashable: Any]) throws(FirestoreError) -> Mutation {
-        try WriteTranslation.update(try documentPath(), try WriteTranslation.named(fields))
+    private func update(
+        _ fields: [AnyHashable: Any], files: FieldFiles? = nil
+    ) throws(FirestoreError) -> Mutation {
+        try WriteTranslation.update(
+            try documentPath(), try WriteTranslation.named(fields), files: files)
     }
 }
 

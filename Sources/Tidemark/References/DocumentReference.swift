@@ -35,7 +35,7 @@ public final class DocumentReference: SnapshotSource {
         return CollectionReference(firestore, .failure(error), text: self.path + "/" + path)
     }
 
-    func documentPath() throws(FirestoreError) -> DocumentPath { try resolved.get() }
+    package func documentPath() throws(FirestoreError) -> DocumentPath { try resolved.get() }
 
     func value() throws(FirestoreError) -> ReferenceValue {
         ReferenceValue(database: firestore.databaseID, path: try resolved.get())

@@ -15,14 +15,20 @@ struct ValueParser {
     private(set) var result = ParsedFields()
     /// The path of the field that is being parsed, for errors and masks.
     private var path: [String] = []
+    /// Collects the files among the values; nil where files are refused.
+    private let files: FieldFiles?
     private var arrays = 0
 
     /// The maximum depth of maps and arrays in Firestore.
     static let maxDepth = 20
 
+    private init(files: FieldFiles? = nil) { self.files = files }
+
     /// Parses the fields of a whole document, or of the merged part of one.
-    static func fields(_ data: [String: Any]) throws(FirestoreError) -> ParsedFields {
-        var parser = ValueParser()
+    static func fields(
+        _ data: [String: Any], files: FieldFiles? = nil
+    ) throws(FirestoreError) -> ParsedFields {
+        var parser = ValueParser(files: files)
         let names = EquivalentNames(wrappedIn: data)
         parser.result.fields = try parser.map(names?.members ?? members(of: data))
         return parser.result
@@ -31,9 +37,9 @@ struct ValueParser {
     /// Parses one field at `path` of a document. The value is nil if the field is deleted or is
     /// made only by transforms.
     static func field(
-        _ value: Any, at path: FieldPath
+        _ value: Any, at path: FieldPath, files: FieldFiles? = nil
     ) throws(FirestoreError) -> (value: Value?, parsed: ParsedFields) {
-        var parser = ValueParser()
+        var parser = ValueParser(files: files)
         parser.path = path.segments
         let value = try parser.parse(value, depth: 0)
         return (value, parser.result)
@@ -92,7 +98,7 @@ extension ValueParser {
         }
     }
 
-    /// Returns nil if the value consists only of transforms and deletions.
+    /// Returns nil if the value consists only of transforms, deletions and files.
     private mutating func parse(_ any: Any, depth: Int) throws(FirestoreError) -> Value? {
         switch any {
         case let optional as any OptionalValue:
@@ -102,8 +108,23 @@ extension ValueParser {
         case let data as [String: Any]: return try map(Self.members(of: data), at: depth)
         case let names as EquivalentNames: return try map(names.members, at: depth)
         case let elements as [Any] where !(any is Data): return try array(elements, depth: depth)
-        default: return leaf(try plain(any))
+        default:
+            guard let value = try plain(any) else { return try file(any) }
+            return leaf(value)
         }
+    }
+
+    /// Collects a file. Its value is made when the file is copied.
+    private func file(_ any: Any) throws(FirestoreError) -> Value? {
+        guard let file = any as? any FileValue else {
+            throw fail("Firestore cannot store the type \(type(of: any))")
+        }
+        guard let files else {
+            throw fail("A file needs an async form of a write or of a batch's commit")
+        }
+        guard arrays == 0, !path.isEmpty else { throw fail("A file cannot be inside an array") }
+        files.add(file, at: FieldPath(unchecked: path))
+        return nil
     }
 
     private mutating func map(
@@ -157,7 +178,8 @@ extension ValueParser {
         return nil
     }
 
-    private func plain(_ any: Any) throws(FirestoreError) -> Value {
+    /// Returns nil for a type that Firestore cannot store.
+    private func plain(_ any: Any) throws(FirestoreError) -> Value? {
         switch any {
         // Apple's systems cast numbers and booleans into each other, so the real type decides.
         case let number as NSNumber where type(of: any) is NSNumber.Type:
@@ -184,7 +206,7 @@ extension ValueParser {
         case let value as ReferenceValue: return .reference(value)
         case let value as Value: return value
         case let value as MapValue: return .map(value)
-        default: throw fail("Firestore cannot store the type \(type(of: any))")
+        default: return nil
         }
     }
 

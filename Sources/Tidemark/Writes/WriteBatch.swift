@@ -4,7 +4,7 @@ import Synchronization
 /// Several writes that are applied together or not at all, offline too. Commit it once.
 public final class WriteBatch: Sendable {
     private enum State {
-        case open([Mutation])
+        case open([Mutation], [FileAttachment])
         /// The error of an invalid write, which the commit throws.
         case invalid(FirestoreError)
         case committed
@@ -13,8 +13,8 @@ public final class WriteBatch: Sendable {
     /// The maximum number of writes, which is Firestore's limit.
     public static let maxWrites = 500
 
-    private let firestore: Firestore
-    private let state = Mutex(State.open([]))
+    package let firestore: Firestore
+    private let state = Mutex(State.open([], []))
 
     init(_ firestore: Firestore) { self.firestore = firestore }
 
@@ -23,8 +23,10 @@ public final class WriteBatch: Sendable {
     public func setData(
         _ data: [String: Any], forDocument document: DocumentReference, merge: Bool = false
     ) -> WriteBatch {
-        add(document) { path throws(FirestoreError) in
-            merge ? try WriteTranslation.merge(path, data) : try WriteTranslation.set(path, data)
+        add(document) { (path, files) throws(FirestoreError) in
+            merge
+                ? try WriteTranslation.merge(path, data, files: files)
+                : try WriteTranslation.set(path, data, files: files)
         }
     }
 
@@ -34,7 +36,7 @@ public final class WriteBatch: Sendable {
         _ data: [String: Any], forDocument document: DocumentReference,
         mergeFields: [Any]
     ) -> WriteBatch {
-        add(document) { path throws(FirestoreError) in
+        add(document) { (path, _) throws(FirestoreError) in
             try WriteTranslation.merge(path, data, fields: mergeFields)
         }
     }
@@ -44,14 +46,14 @@ public final class WriteBatch: Sendable {
     public func updateData(
         _ fields: [AnyHashable: Any], forDocument document: DocumentReference
     ) -> WriteBatch {
-        add(document) { path throws(FirestoreError) in
-            try WriteTranslation.update(path, try WriteTranslation.named(fields))
+        add(document) { (path, files) throws(FirestoreError) in
+            try WriteTranslation.update(path, try WriteTranslation.named(fields), files: files)
         }
     }
 
     @discardableResult
     public func deleteDocument(_ document: DocumentReference) -> WriteBatch {
-        add(document) { path throws(FirestoreError) in Mutation(path: path, .delete) }
+        add(document) { (path, _) throws(FirestoreError) in Mutation(path: path, .delete) }
     }
 
     /// Returns when the server has applied all writes. A cancelled task stops waiting; the writes
@@ -60,22 +62,22 @@ public final class WriteBatch: Sendable {
     /// - Throws: The server's error, or `invalidArgument` for an invalid write, for more than
     ///   ``maxWrites`` writes, or for a second commit: then nothing was queued.
     public func commit() async throws(FirestoreError) {
-        let mutations = try take()
         // An empty batch has no effect, so it is not sent.
-        if !mutations.isEmpty { try await firestore.commit(mutations) }
+        try await enqueue()?.acknowledged()
     }
 
     /// Commits like ``commit()``, but returns when the writes are durable on this device; nil for
     /// an empty batch.
     public func enqueue() async throws(FirestoreError) -> WriteReceipt? {
-        let mutations = try take()
-        return mutations.isEmpty ? nil : try await firestore.enqueue(mutations)
+        let (mutations, files) = try take()
+        if mutations.isEmpty, files.isEmpty { return nil }
+        return try await firestore.enqueue(mutations, files)
     }
 
     /// Commits like the `async` form, but does not wait: the writes are queued before the call
     /// returns. `completion` is called on the listeners' queue.
     public func commit(completion: (((any Error)?) -> Void)? = nil) {
-        let mutations = Result { () throws(FirestoreError) in try take() }
+        let mutations = Result { () throws(FirestoreError) in try takeWithoutFiles() }
         guard case .success(let writes) = mutations, writes.isEmpty else {
             return firestore.commit(mutations, completion)
         }
@@ -83,22 +85,44 @@ public final class WriteBatch: Sendable {
         firestore.callbackQueue.async { completion.call?(nil) }
     }
 
+    /// Attaches a file to a field of a document. The file is staged at the commit.
+    package func attach(
+        file: any FileValue, to document: DocumentReference, field: any FieldName
+    ) {
+        let attachment = Result { () throws(FirestoreError) in
+            guard document.firestore === firestore else {
+                throw .invalidArgument("\(document.path) belongs to another Firestore.")
+            }
+            return FileAttachment(
+                document: try document.documentPath(), field: try field.resolved(), file: file)
+        }
+        state.withLock { state in
+            guard case .open(let mutations, let files) = state else { return }
+            switch attachment {
+            case .success(let file): state = .open(mutations, files + [file])
+            case .failure(let error): state = .invalid(error)
+            }
+        }
+    }
+
     private func add(
         _ document: DocumentReference,
-        _ translate: (DocumentPath) throws(FirestoreError) -> Mutation
+        _ translate: (DocumentPath, FieldFiles) throws(FirestoreError) -> Mutation
     ) -> WriteBatch {
+        let found = FieldFiles()
         let mutation = Result { () throws(FirestoreError) in
             guard document.firestore === firestore else {
                 throw .invalidArgument("\(document.path) belongs to another Firestore.")
             }
-            return try translate(try document.documentPath())
+            return try translate(try document.documentPath(), found)
         }
+        let added = (try? mutation.get()).map { found.attachments(to: $0.path) } ?? []
         state.withLock { state in
             switch (state, mutation) {
-            case (.open(let mutations), .success(let mutation)):
+            case (.open(let mutations, let files), .success(let mutation)):
                 state =
                     mutations.count < Self.maxWrites
-                    ? .open(mutations + [mutation])
+                    ? .open(mutations + [mutation], files + added)
                     : .invalid(
                         .invalidArgument(
                             """
@@ -111,13 +135,19 @@ public final class WriteBatch: Sendable {
         return self
     }
 
-    private func take() throws(FirestoreError) -> [Mutation] {
+    private func takeWithoutFiles() throws(FirestoreError) -> [Mutation] {
+        let (mutations, files) = try take()
+        if files.isEmpty { return mutations }
+        throw .invalidArgument("A batch with files needs the async form of commit or enqueue.")
+    }
+
+    private func take() throws(FirestoreError) -> ([Mutation], [FileAttachment]) {
         let taken = state.withLock { state in
             defer { state = .committed }
             return state
         }
         switch taken {
-        case .open(let mutations): return mutations
+        case .open(let mutations, let files): return (mutations, files)
         case .invalid(let error): throw error
         case .committed:
             throw FirestoreError(.failedPrecondition, "The batch was already committed.")

@@ -1,10 +1,12 @@
 /// Turns the data of `setData` and `updateData` into a mutation, by FirebaseFirestore's rules.
+///
+/// Files among the data are added to `files`, and are refused if it is nil.
 enum WriteTranslation {
     /// Replaces the document.
     static func set(
-        _ path: DocumentPath, _ data: [String: Any]
+        _ path: DocumentPath, _ data: [String: Any], files: FieldFiles? = nil
     ) throws(FirestoreError) -> Mutation {
-        let parsed = try ValueParser.fields(data)
+        let parsed = try ValueParser.fields(data, files: files)
         if let field = parsed.deletions.first {
             throw .invalidArgument(
                 "\(field): FieldValue.delete() needs updateData, or setData with merge.")
@@ -14,9 +16,9 @@ enum WriteTranslation {
 
     /// Writes the given fields and leaves the others; creates the document if it does not exist.
     static func merge(
-        _ path: DocumentPath, _ data: [String: Any]
+        _ path: DocumentPath, _ data: [String: Any], files: FieldFiles? = nil
     ) throws(FirestoreError) -> Mutation {
-        let parsed = try ValueParser.fields(data)
+        let parsed = try ValueParser.fields(data, files: files)
         return Mutation(
             path: path, .patch(parsed.fields, mask: (parsed.leaves + parsed.deletions).sorted()),
             transforms: parsed.transforms)
@@ -60,7 +62,8 @@ enum WriteTranslation {
 
     /// Changes the given fields of a document that exists.
     static func update(
-        _ path: DocumentPath, _ data: [(name: any FieldName, value: Any)]
+        _ path: DocumentPath, _ data: [(name: any FieldName, value: Any)],
+        files: FieldFiles? = nil
     ) throws(FirestoreError) -> Mutation {
         if data.isEmpty { throw .invalidArgument("An update needs at least one field.") }
         var changes: [(field: FieldPath, value: Any)] = []
@@ -70,7 +73,7 @@ enum WriteTranslation {
         var mask: [FieldPath] = []
         var transforms: [FieldTransform] = []
         for (field, any) in changes.sorted(by: { $0.field < $1.field }) {
-            let (value, parsed) = try ValueParser.field(any, at: field)
+            let (value, parsed) = try ValueParser.field(any, at: field, files: files)
             if let nested = parsed.deletions.first(where: { $0 != field }) {
                 throw .invalidArgument(
                     """

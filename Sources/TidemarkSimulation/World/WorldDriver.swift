@@ -133,7 +133,10 @@ package final class WorldDriver {
     }
 
     private func fillDisk(_ client: WorldClient) {
-        let all = StorageStep.allCases.filter { $0 != .read && $0 != .open }
+        // This world has no files.
+        let all = StorageStep.allCases.filter {
+            $0 != .read && $0 != .open && $0 != .changeFiles
+        }
         client.disk.full =
             dice.chance(50) ? Set(all) : Set((0..<2).map { _ in dice.pick(all) })
         world.note("\(client.name)'s disk is full for \(client.disk.full.map(\.rawValue).sorted())")

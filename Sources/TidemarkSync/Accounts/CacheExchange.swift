@@ -56,6 +56,7 @@ struct CacheExchange {
         // Removes the file that an earlier attempt left.
         if case .file(let path) = location { try DocumentStore.erase(path) }
         saved.replace(storage.user, with: old.queue.pending.batches)
+        saved.files.replaceTurns(by: old.queue.pending.turns)
         let new = try LocalStore(
             location, database: context.database, user: storage.user,
             key: context.environment.storeKey, fault: context.environment.storageFault)

@@ -6,10 +6,13 @@ package import TidemarkModel
 package struct UserSession: Sendable {
     private let engine: SyncEngine
     private let number: UInt64
+    /// The bytes of the user's id; empty for no user.
+    package let user: [UInt8]
 
-    init(_ engine: SyncEngine, _ number: UInt64) {
+    init(_ engine: SyncEngine, _ sessions: SessionCounter) {
         self.engine = engine
-        self.number = number
+        number = sessions.number
+        user = sessions.user.bytes
     }
 
     /// - Parameter isOfQueue: True if the call concerns the user's queue of writes, which is
@@ -173,7 +176,7 @@ package struct UserSession: Sendable {
 /// Counts changes of user when they are requested, from any thread.
 struct SessionCounter: Sendable {
     private(set) var number: UInt64 = 0
-    private var user: UserKey
+    private(set) var user: UserKey
 
     init(user: String?) { self.user = UserKey(user) }
 

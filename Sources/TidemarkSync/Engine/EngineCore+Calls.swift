@@ -75,9 +75,15 @@ extension EngineCore {
 // MARK: - Writing and storing
 
 extension EngineCore {
-    func write(_ mutations: [Mutation], _ observer: @escaping WriteDelivery.Observer) {
-        parts.writing.write(mutations, observer)
+    func write(
+        _ mutations: [Mutation], attaching attached: AttachedFiles? = nil,
+        _ observer: @escaping WriteDelivery.Observer
+    ) {
+        parts.writing.write(mutations, attaching: attached, observer)
     }
+
+    /// Passes the part for the files of batches.
+    func files(_ body: (FileDelivery) -> Void) { body(parts.files) }
 
     func take(_ moved: MovedBatch) -> Result<Int64?, SyncError> { parts.writing.take(moved) }
 

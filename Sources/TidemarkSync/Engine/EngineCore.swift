@@ -65,6 +65,7 @@ extension EngineCore {
         case .enteredLimbo(let path, let view): parts.remote.enterLimbo(path, view: view)
         case .leftLimbo(let path, let view): parts.remote.leaveLimbo(path, view: view)
         case .queryFailed(let listened, let error): parts.remote.fail(listened, error)
+        case .filesChanged: parts.files.changed()
         case .cacheTaken: cacheTaken()
         case .cacheWanted: handOver()
         }
@@ -331,6 +332,7 @@ extension EngineCore {
         parts.meter.removeObservers()
         parts.users.endAll(.terminated)
         parts.writing.notifyWaitersOfEnd(.terminated)
+        parts.files.removeObservers()
         // Only newer tokens would be lost if closing fails; the next listen then reads slightly
         // more.
         do { try parts.storage.local.close() } catch {}

@@ -21,6 +21,8 @@ enum EngineEvent {
     case cacheTaken
     /// Another process asks for the cache.
     case cacheWanted
+    /// A batch was queued or left the queue, so its files may have changed.
+    case filesChanged
     /// The cache could not be read for a query. Its listeners receive the error and end.
     case queryFailed(ListenedQuery, SyncError)
 }

@@ -16,6 +16,7 @@ struct EngineParts {
 
     let garbage: GarbageCollector
     let writing: WriteDelivery
+    let files: FileDelivery
 
     // Parts for one-shot calls.
     let calls: OneShotCalls
@@ -50,6 +51,7 @@ struct EngineParts {
         garbage = GarbageCollector(context, storage: storage, views: views)
         writing = WriteDelivery(
             context, storage: storage, views: views, shared: SharedWrites(context, storage))
+        files = FileDelivery(context, storage: storage, writing: writing)
 
         calls = OneShotCalls(
             context, storage: storage, meter: meter, reachability: reachability,

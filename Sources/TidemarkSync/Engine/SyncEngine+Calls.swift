@@ -77,6 +77,18 @@ extension SyncEngine {
         perform { $0.write(mutations, observer) }
     }
 
+    /// Reports that files may have changed: now, after a batch with files was queued or left the
+    /// queue, and after a change of user, until the returned handle is cancelled.
+    package func observeFiles(
+        _ observer: @escaping @Sendable () -> Void
+    ) -> any CancellableCall {
+        subscribe { core, id in
+            core.files { $0.observe(id, observer) }
+        } end: { core, id in
+            core.files { $0.removeObserver(id) }
+        }
+    }
+
     /// Runs an aggregation on the server.
     public func aggregate(
         _ query: Query, _ aggregations: [Aggregation], deadline: Duration?,

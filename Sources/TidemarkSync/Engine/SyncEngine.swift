@@ -130,7 +130,7 @@ extension SyncEngine {
     }
 
     /// The session of the present user.
-    package var session: UserSession { UserSession(self, sessions.withLock(\.number)) }
+    package var session: UserSession { UserSession(self, sessions.withLock { $0 }) }
 
     /// Deletes the caches of all users with this ``Configuration/cacheFile``. No engine may have
     /// one of them open.

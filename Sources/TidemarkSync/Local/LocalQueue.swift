@@ -28,6 +28,7 @@ final class LocalQueue {
     }
 
     private var rejected: RejectedTable { RejectedTable(user: user) }
+    private var files: FileTable { FileTable(user: user) }
 
     // MARK: Documents as pending writes change them
 
@@ -71,22 +72,29 @@ final class LocalQueue {
     /// - Parameters:
     ///   - inPlaceOf: A rejected batch that the same step forgets.
     ///   - note: The note that the same step stores.
+    ///   - attached: The files that the batch waits for, stored in the same step.
     /// - Returns: The batch, and how the documents look now.
     func enqueue(
         _ mutations: [Mutation], at time: Timestamp, _ durability: DocumentStore.Durability = .disk,
         inPlaceOf rejected: Int64? = nil,
-        noting note: BatchNote? = nil
+        noting note: BatchNote? = nil, attaching attached: [AttachedFile] = []
     ) throws -> (batch: MutationBatch, changed: [LocalDocument]) {
         precondition(!mutations.isEmpty)
         let time = time.truncatedToMicroseconds
         let contents = mutations.count == 1 ? mutations[0].plainContents : nil
+        let turn = self.turn(of: mutations, attached)
         var numbers = batchNumbers
         let (batch, bases): (MutationBatch, [Base]) = try file.write(.writeLocally, durability) {
             transaction in
             if numbers.isEmpty { numbers = try takeBatchNumbers(transaction) }
             let base = try baseMutations(for: mutations, transaction)
-            if let rejected { try self.rejected.discard(rejected, transaction) }
+            if let rejected {
+                try self.rejected.discard(rejected, transaction)
+                try files.batchIsReplaced(rejected, transaction)
+            }
             try note?.write(of: numbers.lowerBound, transaction)
+            if let turn { try TurnTable.set(turn, of: numbers.lowerBound, transaction) }
+            try files.add(attached, of: numbers.lowerBound, transaction)
             try transaction.execute(
                 """
                 INSERT INTO syncBatch (id, user, localWriteTime, baseMutations, mutations)
@@ -102,7 +110,7 @@ final class LocalQueue {
             return (batch, try storedBases(of: batch, transaction))
         }
         batchNumbers = numbers.dropFirst()
-        pending.append(batch)
+        pending.append(batch, turn: turn)
         if rejected != nil { rejectedCount -= 1 }
         return (
             batch, bases.map { pending.view(of: $0.path, over: $0.stored, newest: contents) }
@@ -118,7 +126,8 @@ final class LocalQueue {
             """
             SELECT max(COALESCE((SELECT value FROM syncGlobal WHERE name = 'lastBatch'), 0),
                 COALESCE((SELECT max(id) FROM syncBatch), 0),
-                COALESCE((SELECT max(id) FROM syncRejected), 0))
+                COALESCE((SELECT max(id) FROM syncRejected), 0),
+                COALESCE((SELECT max(turn) FROM syncTurn), 0))
             """)[0].integer(0)
         let end = last + 1 + Self.batchNumbersAtOnce
         try saveLastBatchNumber(end - 1, transaction)
@@ -186,6 +195,7 @@ final class LocalQueue {
                 }
             }
             try removeBatch(batch.id, transaction)
+            if pending.turns[batch.id] != nil { try files.batchIsDone(batch.id, transaction) }
             if notesFates { try SharedBatches.note(batch.id, committed: commitTime, transaction) }
             try LooseDocuments.touch(
                 batch.paths, at: targets.nextSequence, transaction)
@@ -226,6 +236,8 @@ final class LocalQueue {
             try removeBatch(batch.id, transaction)
             try rejected.keep(batch, reason: reason, at: time, transaction: transaction)
             rejectedCount = try rejected.count(transaction)
+            if pending.turns[batch.id] != nil { try files.batchIsRejected(batch.id, transaction) }
+            try files.endForgotten(transaction)
             try save(nil, transaction)
             return try storedBases(of: batch, transaction)
         }
@@ -236,6 +248,73 @@ final class LocalQueue {
 
     private func removeBatch(_ id: Int64, _ transaction: StoreTransaction) throws {
         try transaction.execute("DELETE FROM syncBatch WHERE id = ?", [.integer(id)])
+        if pending.turns[id] != nil { try TurnTable.remove(id, transaction) }
+    }
+
+    // MARK: Batches that wait for files
+
+    /// Returns the turn of a new batch; nil if the batch can be sent in the order of its number.
+    private func turn(of mutations: [Mutation], _ attached: [AttachedFile]) -> BatchTurn? {
+        if !attached.isEmpty { return .awaitsFiles }
+        if pending.turns.isEmpty { return nil }
+        return pending.holds(anyOf: mutations.map(\.path)) ? .isBehind : nil
+    }
+
+    /// Changes files in one synced step, and gives the batches that wait for no file any more their
+    /// turns.
+    ///
+    /// - Parameters:
+    ///   - dropped: A held batch that leaves the queue in the same step.
+    /// - Returns: The result of `body`, and true if a batch can be sent now.
+    func changeFiles<T>(
+        dropping dropped: Int64? = nil, _ durability: DocumentStore.Durability = .disk,
+        _ body: (FileTable, StoreTransaction) throws -> T
+    ) throws -> (result: T, isReleased: Bool, changed: [LocalDocument]) {
+        var numbers = batchNumbers
+        let batch = dropped.flatMap { pending.batch($0) }
+        let (result, released, bases) = try file.write(.changeFiles, durability) {
+            transaction -> (T, [(batch: Int64, turn: Int64)], [Base]) in
+            let result = try body(files, transaction)
+            if let dropped { try removeBatch(dropped, transaction) }
+            // A turn must survive a loss of power before its batch is sent.
+            let free =
+                durability == .disk ? try freeBatches(without: dropped, transaction) : []
+            var released: [(batch: Int64, turn: Int64)] = []
+            for id in free {
+                if numbers.isEmpty { numbers = try takeBatchNumbers(transaction) }
+                released.append((id, numbers.removeFirst()))
+                try TurnTable.set(.number(released.last!.turn), of: id, transaction)
+            }
+            return (result, released, try batch.map { try storedBases(of: $0, transaction) } ?? [])
+        }
+        batchNumbers = numbers
+        if let dropped { pending.remove(dropped) }
+        for (id, turn) in released { pending.release(id, turn: turn) }
+        return (result, !released.isEmpty, views(over: bases))
+    }
+
+    /// Returns the held batches that wait for no file, and whose documents no earlier held batch
+    /// writes.
+    private func freeBatches(
+        without dropped: Int64?, _ transaction: StoreTransaction
+    ) throws -> [Int64] {
+        let held = pending.held
+        if held.isEmpty { return [] }
+        let awaited = try files.awaitedBatches(transaction)
+        var blocked: Set<DocumentPath> = []
+        var free: [Int64] = []
+        for batch in held where batch.id != dropped {
+            if awaited.contains(batch.id) || batch.paths.contains(where: blocked.contains) {
+                blocked.formUnion(batch.paths)
+            } else {
+                free.append(batch.id)
+            }
+        }
+        return free
+    }
+
+    func readFiles<T>(_ body: (FileTable, StoreTransaction) throws -> T) throws -> T {
+        try file.read { try body(files, $0) }
     }
 
     // MARK: Writes that were refused
@@ -247,6 +326,7 @@ final class LocalQueue {
     func discardRejected(_ id: Int64) throws {
         rejectedCount = try file.write(.discardRejected, .disk) { transaction in
             try rejected.discard(id, transaction)
+            try files.endForgotten(transaction)
             return try rejected.count(transaction)
         }
     }
@@ -336,12 +416,19 @@ final class LocalQueue {
         }
         pending = queue
         rejectedCount = count
-        guard !damaged.isEmpty else { return }
-        rejectedCount = try file.store.write(.disk, label: StorageStep.open.rawValue) {
-            transaction in
-            try setAside(damaged, of: user, transaction)
-            return try rejected.count(transaction)
+        if !damaged.isEmpty {
+            rejectedCount = try file.store.write(.disk, label: StorageStep.open.rawValue) {
+                transaction in
+                try setAside(damaged, of: user, transaction)
+                return try rejected.count(transaction)
+            }
         }
+        // A batch behind one that was set aside waits for nothing any more.
+        if pending.held.isEmpty { return }
+        let free = try readFiles { _, transaction in
+            try freeBatches(without: nil, transaction)
+        }
+        if !free.isEmpty { _ = try changeFiles { _, _ in } }
     }
 
     private func setAside(_ damaged: [SQLRow], of user: String?, _ transaction: StoreTransaction)
@@ -353,6 +440,8 @@ final class LocalQueue {
                 reason: Self.unreadable,
                 at: Timestamp(microseconds: row.integer(1)), transaction: transaction)
             try transaction.execute("DELETE FROM syncBatch WHERE id = ?", [row.values[0]])
+            try TurnTable.remove(row.integer(0), transaction)
+            try FileTable(user: user).batchIsRejected(row.integer(0), transaction)
         }
     }
 
@@ -361,6 +450,9 @@ final class LocalQueue {
     ) throws -> (PendingWrites, damaged: [SQLRow]) {
         var pending = PendingWrites()
         var damaged: [SQLRow] = []
+        let turns = try TurnTable.all(transaction)
+        let withFiles =
+            turns.isEmpty ? [] : try FileTable(user: user).batchesWithFiles(transaction)
         for row in try transaction.rows(
             """
             SELECT id, localWriteTime, baseMutations, mutations FROM syncBatch WHERE user = ?
@@ -373,10 +465,16 @@ final class LocalQueue {
                 damaged.append(row)
                 continue
             }
+            let id = try row.integer(0)
+            // A document must not be sent without its file.
+            if turns[id] == .awaitsFiles, !withFiles.contains(id) {
+                damaged.append(row)
+                continue
+            }
             try pending.append(
                 MutationBatch(
-                    id: row.integer(0), localWriteTime: Timestamp(microseconds: row.integer(1)),
-                    baseMutations: base, mutations: mutations))
+                    id: id, localWriteTime: Timestamp(microseconds: row.integer(1)),
+                    baseMutations: base, mutations: mutations), turn: turns[id])
         }
         return (pending, damaged)
     }
@@ -405,6 +503,7 @@ final class LocalQueue {
             for row in saved.shared {
                 try transaction.execute("INSERT OR REPLACE INTO syncShared VALUES (?, ?)", row)
             }
+            try saved.files.restore(transaction)
             try save(position, transaction)
         }
         writePosition = position

@@ -11,6 +11,7 @@ struct SavedQueue {
     var marks: [[SQLValue]] = []
     /// The batches that other processes left: name and number.
     var shared: [[SQLValue]] = []
+    var files = SavedFiles()
 
     static let batchColumns = "id, localWriteTime, baseMutations, mutations, user"
     static let rejectedColumns =
@@ -36,6 +37,7 @@ struct SavedQueue {
         marks = try DocumentStore.salvage(MovedMarks.all, from: path, key: key)
         shared = try DocumentStore.salvage(
             "SELECT name, batch FROM syncShared", from: path, key: key)
+        files = try SavedFiles(salvaging: path, key: key)
     }
 
     /// Replaces the readable batches of a user by the batches in memory.

@@ -6,6 +6,10 @@ import TidemarkStore
 struct PendingWrites: Equatable, Sendable {
     /// The batches, in order.
     private(set) var batches: [MutationBatch] = []
+    /// The batches that may be sent, in the order of sending.
+    private var ready: [ReadyBatch] = []
+    /// The turns of the batches that wait, or have waited, for files.
+    private(set) var turns: [Int64: BatchTurn] = [:]
     /// The documents that the batches write.
     private var documents: [DocumentPath: PendingDocument] = [:]
 
@@ -16,9 +20,45 @@ struct PendingWrites: Equatable, Sendable {
         return index < batches.count && batches[index].id == id ? batches[index] : nil
     }
 
-    func batch(after id: Int64) -> MutationBatch? {
-        let index = batches.partitioningIndex { $0.id > id }
-        return index < batches.count ? batches[index] : nil
+    /// Returns the batch to send after the batch with this number, or the first one; nil if no
+    /// batch can be sent.
+    func batch(toSendAfter id: Int64?) -> MutationBatch? {
+        let turn = id.map { self.turn($0) } ?? 0
+        let index = ready.partitioningIndex { $0.turn > turn }
+        return index < ready.count ? batch(ready[index].id) : nil
+    }
+
+    private func turn(_ id: Int64) -> Int64 {
+        if case .number(let turn)? = turns[id] { turn } else { id }
+    }
+
+    /// The batches that wait for files, or behind such a batch, in order.
+    var held: [MutationBatch] {
+        if turns.isEmpty { return [] }
+        return batches.filter { isHeld($0.id) }
+    }
+
+    func isHeld(_ id: Int64) -> Bool {
+        switch turns[id] {
+        case .awaitsFiles, .isBehind: true
+        case .number, nil: false
+        }
+    }
+
+    /// Returns true if a batch without a turn writes one of the documents. A later batch on them
+    /// must not be sent first.
+    func holds(anyOf paths: [DocumentPath]) -> Bool {
+        if turns.isEmpty { return false }
+        return paths.contains { path in
+            documents[path].map { $0.batches.contains(where: isHeld) } ?? false
+        }
+    }
+
+    /// Gives a held batch its turn, which is larger than all others.
+    mutating func release(_ id: Int64, turn: Int64) {
+        precondition(ready.last.map { $0.turn < turn } ?? true, "turns rise")
+        turns[id] = .number(turn)
+        ready.append(ReadyBatch(turn: turn, id: id))
     }
 
     func hasWrites(_ path: DocumentPath) -> Bool { documents[path]?.first != nil }
@@ -56,9 +96,15 @@ struct PendingWrites: Equatable, Sendable {
         return written
     }
 
-    mutating func append(_ batch: MutationBatch) {
+    /// - Parameter turn: The turn of a batch that waits, or has waited, for files.
+    mutating func append(_ batch: MutationBatch, turn: BatchTurn? = nil) {
         precondition(batches.last.map { $0.id < batch.id } ?? true, "batch ids rise")
         batches.append(batch)
+        if let turn { turns[batch.id] = turn }
+        if !isHeld(batch.id) {
+            let entry = ReadyBatch(turn: self.turn(batch.id), id: batch.id)
+            ready.insert(entry, at: ready.partitioningIndex { $0.turn > entry.turn })
+        }
         for path in batch.paths {
             documents[path, default: PendingDocument()].append(batch.id)
         }
@@ -80,6 +126,11 @@ struct PendingWrites: Equatable, Sendable {
     mutating func remove(_ id: Int64) {
         guard let batch = batch(id) else { return }
         batches.remove(at: batches.partitioningIndex { $0.id >= id })
+        if !isHeld(id) {
+            let turn = self.turn(id)
+            ready.remove(at: ready.partitioningIndex { $0.turn >= turn })
+        }
+        turns[id] = nil
         for path in batch.paths {
             guard let index = documents.index(forKey: path) else { continue }
             documents.values[index].remove(id)
@@ -123,6 +174,12 @@ struct PendingWrites: Equatable, Sendable {
     }
 }
 
+/// A batch that may be sent, and its place in the order of sending.
+private struct ReadyBatch: Equatable {
+    let turn: Int64
+    let id: Int64
+}
+
 /// A document that has pending writes.
 private struct PendingDocument: Equatable {
     /// The first batch that writes the document, and usually the only one; nil only for a planted
@@ -130,6 +187,7 @@ private struct PendingDocument: Equatable {
     private(set) var first: Int64?
     /// The other batches, in order.
     private(set) var later: [Int64] = []
+    var batches: [Int64] { (first.map { [$0] } ?? []) + later }
     /// The state of the document after the batches. It is computed on demand, and dropped when the
     /// batches or the document below them change.
     var overlay: LocalDocument?

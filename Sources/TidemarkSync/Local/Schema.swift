@@ -178,5 +178,42 @@ enum LocalSchema {
                     commitTime INTEGER NOT NULL
                 );
                 """),
+        StoreMigration(
+            "sync 9 files",
+            sql: """
+                -- Files that belong to batches. The state is a number of QueuedFile.State.
+                CREATE TABLE syncFile (
+                    -- Never reused, as a late answer names it.
+                    id INTEGER PRIMARY KEY AUTOINCREMENT,
+                    user BLOB NOT NULL,
+                    batch INTEGER NOT NULL,
+                    state INTEGER NOT NULL,
+                    document TEXT NOT NULL,
+                    field BLOB NOT NULL,
+                    -- The object that the file becomes.
+                    bucket TEXT NOT NULL,
+                    name TEXT NOT NULL,
+                    size INTEGER NOT NULL,
+                    -- In the form of the outbox: what the file is, and how far its upload is.
+                    facts BLOB NOT NULL,
+                    upload BLOB NOT NULL
+                );
+                CREATE INDEX syncFileByBatch ON syncFile (batch);
+                CREATE INDEX syncFileByState ON syncFile (user, state);
+                CREATE INDEX syncFileByDocument ON syncFile (document, field);
+                -- Objects to delete, because their documents were refused or given up.
+                CREATE TABLE syncObjectRemoval (
+                    id INTEGER PRIMARY KEY AUTOINCREMENT,
+                    user BLOB NOT NULL,
+                    bucket TEXT NOT NULL,
+                    name TEXT NOT NULL
+                );
+                -- The order of sending of batches that waited: -1 with files that wait, 0 behind such a
+                -- batch, else after all smaller turns. Other batches have their number as their turn.
+                CREATE TABLE syncTurn (
+                    batch INTEGER PRIMARY KEY,
+                    turn INTEGER NOT NULL
+                );
+                """),
     ]
 }

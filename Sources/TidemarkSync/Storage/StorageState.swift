@@ -100,6 +100,7 @@ package enum StorageStep: String, Hashable, Sendable, CaseIterable {
     case open, read
     case allocateTarget, releaseTarget, applyRemoteEvent, storeReplies
     case writeLocally, acknowledgeBatch, rejectBatch, discardRejected, keepWritePosition
+    case changeFiles
     case handleUserChange, setRecord, collectGarbage, loadBundle, declareIndexes, saveReads, probe,
         close
 }

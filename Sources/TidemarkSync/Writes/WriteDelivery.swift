@@ -62,7 +62,8 @@ final class WriteDelivery: @unchecked Sendable {
     // MARK: Writing
 
     func write(
-        _ mutations: [Mutation], inPlaceOf rejected: Int64? = nil, _ observer: @escaping Observer
+        _ mutations: [Mutation], attaching attached: AttachedFiles? = nil,
+        inPlaceOf rejected: Int64? = nil, _ observer: @escaping Observer
     ) {
         if let refusal = context.gate.journalRefusal { return observer(.failed(refusal)) }
         guard !mutations.isEmpty else {
@@ -74,6 +75,7 @@ final class WriteDelivery: @unchecked Sendable {
             return observer(.failed(.queueFull(limit: limit)))
         }
         if let refusal = refusal(ofTwinsIn: mutations) { return observer(.failed(refusal)) }
+        if let refusal = refusal(of: attached) { return observer(.failed(refusal)) }
         if context.gate.isReadOnly, let inbox = storage.opening.inbox(of: storage.user) {
             return journalled(shared.leave(mutations, in: inbox, observer))
         }
@@ -85,11 +87,23 @@ final class WriteDelivery: @unchecked Sendable {
                 try takeShared(from: inbox, most: .max)
             }
             (batch, changed) = try local.queue.enqueue(
-                mutations, at: context.environment.now(), inPlaceOf: rejected)
+                mutations, at: context.environment.now(), inPlaceOf: rejected,
+                attaching: attached?.files ?? [])
         } catch { return observer(.failed(SyncError(storing: error))) }
         observers[batch.id] = observer
         observer(.journalled(batch: batch.id))
         journalled(changed)
+        if attached != nil { context.engine.handle(.filesChanged) }
+    }
+
+    /// Returns why files cannot be attached now; nil if they can be.
+    private func refusal(of attached: AttachedFiles?) -> SyncError? {
+        guard let attached else { return nil }
+        if context.gate.isReadOnly { return .server(AttachedFiles.viewed) }
+        do {
+            let totals = try storage.local.queue.readFiles { try $0.totals($1) }
+            return attached.refusal(beside: totals).map(SyncError.server)
+        } catch { return SyncError(storing: error) }
     }
 
     /// Returns why a write of a dictionary must not replace the document that is known here; nil if
@@ -173,13 +187,28 @@ final class WriteDelivery: @unchecked Sendable {
                 let status = RPCStatus(.notFound, "No rejected write has the number \(id).")
                 return observer(.failed(.server(status)))
             }
-            write(rejected.mutations, inPlaceOf: id, observer)
+            let files = try storage.local.queue.readFiles { try $0.files(ofBatch: id, $1) }
+            let again = FilesAgain(rejected.mutations, files: files, batch: id)
+            write(again.mutations, attaching: again.attached, inPlaceOf: id, observer)
         } catch { observer(.failed(SyncError(storing: error))) }
     }
 
     func discard(rejected id: Int64) throws {
         try storage.local.queue.discardRejected(id)
         notifyQueueLater()
+        context.engine.handle(.filesChanged)
+    }
+
+    /// Handles held batches that left the queue or can be sent now.
+    ///
+    /// - Parameters:
+    ///   - dropped: The batch that the app gave up, and the reason for its observer.
+    func heldChanged(dropped: (batch: Int64, error: SyncError)?, _ changed: [LocalDocument]) {
+        if let dropped { observers.removeValue(forKey: dropped.batch)?(.failed(dropped.error)) }
+        notifyDoneWaiters()
+        notifyQueueLater()
+        views.refresh(changed)
+        fill()
     }
 
     // MARK: The stream
@@ -350,11 +379,10 @@ final class WriteDelivery: @unchecked Sendable {
         pipeline.settled(id)
         notifyQueueLater()
         observers.removeValue(forKey: id)?(outcome.event)
-        let done = waiters.filter { $0.batch <= id }
-        waiters.removeAll { $0.batch <= id }
-        for waiter in done { waiter.completion(nil) }
+        notifyDoneWaiters()
         views.refresh(changed)
         fill()
+        context.engine.handle(.filesChanged)
     }
 
     /// The batch whose end is not stored, for tests.
@@ -423,6 +451,7 @@ final class WriteDelivery: @unchecked Sendable {
         stream = WriteStream(position: storage.local.queue.writePosition)
         pipeline = WritePipeline()
         notifyQueueLater()
+        context.engine.handle(.filesChanged)
     }
 
     /// The writes that this process left for another one, and that a later copy may lack.
@@ -437,7 +466,12 @@ final class WriteDelivery: @unchecked Sendable {
             observer(event)
         }
         for waiting in shared.settle() { observers[waiting.batch] = waiting.observer }
-        let first = queue.pending.batches.first?.id ?? .max
+        notifyDoneWaiters()
+    }
+
+    /// Completes the waits for batches that have left the queue, as all before them have.
+    private func notifyDoneWaiters() {
+        let first = storage.local.queue.pending.batches.first?.id ?? .max
         let done = waiters.filter { $0.batch < first }
         waiters.removeAll { $0.batch < first }
         for waiter in done { waiter.completion(nil) }

@@ -30,7 +30,7 @@ struct WritePipeline: Equatable, Sendable {
     mutating func takeNext(of pending: PendingWrites) -> MutationBatch? {
         if pending.isEmpty { isSingle = false }
         guard batches.count < (isSingle ? 1 : Self.limit),
-            let batch = pending.batch(after: batches.last?.id ?? 0)
+            let batch = pending.batch(toSendAfter: batches.last?.id)
         else { return nil }
         batches.append(batch)
         return batch
