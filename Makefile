@@ -16,7 +16,7 @@ help:
 	@echo "make long          run the random tests for an hour"
 	@echo "make ci            run what CI runs"
 	@echo "make check-apple   compile and run the code for Apple's systems, on stubs"
-	@echo "make check-views   type-check the SwiftUI views of the example apps, on a stub of SwiftUI"
+	@echo "make check-views   type-check the screens of the example apps, on stubs of SwiftUI and UIKit"
 	@echo "make format, lint  format the code, or check its format"
 	@echo "make commits       check the messages of your commits"
 

@@ -370,25 +370,27 @@ import TidemarkTesting
 }
 
 @MainActor @Suite(.timeLimit(.minutes(2))) struct `People` {
-    @Test func `who are blocked are read once`() async throws {
+    @Test func `who are blocked are read once, and shown live`() async throws {
         try await ChatsWorld.run { world in
             try await world.town.seed()
             let app = world.app(try world.client())
             let blocked = try app.blocked()
-            await blocked.load()
-            #expect(blocked.entries.map(\.id) == ["mallory"] && blocked.isLoaded)
+            try await until { blocked.phase == .fresh && blocked.entries.map(\.id) == ["mallory"] }
             world.local.advance(by: .seconds(600))
-            await blocked.block("malcolm")
-            try await until { blocked.entries.count == 2 }
-            await blocked.unblock("mallory")
+            try await blocked.block("malcolm")
+            try await until { blocked.entries.count == 2 && blocked.isBlocked("malcolm") }
+            try await blocked.unblock("mallory")
             try await until { blocked.entries.map(\.id) == ["malcolm"] }
-            // The changes of the five minutes before the last read are read once more.
-            world.local.advance(by: .seconds(600))
-            await blocked.load()
+            // Another device of the user blocks somebody.
             let before = world.reads()
-            world.local.advance(by: .seconds(600))
-            await blocked.load()
-            #expect(world.reads() - before == 1, "nothing has changed")
+            world.local.advance(by: .seconds(1))
+            try await world.town.firestore.document("users/ada/blocked/grace").setData([
+                "blockedAt": FieldValue.serverTimestamp(),
+                "updatedAt": FieldValue.serverTimestamp(),
+            ])
+            try await until { blocked.entries.map(\.id) == ["grace", "malcolm"] }
+            try await until { blocked.entries.first?.detail?.document?.get("name") != nil }
+            #expect(world.reads() - before == 2, "the entry, and its details")
         }
     }
 

@@ -132,9 +132,7 @@ import TidemarkTesting
             try await feed.sync()
             try await feed.sync()
         }
-        let blocked = try app.blocked()
-        await blocked.load()
-        #expect(blocked.problem == nil)
+        #expect(try await app.blockedUsers().sync().detailsError == nil)
         await local.stop()
     }
 

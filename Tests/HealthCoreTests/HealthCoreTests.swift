@@ -1,6 +1,7 @@
 import ExampleKit
 import ExampleTesting
 import Foundation
+import Synchronization
 import Testing
 import TestSupport
 import Tidemark
@@ -111,6 +112,28 @@ import TidemarkTesting
             }
             #expect(model.summary.summary.stepsToday == steps[model.week[0].id])
             #expect(model.summary.summary.lastWeights.count == 5)
+            await model.close()
+        }
+    }
+
+    @Test func `neither sends nor fetches days while the device saves power`() async throws {
+        try await HealthWorld.run { world in
+            let health = try world.health(days: 12)
+            var app = try world.app(health.source)
+            let isLow = Mutex(true)
+            let followed = Mutex<[Backfill]>([])
+            app.follow = { backfill in
+                followed.withLock { $0.append(backfill) }
+                await backfill.setLowPower(isLow.withLock(\.self))
+            }
+            let model = HealthModel(app)
+            try await until { model.returning?.phase == .held(.lowPower) }
+            #expect(world.reads() == 0 && model.sending == nil)
+            #expect(model.week.count == 7, "the screen does not wait")
+            isLow.withLock { $0 = false }
+            for backfill in followed.withLock(\.self) { await backfill.setLowPower(false) }
+            try await until { model.sending?.phase == .complete }
+            #expect(try await !app.days.getDocuments(source: .server).isEmpty)
             await model.close()
         }
     }

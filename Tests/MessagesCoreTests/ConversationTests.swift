@@ -227,15 +227,18 @@ import TidemarkTesting
             world.local.server.setRules(RulesSettings(try Ruleset(Self.readOnly)))
             world.local.advance(by: .seconds(1))
             await model.send("refused")
+            world.local.advance(by: .seconds(1))
             await model.send("refused too")
             // The stream waits between two refusals.
             try await until {
                 world.local.advance(by: .seconds(1))
                 return model.refused.count == 2
             }
-            #expect(model.refused.map(\.text) == ["refused", "refused too"])
-            #expect(model.refused[0].reason == "You don't have permission to do this.")
+            #expect(model.refused.map(\.value.text) == ["refused", "refused too"])
+            #expect(
+                model.refused[0].failure?.message == "You don't have permission to do this.")
             #expect(!model.shown.contains { $0.text.hasPrefix("refused") }, "it is undone")
+            #expect(model.rows.suffix(2).map(\.isFailed) == [true, true], "at their places")
             await model.discard(model.refused[1])
             try await until { model.refused.count == 1 }
             world.local.server.setRules(nil)
@@ -245,6 +248,32 @@ import TidemarkTesting
                 world.local.advance(by: .seconds(1))
                 return model.messages.items.last.map { $0.text == "refused" && !$0.isWaiting }
                     ?? false
+            }
+            model.close()
+        }
+    }
+
+    @Test func `loads older pages as its rows appear, and marks what waits to be sent`()
+        async throws
+    {
+        try await MessagesWorld.run { world in
+            try await world.town.seed()
+            let client = try world.client()
+            let model = try world.app(client).conversation("blue")
+            try await until { model.messages.phase == .fresh && model.rows.count == 50 }
+            model.loadMoreIfNeeded(at: model.rows[30])
+            #expect(!model.messages.pages.isLoadingMore, "far from the oldest row")
+            model.loadMoreIfNeeded(at: model.rows[3])
+            try await until { model.rows.count == 100 && !model.messages.pages.isLoadingMore }
+            await client.disableNetwork()
+            world.local.advance(by: .seconds(1))
+            await model.send("Later")
+            try await until { model.rows.last?.isPending == true }
+            #expect(model.rows.last?.value.text == "Later" && model.rows.count == 101)
+            await client.enableNetwork()
+            try await until {
+                world.local.advance(by: .seconds(1))
+                return model.rows.last?.delivery == .delivered
             }
             model.close()
         }

@@ -216,15 +216,19 @@ enum ImportRules {
         "Glibc", "Musl", "Darwin", "Network", "Observation", "Security", "os",
     ]
 
-    /// Returns the rule of a target. The views of an example app may import their core and its
-    /// imports, SwiftUI, and a server for previews.
+    /// Returns the rule of a target. The views of an example app, its `@main` and its view
+    /// controllers may import their core and its imports, Apple's frameworks for screens, pictures,
+    /// and a server for previews.
     private static func rule(of target: String) -> Set<String>? {
-        guard target.hasSuffix("Views") else { return allowed[target] }
-        let core = target.dropLast("Views".count) + "Core"
+        if let rule = allowed[target] { return rule }
+        guard let folder = ["Views", "App", "UIKit"].first(where: target.hasSuffix) else {
+            return nil
+        }
+        let core = target.dropLast(folder.count) + "Core"
         return allowed[String(core)].map {
             $0.union([
-                String(core), "SwiftUI", "CoreGraphics", "AuthenticationServices",
-                "TidemarkTesting",
+                String(core), "SwiftUI", "Charts", "UIKit", "CoreGraphics",
+                "AuthenticationServices", "TidemarkImages", "TidemarkTesting",
             ])
         }
     }

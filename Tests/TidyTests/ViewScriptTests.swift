@@ -18,8 +18,8 @@ struct `The check of the example apps' views` {
             let core = #"    args: ["/x/swiftc","-module-name","ACore","-emit-module","-DDEBUG"]"#
             try write(".build/debug.yaml", core + "\n")
             let stubs = [
-                "SwiftUI", "CoreGraphics", "CoreFoundationStub", "Combine",
-                "AuthenticationServices",
+                "SwiftUI", "Charts", "UIKit", "HealthKit", "CoreGraphics", "CoreFoundationStub",
+                "Combine", "AuthenticationServices",
             ]
             for name in stubs {
                 try write(".build/apple/debug/Modules/\(name).swiftmodule", "")
@@ -51,10 +51,11 @@ struct `The check of the example apps' views` {
     /// - Parameter compiler: The shell commands that the compiler runs on the views.
     /// - Returns: The output of the script, the arguments of the compiler, and the exit status.
     private func check(
-        views: [String] = ["First", "Deep/Second"], modules: [String] = ["ACore"],
-        compiler: String = "exit 0"
+        views: [String] = ["First", "Deep/Second"], more: [String] = [],
+        modules: [String] = ["ACore"], compiler: String = "exit 0"
     ) throws -> (text: String, given: [String], status: Int32) {
         let place = try Place(views: views, modules: modules)
+        for name in more { try place.write("Examples/A/\(name).swift", "import ACore\n") }
         try place.write("bin/swift", "#!/bin/sh\nexit 0\n", isProgram: true)
         try place.write(
             "bin/swiftc", "#!/bin/sh\nprintf '%s\\n' \"$@\" >given\n\(compiler)\n", isProgram: true)
@@ -82,6 +83,20 @@ struct `The check of the example apps' views` {
             #expect(result.given.contains { $0.hasSuffix("/" + name) }, "\(name)")
         }
         #expect(Set(result.given).isSuperset(of: ["-typecheck", "-warnings-as-errors", "-DDEBUG"]))
+    }
+
+    @Test func `checks the main file of an app, and view controllers as a module of their own`()
+        throws
+    {
+        let main = try check(more: ["App/AMain"])
+        #expect(main.status == 0 && main.text.contains("(3 files) compile"), "\(main.text)")
+        #expect(main.given.contains { $0.hasSuffix("/App/AMain.swift") })
+        let controllers = try check(more: ["UIKit/Third"])
+        #expect(controllers.text.contains("(3 files) compile"), "\(controllers.text)")
+        // The compiler's last run is of the controllers alone.
+        #expect(controllers.given.contains("AControllers"))
+        #expect(controllers.given.contains { $0.hasSuffix("/UIKit/Third.swift") })
+        #expect(!controllers.given.contains { $0.hasSuffix("/First.swift") })
     }
 
     @Test func `fails with what the compiler says`() throws {

@@ -85,7 +85,15 @@ public struct ChatsApp {
         FeedModel(try TypedFeed(of: Notice.self, .notifications(of: user)))
     }
 
-    public func blocked() throws(FirestoreError) -> BlockedModel { try BlockedModel(self) }
+    /// Returns a live list of the people whom the user has blocked.
+    public func blocked() throws(FirestoreError) -> BlockedUsersModel {
+        BlockedUsersModel(try blockedUsers())
+    }
+
+    /// Returns the same list for a caller that asks for its changes itself.
+    public func blockedUsers() throws(FirestoreError) -> BlockedUsers {
+        try BlockedUsers(user.collection("blocked"), users: firestore.collection("users"))
+    }
 
     /// Returns a model that finds people while the user types a name.
     public func search() throws(FirestoreError) -> UserSearchModel {

@@ -48,6 +48,7 @@
                 NavigationLink("Online") { OnlineView(app) }
                 NavigationLink("Status") { StatesView(app) }
                 NavigationLink("Search") { SearchView(app) }
+                NavigationLink("Blocked") { BlockedView(app) }
             }
             .task { if list == nil { list = try? app.chats() } }
         }
@@ -97,7 +98,10 @@
                 }
                 Button("Clear chat") { Task { await model?.clear() } }
             }
-            .task { if model == nil { model = try? app.chat(chat.id ?? "") } }
+            .task {
+                if model == nil { model = try? app.chat(chat.id ?? "") }
+                await model?.adoptOldMarks()
+            }
         }
 
         private func send() {
@@ -137,6 +141,7 @@
     struct SearchView: View {
         let app: ChatsApp
         @State private var search: UserSearchModel?
+        @State private var blocked: BlockedUsersModel?
         @State private var text = ""
 
         init(_ app: ChatsApp) { self.app = app }
@@ -148,13 +153,24 @@
                     Button("Try again") { search.retry() }
                 }
                 ForEach(search?.documents ?? [], id: \.documentID) { person in
-                    Text(person.get("name") as? String ?? person.documentID)
+                    HStack {
+                        PersonView(person.documentID, person.get("name") as? String)
+                        Spacer()
+                        if let blocked, !blocked.isBlocked(person.documentID) {
+                            Button("Block", role: .destructive) {
+                                Task { try? await blocked.block(person.documentID) }
+                            }
+                        }
+                    }
                 }
             }
             .searchable(text: $text)
             .onChange(of: text) { search?.text = text }
             .navigationTitle("Search")
-            .task { if search == nil { search = try? app.search() } }
+            .task {
+                if search == nil { search = try? app.search() }
+                if blocked == nil { blocked = try? app.blocked() }
+            }
         }
     }
 

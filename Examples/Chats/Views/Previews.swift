@@ -1,4 +1,4 @@
-#if canImport(SwiftUI) && DEBUG
+#if canImport(SwiftUI) && canImport(TidemarkTesting) && DEBUG
     import ChatsCore
     import SwiftUI
     import Tidemark

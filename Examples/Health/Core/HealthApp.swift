@@ -21,6 +21,9 @@ public struct HealthApp: Sendable {
     /// Returns the source that reads the days to send. The default is the history itself; a test
     /// can wrap it to measure reads.
     public var reading: @Sendable (HealthHistory) -> any BackfillSource<[HealthDayRecord]> = { $0 }
+    /// Reports the network and the device's power to a backfill, so that it pauses while the device
+    /// saves power. The app of a stack passes the stack's signals.
+    public var follow: @Sendable (Backfill) async -> Void = { _ in }
     let picked: PickedExport
 
     /// The kinds that the screen shows.
@@ -69,6 +72,7 @@ public struct HealthApp: Sendable {
         try self.init(
             folder: stack.settings.folder + "/health-\(user.text)", source: source,
             firestore: stack.firestore, user: user.text)
+        follow = { await stack.follow($0) }
     }
 
     /// Returns a task that stores samples: the newest seven days first, then all others, then new

@@ -169,6 +169,7 @@ public final class HealthModel {
     ) async -> Bool {
         backfills.append(backfill)
         defer { backfills.removeAll { $0 === backfill } }
+        await app.follow(backfill)
         do throws(BackfillFailure) { try await backfill.start() } catch { return false }
         var isDone = false
         for await progress in await backfill.progress {

@@ -1,4 +1,5 @@
 #if canImport(SwiftUI)
+    import Charts
     import Foundation
     import HealthCore
     import SwiftUI
@@ -17,7 +18,11 @@
                 if let model {
                     WorkView(model)
                     ExportSection(model)
-                    SummarySection(model.summary.summary, isWaiting: model.work == .firstDays)
+                    let summary = model.summary.summary
+                    SummarySection(summary, isWaiting: model.work == .firstDays)
+                    WeightsSection(summary)
+                    HoursSection("Heart rate by hour", summary, .heartRateHours)
+                    HoursSection("Steps by hour", summary, .stepsHours)
                     Section("Steps of the last days") {
                         ForEach(model.week) { day in
                             LabeledContent(day.id) { Text(day.steps, format: .number.rounded()) }
@@ -123,6 +128,69 @@
                     .opacity(summary.phase(item) == .stale ? 0.6 : 1)
                 }
             }
+        }
+    }
+
+    /// Shows the last weights, newest first.
+    struct WeightsSection: View {
+        let summary: HealthSummary
+
+        init(_ summary: HealthSummary) { self.summary = summary }
+
+        var body: some View {
+            if !summary.lastWeights.isEmpty {
+                Section("Last weights") {
+                    ForEach(summary.lastWeights, id: \.time) { reading in
+                        LabeledContent(
+                            Date(timeIntervalSince1970: TimeInterval(reading.time))
+                                .formatted(date: .abbreviated, time: .shortened)
+                        ) {
+                            Text(reading.value, format: .number.precision(.fractionLength(1)))
+                        }
+                    }
+                }
+                .opacity(summary.phase(.lastWeights) == .stale ? 0.6 : 1)
+            }
+        }
+    }
+
+    /// Shows the hours of a kind as a chart: a line for readings, bars for amounts.
+    struct HoursSection: View {
+        let title: LocalizedStringKey
+        let summary: HealthSummary
+        let item: HealthSummary.Item
+
+        init(_ title: LocalizedStringKey, _ summary: HealthSummary, _ item: HealthSummary.Item) {
+            self.title = title
+            self.summary = summary
+            self.item = item
+        }
+
+        var body: some View {
+            Section(title) {
+                if case .failed(let reason) = summary.phase(item) {
+                    Text(reason)
+                } else if item == .heartRateHours {
+                    Chart(summary.heartRateHours, id: \.start) { hour in
+                        LineMark(
+                            x: .value("Hour", time(of: hour)), y: .value("Heart rate", hour.value))
+                    }
+                    .frame(height: 120)
+                } else {
+                    Chart(summary.stepsHours, id: \.start) { hour in
+                        BarMark(
+                            x: .value("Hour", time(of: hour), unit: .hour),
+                            y: .value("Steps", hour.value))
+                    }
+                    .frame(height: 120)
+                }
+            }
+            .redacted(reason: summary.phase(item) == .loading ? .placeholder : [])
+            .opacity(summary.phase(item) == .stale ? 0.6 : 1)
+        }
+
+        private func time(of hour: HourEntry) -> Date {
+            Date(timeIntervalSince1970: TimeInterval(hour.start))
         }
     }
 

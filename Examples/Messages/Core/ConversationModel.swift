@@ -1,6 +1,6 @@
 public import Observation
 public import Tidemark
-import TidemarkApp
+public import TidemarkApp
 public import TidemarkResilience
 
 /// The messages of a conversation. The newest page is live, older pages come from disk if the
@@ -8,13 +8,13 @@ public import TidemarkResilience
 @MainActor @Observable
 public final class ConversationModel {
     public let messages: PagedList<Message>
+    /// The rows, oldest first, with the state of each: delivered, waiting to be sent, or refused. A
+    /// refused message keeps its place until the user decides.
+    public var rows: [PagerItem<Message>] { messages.pages.rows }
     /// The messages, oldest first, without the refused ones.
-    public var shown: [Message] {
-        let refused = Set(refused.map(\.message))
-        return messages.items.filter { !refused.contains($0.id ?? "") }
-    }
+    public var shown: [Message] { rows.filter { !$0.isFailed }.map(\.value) }
     /// The messages that the server refused, oldest first.
-    public private(set) var refused: [RefusedMessage] = []
+    public var refused: [PagerItem<Message>] { rows.filter(\.isFailed) }
     /// The reason why the last action failed, as a sentence for the user; nil after a success.
     public private(set) var problem: String?
     /// The retries of a refresh. Listeners and sends have their own retries.
@@ -23,7 +23,6 @@ public final class ConversationModel {
     @ObservationIgnored private let conversation: DocumentReference
     @ObservationIgnored private let me: String
     @ObservationIgnored private let now: @Sendable () -> Timestamp
-    @ObservationIgnored private var watching: Task<Void, Never>?
 
     /// Starts to listen; call ``close()`` to end.
     ///
@@ -39,13 +38,7 @@ public final class ConversationModel {
             conversation.messages, orderedBy: "timestamp",
             pagesFromDisk: .keptRight(changeTime: "updatedAt", deletedField: "deletedAt"))
         messages = PagedList(pager, of: conversation.firestore, clock: clock)
-        let queue = conversation.firestore.writeQueueStates
-        watching = Task { [weak self] in
-            for await _ in queue { await self?.readRefused() }
-        }
     }
-
-    deinit { watching?.cancel() }
 
     /// Sends a message. Returns when the message is on disk, also without a network. From then on
     /// it is shown, it is sent in order, and it survives a kill.
@@ -74,28 +67,22 @@ public final class ConversationModel {
     }
 
     /// Puts a refused message at the end of the queue again.
-    public func sendAgain(_ message: RefusedMessage) async {
-        await act { [firestore = conversation.firestore] in
-            _ = try await firestore.retryRejectedWrite(message.id)
-        }
+    public func sendAgain(_ row: PagerItem<Message>) async {
+        await act { [pages = messages.pages] in try await pages.retry(row) }
     }
 
     /// Deletes a refused message from this device.
-    public func discard(_ message: RefusedMessage) async {
-        await act { [firestore = conversation.firestore] in
-            try await firestore.discardRejectedWrite(message.id)
-        }
+    public func discard(_ row: PagerItem<Message>) async {
+        await act { [pages = messages.pages] in try await pages.discard(row) }
     }
 
-    public func close() {
-        watching?.cancel()
-        messages.close()
+    /// Loads older messages if the appearing row is near the oldest one. Call this as a row
+    /// appears.
+    public func loadMoreIfNeeded(at row: PagerItem<Message>) {
+        messages.pages.loadMoreIfNeeded(at: row.id)
     }
 
-    private func readRefused() async {
-        let all = (try? await conversation.firestore.rejectedWrites()) ?? []
-        refused = all.compactMap { RefusedMessage($0, in: conversation) }
-    }
+    public func close() { messages.close() }
 
     private func act(_ body: () async throws -> Void) async {
         do {
@@ -105,28 +92,5 @@ public final class ConversationModel {
             let cause = (error as? RetryError)?.last ?? error
             problem = (cause as? FirestoreError)?.message ?? "Something went wrong in the app."
         }
-    }
-}
-
-/// A message that the server refused. It is kept until the user decides.
-public struct RefusedMessage: Identifiable, Hashable, Sendable {
-    /// The number of the refused write.
-    public let id: Int64
-    /// The id of the message.
-    public let message: String
-    public let text: String
-    /// The reason for the refusal, as a sentence for the user.
-    public let reason: String
-
-    init?(_ write: RejectedWrite, in conversation: DocumentReference) {
-        guard let message = write.mutations.first,
-            case .set(let fields) = message.operation,
-            fields["conversationId"] == .string(conversation.documentID),
-            case .string(let text)? = fields["text"]
-        else { return nil }
-        id = write.batch
-        self.message = message.path.id
-        self.text = text
-        reason = FirestoreError(write.reason).message
     }
 }

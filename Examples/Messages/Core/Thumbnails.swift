@@ -1,11 +1,14 @@
 public import Foundation
 public import TidemarkImages
 
-/// The pictures of a list, decoded at the size at which they are shown.
+/// The pictures of a list, decoded at the size at which they are shown: by ``source`` for a view,
+/// and by ``picture(of:)`` without one, as in a notification.
 public struct Thumbnails: Sendable {
     /// The width and height in points.
     public static let side = 56
 
+    /// The source of `TidemarkImage`, for `\.pictures`.
+    public var source: any PictureSource { pipeline }
     private let pipeline: ImagePipeline
     private let size: PictureSize
 

@@ -2,6 +2,7 @@
     import Foundation
     import MessagesCore
     import SwiftUI
+    import Tidemark
     import TidemarkApp
 
     /// Shows one conversation, oldest message first, with the refused messages and a text field.
@@ -19,20 +20,20 @@
         var body: some View {
             ScrollView {
                 LazyVStack(alignment: .leading) {
-                    if model?.messages.hasMore == true {
-                        ProgressView().task(id: model?.messages.items.count) {
-                            model?.messages.loadMore()
+                    if model?.messages.hasMore == true { ProgressView() }
+                    ForEach(model?.rows ?? []) { row in
+                        Group {
+                            if let reason = row.failure?.message {
+                                RefusedView(row.value, reason) {
+                                    await model?.sendAgain(row)
+                                } discard: {
+                                    await model?.discard(row)
+                                }
+                            } else {
+                                BubbleView(row, isOwn: row.value.author == app.me)
+                            }
                         }
-                    }
-                    ForEach(model?.shown ?? []) {
-                        BubbleView($0, isOwn: $0.author == app.me)
-                    }
-                    ForEach(model?.refused ?? []) { refused in
-                        RefusedView(refused) {
-                            await model?.sendAgain(refused)
-                        } discard: {
-                            await model?.discard(refused)
-                        }
+                        .onAppear { model?.loadMoreIfNeeded(at: row) }
                     }
                     if let problem = model?.problem { Text(problem).foregroundStyle(.red) }
                 }
@@ -66,42 +67,45 @@
     }
 
     struct BubbleView: View {
-        let message: Message
+        let row: PagerItem<Message>
         let isOwn: Bool
 
-        init(_ message: Message, isOwn: Bool) {
-            self.message = message
+        init(_ row: PagerItem<Message>, isOwn: Bool) {
+            self.row = row
             self.isOwn = isOwn
         }
 
         var body: some View {
             VStack(alignment: isOwn ? .trailing : .leading) {
-                Text(message.text).padding(8).background(.quaternary, in: .rect(cornerRadius: 12))
-                TimeText(message.isWaiting ? nil : message.timestamp)
+                Text(row.value.text).padding(8)
+                    .background(.quaternary, in: .rect(cornerRadius: 12))
+                TimeText(row.isPending ? nil : row.value.timestamp)
             }
             .frame(maxWidth: .infinity, alignment: isOwn ? .trailing : .leading)
-            .opacity(message.isWaiting ? 0.6 : 1)
+            .opacity(row.isPending ? 0.6 : 1)
         }
     }
 
     struct RefusedView: View {
-        let refused: RefusedMessage
+        let message: Message
+        let reason: String
         let sendAgain: () async -> Void
         let discard: () async -> Void
 
         init(
-            _ refused: RefusedMessage, sendAgain: @escaping () async -> Void,
+            _ message: Message, _ reason: String, sendAgain: @escaping () async -> Void,
             discard: @escaping () async -> Void
         ) {
-            self.refused = refused
+            self.message = message
+            self.reason = reason
             self.sendAgain = sendAgain
             self.discard = discard
         }
 
         var body: some View {
             VStack(alignment: .trailing) {
-                Text(refused.text)
-                Text(refused.reason).font(.caption).foregroundStyle(.red)
+                Text(message.text)
+                Text(reason).font(.caption).foregroundStyle(.red)
                 Button("Send again") { Task { await sendAgain() } }
                 Button("Delete", role: .destructive) { Task { await discard() } }
             }

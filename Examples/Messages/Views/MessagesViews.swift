@@ -4,6 +4,7 @@
     import SwiftUI
     import Tidemark
     import TidemarkApp
+    import TidemarkImages
 
     /// Shows the conversations. A tap opens one.
     struct ConversationListView: View {
@@ -34,8 +35,12 @@
         init(_ conversation: Conversation) { self.conversation = conversation }
 
         var body: some View {
+            let side = CGFloat(Thumbnails.side)
             HStack {
-                AsyncThumbnail(conversation)
+                TidemarkImage(url: conversation.picture.flatMap(URL.init(string:))) { _ in
+                    Circle().fill(.quaternary)
+                }
+                .frame(width: side, height: side).clipShape(.circle)
                 VStack(alignment: .leading) {
                     Text(conversation.title).font(.headline)
                     Text(conversation.lastText).lineLimit(1).foregroundStyle(.secondary)
@@ -85,7 +90,7 @@
                     Label {
                         TimeText(since, otherwise: "Not confirmed yet")
                     } icon: {
-                        Image(systemName: "wifi.slash")
+                        Image(systemName: "clock")
                     }
                     .padding(8).background(.bar, in: .rect(cornerRadius: 8))
                 }

@@ -20,7 +20,11 @@ public struct PagerItem<Value: Sendable>: Identifiable, Sendable {
     let batch: Int64?
 
     public var isPending: Bool { delivery == .pending }
-    public var isFailed: Bool { if case .failed = delivery { true } else { false } }
+    public var isFailed: Bool { failure != nil }
+    /// The reason why the server refused the write; nil if it did not.
+    public var failure: FirestoreError? {
+        if case .failed(let error) = delivery { error } else { nil }
+    }
 }
 
 /// The change of a list's scroll position after its rows change.

@@ -57,7 +57,7 @@ struct BlockedUsersRow: ScenarioRow {
         // The app as it was asks the server every time, so there is nothing to prepare.
         case .before: break
         case .filtered: _ = try await readNew(firestore) {}
-        case .after: try await load(app(firestore).blocked())
+        case .after: _ = try await load(app(firestore).blockedUsers())
         }
     }
 
@@ -79,23 +79,23 @@ struct BlockedUsersRow: ScenarioRow {
 
     @MainActor
     private func show(_ firestore: Firestore, _ visit: Visit) async throws -> [ShownItem] {
-        let blocked = try app(firestore).blocked()
-        async let loading: Void = load(blocked, visit)
-        try await untilShown { !named(blocked).isEmpty }
-        visit.sawContent()
-        try await loading
+        let blocked = try app(firestore).blockedUsers()
+        let isOnDisk = try await !named(blocked.open()).isEmpty
+        if isOnDisk { visit.sawContent() }
+        let state = try await load(blocked, visit)
+        if !isOnDisk { visit.sawContent() }
         visit.isUpToDate()
-        return named(blocked)
+        return named(state)
     }
 
-    /// Loads the list again until the screen shows no problem, as a user would.
-    @MainActor
-    private func load(_ blocked: BlockedModel, _ visit: Visit? = nil) async throws {
-        await blocked.load()
-        while blocked.problem != nil {
+    /// Loads the list again until there is no problem, as a user would.
+    private func load(
+        _ blocked: BlockedUsers, _ visit: Visit? = nil
+    ) async throws -> BlockedUsers.State {
+        while true {
+            if let state = try? await blocked.sync(), state.detailsError == nil { return state }
             try Task.checkCancellation()
             try await visit?.untilOnline()
-            await blocked.load()
         }
     }
 
@@ -110,8 +110,7 @@ struct BlockedUsersRow: ScenarioRow {
     }
 
     /// Returns the entries that can be shown, which are those with a name.
-    @MainActor
-    private func named(_ blocked: BlockedModel) -> [ShownItem] {
+    private func named(_ blocked: BlockedUsers.State) -> [ShownItem] {
         blocked.entries.filter { $0.detail?.document != nil }
             .map { ShownItem(id: $0.id, version: .min) }
     }

@@ -11,7 +11,7 @@ public final class ChatsAfter: PhoneApp {
         case list
         case chat(title: String, ChatModel)
         case notices(FeedModel<Notice>)
-        case blocked(BlockedModel)
+        case blocked(BlockedUsersModel)
         case search(UserSearchModel)
     }
 
@@ -76,18 +76,22 @@ public final class ChatsAfter: PhoneApp {
             hasMore: chat.messages.hasMore, problem: chat.problem)
     }
 
-    private func blockedScreen(_ screens: ChatsScreens, _ blocked: BlockedModel) -> Screen {
+    private func blockedScreen(_ screens: ChatsScreens, _ blocked: BlockedUsersModel) -> Screen {
         let people = blocked.entries.map { entry in
             (id: entry.id, name: entry.detail?.document?.get("name") as? String ?? entry.id)
         }
         let state: Screen.State =
-            if let problem = blocked.problem {
+            switch blocked.phase {
+            case .loading: .loading
+            case .empty: .empty("Nobody is blocked.")
+            case .stale where people.isEmpty: .loading
+            case .stale(let age): .stale(age: age?.seconds, reason: "Looking for news.")
+            case .fresh:
+                blocked.detailsError.map { .stale(age: nil, reason: $0.message) } ?? .fresh
+            case .failed(let error):
                 people.isEmpty
-                    ? .failed(reason: problem, wayOut: "again") : .stale(age: nil, reason: problem)
-            } else if !blocked.isLoaded {
-                people.isEmpty ? .loading : .stale(age: nil, reason: "Looking for news.")
-            } else {
-                people.isEmpty ? .empty("Nobody is blocked.") : .fresh
+                    ? .failed(reason: error.message, wayOut: "again")
+                    : .stale(age: nil, reason: error.message)
             }
         return screens.blocked(people, state)
     }
@@ -117,7 +121,6 @@ public final class ChatsAfter: PhoneApp {
         case (.list, "blocked"):
             guard let blocked = try? app.blocked() else { return }
             place = .blocked(blocked)
-            Task { await blocked.load() }
         case (.list, "again"): Task { [list] in await list?.refresh() }
         case (.list, "older"): await list?.loadMore()
         case (.list, _): await open(id)
@@ -128,8 +131,8 @@ public final class ChatsAfter: PhoneApp {
         case (.notices(let feed), "clear"): try? await feed.clear()
         case (.notices(let feed), "older"): try? await feed.loadMore()
         case (.notices(let feed), "again"): Task { await feed.refresh() }
-        case (.blocked(let blocked), "again"): Task { await blocked.load() }
-        case (.blocked(let blocked), _): Task { await blocked.unblock(id) }
+        case (.blocked(let blocked), "again"): Task { await blocked.refresh() }
+        case (.blocked(let blocked), _): try? await blocked.unblock(id)
         case (.search(let search), "name"): search.text = text
         case (.search(let search), "again"): search.retry()
         case (.search, _): await block(id)
@@ -147,7 +150,7 @@ public final class ChatsAfter: PhoneApp {
     private func block(_ id: String) async {
         guard let blocked = try? app.blocked() else { return }
         place = .blocked(blocked)
-        Task { await blocked.block(id) }
+        try? await blocked.block(id)
     }
 
     public func readPlan() async -> [String] {

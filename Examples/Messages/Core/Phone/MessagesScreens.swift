@@ -30,13 +30,13 @@ struct MessagesScreens {
 
     func conversation(
         _ title: String, _ messages: [Message], _ state: Screen.State, hasMore: Bool,
-        refused: [RefusedMessage] = [], problem: String? = nil
+        refused: [PagerItem<Message>] = [], problem: String? = nil
     ) -> Screen {
         var sections = sections(messages.map(bubble), state)
         if !refused.isEmpty {
             let rows = refused.map { message in
                 Row(
-                    "again \(message.id)", message.text, detail: message.reason,
+                    "again \(message.id)", message.value.text, detail: message.failure?.message,
                     trailing: "Send again"
                 )
                 .with { $0.isTappable = true }

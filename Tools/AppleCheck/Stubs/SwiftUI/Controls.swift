@@ -41,6 +41,14 @@ extension TextField where Label == Text {
     ) {}
 }
 
+/// https://developer.apple.com/documentation/swiftui/securefield
+public struct SecureField<Label: View>: StubWithoutBody {}
+
+extension SecureField where Label == Text {
+    /// https://developer.apple.com/documentation/swiftui/securefield/init(_:text:)
+    nonisolated public init(_ titleKey: LocalizedStringKey, text: Binding<String>) {}
+}
+
 /// https://developer.apple.com/documentation/swiftui/label
 public struct Label<Title: View, Icon: View>: StubWithoutBody {
     /// https://developer.apple.com/documentation/swiftui/label/init(title:icon:)
