@@ -287,6 +287,12 @@ for row in rows {
     package.targets.append(target)
 }
 
+// The project that Xcode opens, Examples/Examples.xcodeproj, links the examples. Apps do not see
+// these products.
+for row in rows where !isDependency && (row.name == "ExampleKit" || row.name.hasSuffix("Core")) {
+    package.products.append(.library(name: row.name, targets: [row.name]))
+}
+
 // App Store Connect requires this file of libraries that look at files. Apps are built on a Mac.
 for target in package.targets
 where ["TidemarkStore", "TidemarkImages", "TidemarkHealth"].contains(target.name) {

@@ -89,6 +89,18 @@ import TestSupport
         check(all)
     }
 
+    /// The tests run the code on doubles of UIKit; the controllers compile on a stub of UIKit.
+    @Test func `and the code for UIKit stands in the view controllers of an example too`() throws {
+        let controllers = Repository.swift.filter { $0.path.hasPrefix("Examples/Homes/UIKit/") }
+            .map { $0.lines.map(Self.code) }
+        let article = try #require(articles.first { $0.path.hasSuffix(".docc/UIKitScreens.md") })
+        let all = examples(of: article)
+        #expect(all.count >= 7, "only \(all.count) examples were found")
+        for example in all {
+            #expect(isRun(example, in: controllers), "line \(example.line) of \(article.path)")
+        }
+    }
+
     /// Checks only the modules that an app imports.
     @Test func `and the doc comments show code that a test runs`() {
         let sources = Repository.swift.filter { file in

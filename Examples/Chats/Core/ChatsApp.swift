@@ -1,3 +1,4 @@
+public import ExampleKit
 import Foundation
 public import Tidemark
 public import TidemarkApp
@@ -37,6 +38,11 @@ public struct ChatsApp {
         folder: String, _ info: GoogleServiceInfo
     ) -> StackSettings {
         StackSettings(folder: folder, info, feeds: feeds)
+    }
+
+    /// Returns the settings of an app that Xcode runs: `ChatsApp.settings(PhoneServices())`.
+    public nonisolated static func settings(_ services: PhoneServices) -> StackSettings {
+        services.stackSettings(feeds: feeds)
     }
 
     /// Returns the feed of the first screen.

@@ -46,6 +46,19 @@ public final class HomesAfter: PhoneApp {
         try self.init(settings, madeUp: nil, now: { Date() })
     }
 
+    /// Makes the app that Xcode runs. On a real project, it has Apple's own sheet; local servers,
+    /// which accept a made-up token, need no account at Apple.
+    public convenience init(_ services: PhoneServices) throws {
+        switch services {
+        case .project: try self.init(services.stackSettings(feeds: Self.feeds))
+        case .local:
+            let user = services.phoneSettings().user
+            try self.init(
+                services.stackSettings(feeds: Self.feeds), madeUp: user.appleCredential,
+                now: { Date() })
+        }
+    }
+
     init(
         _ settings: StackSettings, madeUp: ProviderCredential?, now: @escaping @Sendable () -> Date
     ) throws {

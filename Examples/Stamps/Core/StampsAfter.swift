@@ -2,7 +2,7 @@ public import ExampleKit
 import Foundation
 import Synchronization
 import Tidemark
-import TidemarkApp
+public import TidemarkApp
 public import TidemarkImages
 
 /// The app on Tidemark. It shows the device's data before it sends a request, and adds everything
@@ -28,18 +28,31 @@ public final class StampsAfter: PhoneApp {
 
     public var screens: AsyncStream<Screen> { shown.screens }
 
-    public init(_ phone: PhoneEnvironment) throws {
+    public convenience init(_ phone: PhoneEnvironment) throws {
+        try self.init(phone, try TidemarkStack(Self.settings(phone.settings)))
+    }
+
+    /// Makes the app of a stack, in which a view signs the user in.
+    ///
+    /// - Parameters:
+    ///   - phone: The inputs of the app. Its user is not used.
+    ///   - stack: The app's data, of ``settings(_:)``.
+    public init(_ phone: PhoneEnvironment, _ stack: TidemarkStack) throws {
         self.phone = phone
+        self.stack = stack
         shown = ScreenModel(StampsModel(), now: phone.now) { $0.screen(now: $1) }
-        stack = try TidemarkStack(Self.settings(phone.settings))
         pictures = try phone.settings.pictures.map {
             try StampPictures(folder: phone.settings.folder + "/pictures", address: $0)
         }
         let launch = stack.launch(
             StackSettings.Stages(
                 showContent: { [weak self] user, _ in await self?.showContent(of: user) },
-                // This app has no onboarding: its accounts are made on the web.
-                beginSignUp: { _, _, _ in },
+                // This app has no onboarding: an account without a profile gets one.
+                beginSignUp: { jobs, account, step in
+                    guard account != nil else { return }
+                    await jobs.completeProfile(
+                        ["name": .string("Collector"), Paths.total: .integer(0)], step: step)
+                },
                 runBackground: { [weak self] in await self?.diagnose() }))
         state.withLock { $0.launch = launch }
         tasks.add(launch.start { [weak self] in self?.launchChanged($0) })
@@ -47,6 +60,11 @@ public final class StampsAfter: PhoneApp {
 
     static func settings(_ phone: PhoneSettings) -> StackSettings {
         phone.stackSettings { firestore, user in user == nil ? [] : [try feed(firestore)] }
+    }
+
+    /// Returns the settings of an app that Xcode runs.
+    public static func settings(_ services: PhoneServices) -> StackSettings {
+        services.stackSettings { firestore, user in user == nil ? [] : [try feed(firestore)] }
     }
 
     private static func feed(_ firestore: Firestore) throws -> Feed {
@@ -66,15 +84,18 @@ public final class StampsAfter: PhoneApp {
 
     private func launchChanged(_ machine: LaunchMachine) {
         let screen = machine.screen
+        if case .profileMissing = machine.state {
+            state.withLock { $0.launch }?.perform(.submit)
+        }
         shown.change { model in
             model.message = screen.message
             model.actions = screen.actions.compactMap(Self.control)
             // The message says that the server does not answer, so the figures stop loading.
             if screen.message != nil { model.giveUpFigures() }
             switch screen.content {
-            case .nothing: model.place = .opening
+            case .nothing, .onboarding: model.place = .opening
             case .local(.some): model.place = .stamps
-            case .local(nil), .signIn, .onboarding: model.place = .signIn
+            case .local(nil), .signIn: model.place = .signIn
             }
         }
         if case .local(let user?) = screen.content { watchFeed(of: user) }

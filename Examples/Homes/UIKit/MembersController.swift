@@ -1,0 +1,90 @@
+#if canImport(UIKit)
+    import Foundation
+    import HomesCore
+    import Tidemark
+    import TidemarkApp
+    import UIKit
+
+    /// Shows the members of a home. Each difference of the feed becomes a change of rows.
+    final class MembersController: UITableViewController {
+        private let members: TypedFeed<Member>
+        private var items: [TypedItem<Member>] = []
+        private var watching: Task<Void, Never>?
+
+        init(_ feed: Feed) {
+            members = TypedFeed(of: Member.self, feed)
+            super.init(style: .plain)
+            title = "Neighbours"
+        }
+
+        @available(*, unavailable)
+        required init?(coder: NSCoder) { fatalError("This controller is in no storyboard.") }
+
+        deinit { watching?.cancel() }
+
+        override func viewDidLoad() {
+            super.viewDidLoad()
+            tableView.register(UITableViewCell.self, forCellReuseIdentifier: "member")
+            refreshControl = UIRefreshControl()
+            refreshControl?.addAction(
+                UIAction { [weak self] _ in self?.refresh() }, for: .valueChanged)
+            let diffs = members.diffs
+            watching = Task { [weak self] in
+                for await diff in diffs { self?.show(diff) }
+            }
+        }
+
+        /// Applies a difference. In a batch, UIKit counts deleted rows and the origins of moves in
+        /// the old list, and inserted rows and the targets of moves in the new list, as `FeedDiff`
+        /// does. Changed rows are drawn again after the batch, because a row can move and change.
+        private func show(_ diff: FeedDiff<Member>) {
+            tableView.performBatchUpdates { [self] in
+                items = diff.state.items
+                tableView.deleteRows(at: Self.paths(diff.removed), with: .automatic)
+                tableView.insertRows(at: Self.paths(diff.inserted), with: .automatic)
+                for move in diff.moved {
+                    tableView.moveRow(at: Self.path(move.from), to: Self.path(move.to))
+                }
+            }
+            tableView.reconfigureRows(at: Self.paths(diff.updated))
+            show(diff.state.phase)
+        }
+
+        private func show(_ phase: FeedPhase) {
+            switch phase {
+            case .loading, .fresh: navigationItem.prompt = nil
+            case .stale: navigationItem.prompt = "Looking for news."
+            case .failed(let error): navigationItem.prompt = error.message
+            }
+        }
+
+        private func refresh() {
+            Task { [members, weak self] in
+                // The prompt shows an error.
+                _ = try? await members.feed.sync()
+                self?.refreshControl?.endRefreshing()
+            }
+        }
+
+        private static func path(_ row: Int) -> IndexPath { IndexPath(row: row, section: 0) }
+        private static func paths(_ rows: [Int]) -> [IndexPath] { rows.map(path) }
+
+        // MARK: Rows
+
+        override func tableView(
+            _ tableView: UITableView, numberOfRowsInSection section: Int
+        ) -> Int { items.count }
+
+        override func tableView(
+            _ tableView: UITableView, cellForRowAt indexPath: IndexPath
+        ) -> UITableViewCell {
+            let cell = tableView.dequeueReusableCell(withIdentifier: "member", for: indexPath)
+            let item = items[indexPath.row]
+            var content = cell.defaultContentConfiguration()
+            content.text = item.value.name
+            content.secondaryText = item.hasPendingWrites ? "Sending" : nil
+            cell.contentConfiguration = content
+            return cell
+        }
+    }
+#endif
