@@ -102,6 +102,7 @@ long: setup
 	TIDEMARK_STORE_SEEDS="0..<5000" $(SWIFT) test --skip-build --filter "A reader of FirebaseFirestore"
 	TIDEMARK_OBJECT_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkObjectsTests.ObjectHistoryTests
 	TIDEMARK_UPLOAD_SEEDS="0..<1000000" $(SWIFT) test --skip-build --filter TidemarkFilesTests.UploadHistoryTests
+	TIDEMARK_FILE_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkFilesTests.FileWorldTests
 	TIDEMARK_PAGE_SEEDS="0..<500" $(SWIFT) test --skip-build --filter TidemarkWorldTests.PageHistoryTests
 	TIDEMARK_DISK_SEEDS="0..<5000" $(SWIFT) test --skip-build --filter TidemarkDiskTests
 	.build/debug/Benchmarks takeover --count 100000 --document-bytes 20000 --only "peak memory"

@@ -58,7 +58,7 @@ let table = """
     TidemarkEncryption: TidemarkStore TidemarkSync Crypto
     TidemarkImages: TidemarkResilience TidemarkWords TidemarkHTTPClient CTidemarkJPEG/linux
         CTidemarkPNG/linux CTidemarkWebP/linux CoreMetrics Crypto
-    TidemarkFiles!: TidemarkResilience
+    TidemarkFiles!: TidemarkSystem TidemarkResilience TidemarkHTTPClient Tidemark Crypto
     TidemarkHealth: +TidemarkStore TidemarkWords CTidemarkZlib CoreMetrics
     TidemarkHealthSync: Tidemark TidemarkApp TidemarkHealth
     TidemarkREST: TidemarkModel TidemarkWire
@@ -129,7 +129,8 @@ let table = """
     TidemarkPhonesTests: +TidemarkPhones
     TidemarkShowTests: +TidemarkShow TidemarkApp TidemarkTesting StampsCore HomesCore
     TidemarkGoogleAuthTests: +TidemarkGoogleAuth Tidemark HTTPTesting Hummingbird
-    TidemarkFilesTests!: +TidemarkFiles
+    TidemarkFilesTests!: +TidemarkFiles TidemarkModel TidemarkStore TidemarkSync TidemarkRules
+        TidemarkServer TidemarkObjects TidemarkHTTP TidemarkTesting HTTPTesting Hummingbird
     TidemarkHealthTests: +TidemarkHealth MetricsTestKit
     TidemarkHealthSyncTests: +TidemarkHealthSync TidemarkServer
     TidemarkImagesTests: +TidemarkImages TidemarkTestKit NIOCore NIOHTTP1 NIOPosix
@@ -236,6 +237,7 @@ let package = Package(
         .library(name: "TidemarkApp", targets: ["TidemarkApp"]),
         .library(name: "TidemarkAudit", targets: ["TidemarkAudit"]),
         .library(name: "TidemarkEncryption", targets: ["TidemarkEncryption"]),
+        .library(name: "TidemarkFiles", targets: ["TidemarkFiles"]),
         .library(name: "TidemarkGoogleAuth", targets: ["TidemarkGoogleAuth"]),
         .library(name: "TidemarkHealth", targets: ["TidemarkHealth"]),
         .library(name: "TidemarkHealthSync", targets: ["TidemarkHealthSync"]),
@@ -295,7 +297,9 @@ for row in rows where !isDependency && (row.name == "ExampleKit" || row.name.has
 
 // App Store Connect requires this file of libraries that look at files. Apps are built on a Mac.
 for target in package.targets
-where ["TidemarkStore", "TidemarkImages", "TidemarkHealth"].contains(target.name) {
+where ["TidemarkStore", "TidemarkImages", "TidemarkFiles", "TidemarkHealth"]
+    .contains(target.name)
+{
     #if os(macOS)
         target.resources = [.copy("PrivacyInfo.xcprivacy")]
     #else

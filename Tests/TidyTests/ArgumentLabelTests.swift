@@ -6,7 +6,8 @@ import Testing
     /// The targets whose parameters are labelled. A target is added when it meets the limits.
     private static let finished = [
         "Tidemark", "TidemarkApp", "TidemarkAudit", "TidemarkCLI", "TidemarkConsole",
-        "TidemarkDemo", "TidemarkEncryption", "TidemarkExport", "TidemarkGoogleAuth",
+        "TidemarkDemo", "TidemarkEncryption", "TidemarkExport", "TidemarkFiles",
+        "TidemarkGoogleAuth",
         "TidemarkHTTP", "TidemarkHTTPClient", "TidemarkHealth", "TidemarkHealthSync",
         "TidemarkImages", "TidemarkLint", "TidemarkLintCLI", "TidemarkLivePipelines",
         "TidemarkMigration", "TidemarkModel",

@@ -10,9 +10,9 @@ import TestSupport
 @Suite(.ownThread) struct `Privacy manifests` {
     /// The products that an app links when it ships.
     private static let products = [
-        "Tidemark", "TidemarkApp", "TidemarkEncryption", "TidemarkGoogleAuth", "TidemarkHealth",
-        "TidemarkHealthSync", "TidemarkImages", "TidemarkLivePipelines", "TidemarkResilience",
-        "TidemarkWords",
+        "Tidemark", "TidemarkApp", "TidemarkEncryption", "TidemarkFiles", "TidemarkGoogleAuth",
+        "TidemarkHealth", "TidemarkHealthSync", "TidemarkImages", "TidemarkLivePipelines",
+        "TidemarkResilience", "TidemarkWords",
     ]
 
     /// A category of functions, the names of the calls, and the reasons that Apple accepts.
@@ -113,7 +113,7 @@ import TestSupport
     @Test func `are in the package`() throws {
         let package = try #require(Repository.files.first { $0.path == "Package.swift" })
         let with = try Self.targets.filter { try Self.manifest(of: $0) != nil }
-        #expect(with.count == 3)
+        #expect(with.count == 4)
         let named = try #require(package.lines.first { $0.contains("where [\"TidemarkStore\"") })
         for target in with { #expect(named.contains("\"\(target)\""), "\(target)") }
     }

@@ -133,7 +133,9 @@ enum ImportRules {
         "TidemarkGoogleAuth": [
             "TidemarkResilience", "CryptoExtras", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
         ],
-        "TidemarkFiles": ["TidemarkResilience"],
+        "TidemarkFiles": [
+            "TidemarkSystem", "TidemarkResilience", "TidemarkHTTPClient", "Tidemark", "Crypto",
+        ],
         "TidemarkMigration": ["TidemarkModel", "TidemarkSystem"],
         "TidemarkHTTPClient": [],
         "TidemarkApp": [

@@ -12,6 +12,8 @@ struct UploadTarget: Hashable, Sendable, Codable {
     var contentType: String
     /// The custom metadata of the object.
     var metadata: [String: String] = [:]
+    /// The other fields of the object that an app sets, such as `cacheControl`.
+    var fields: [String: String] = [:]
 }
 
 /// The facts that Storage reports about an object.

@@ -11,9 +11,9 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-func target(_ name: String) -> Target {
+func target(_ name: String, _ others: Target.Dependency...) -> Target {
     .target(
-        name: name, dependencies: ["Darwin"], path: "Checked/" + name,
+        name: name, dependencies: ["Darwin"] + others, path: "Checked/" + name,
         swiftSettings: settings)
 }
 
@@ -21,10 +21,10 @@ let package = Package(
     name: "SystemCheck",
     targets: [
         .target(name: "Darwin", path: "Stubs/Darwin", swiftSettings: settings),
-        target("TidemarkSystem"), target("Tidemark"),
+        target("TidemarkSystem"), target("Tidemark"), target("TidemarkFiles", "TidemarkSystem"),
         .executableTarget(
             name: "SystemCheck",
-            dependencies: ["Darwin", "TidemarkSystem", "Tidemark"], path: "Run",
+            dependencies: ["Darwin", "TidemarkSystem", "Tidemark", "TidemarkFiles"], path: "Run",
             swiftSettings: settings),
     ]
 )

@@ -2,6 +2,7 @@ import Foundation
 import TidemarkSystem
 
 @testable import Tidemark
+@testable import TidemarkFiles
 
 /// Runs the branches for Apple's C library. Exits with 1 if a check fails.
 @main enum SystemCheck {
@@ -38,6 +39,16 @@ import TidemarkSystem
         check("a number", !NumberKind.isBoolean(NSNumber(value: 1.5)))
         BackupExclusion.exclude(folderOf: path("cache/file.sqlite"))
         check("the cache's folder is made", files.fileExists(atPath: path("cache")))
+
+        try Data("12".utf8).write(to: folder.appending(path: "photo"))
+        let photo = open(path("photo"), O_RDONLY)
+        check("a file has a version", FileSystem.version(of: photo)?.size == 2)
+        check("a file is cloned", FileSystem.clone(photo, to: path("clone")))
+        check("with its bytes", files.contents(atPath: path("clone")) == Data("12".utf8))
+        let mode = try files.attributesOfItem(atPath: path("clone"))[.posixPermissions] as? Int
+        check("for this user alone", mode == 0o600)
+        check("and not over another file", !FileSystem.clone(photo, to: path("a")))
+        close(photo)
         if failed > 0 { exit(1) }
         print("The branches for Apple's C library run.")
     }

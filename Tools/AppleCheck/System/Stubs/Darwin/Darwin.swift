@@ -23,3 +23,26 @@ public func renamex_np(
 
 /// man 2 getrusage. The constant is an `Int32` there.
 public let RUSAGE_SELF: Int32 = 0
+
+extension stat {
+    /// man 2 stat.
+    public var st_mtimespec: timespec { st_mtim }
+}
+
+/// man 2 clonefile. Copies the bytes, with the mode of the source, as a clone has it.
+public func fclonefileat(
+    _ source: Int32, _ folder: Int32, _ path: UnsafePointer<CChar>!, _ flags: UInt32
+) -> Int32 {
+    var facts = stat()
+    if fstat(source, &facts) != 0 { return -1 }
+    let copy = openat(folder, path, O_WRONLY | O_CREAT | O_EXCL, facts.st_mode & 0o777)
+    if copy < 0 { return -1 }
+    defer { close(copy) }
+    var left = Int(facts.st_size)
+    while left > 0 {
+        let count = sendfile(copy, source, nil, left)
+        if count <= 0 { return -1 }
+        left -= count
+    }
+    return 0
+}

@@ -1,0 +1,124 @@
+import Foundation
+public import Tidemark
+
+// MARK: - What waits
+
+extension FileOutbox {
+    /// The files that are not done, in the order in which they were attached.
+    ///
+    /// Costs a read of the queue's rows.
+    public func waitingFiles() async throws(FirestoreError) -> [WaitingFile] {
+        list(try await contents(session))
+    }
+
+    /// The files that are not done, by their documents.
+    public func waitingFilesByDocument()
+        async throws(FirestoreError) -> [DocumentPath: [WaitingFile]]
+    {
+        Dictionary(grouping: try await waitingFiles(), by: \.document)
+    }
+
+    /// The list of ``waitingFiles()`` now and after each change, the newest only. It ends when the
+    /// loop over it ends.
+    public func updates() -> AsyncStream<[WaitingFile]> {
+        let id = UUID()
+        let (stream, watcher) = AsyncStream.makeStream(
+            of: [WaitingFile].self, bufferingPolicy: .bufferingNewest(1))
+        watchers[id] = watcher
+        watcher.onTermination = { [weak self] _ in Task { await self?.forget(id) } }
+        look()
+        return stream
+    }
+
+    private func forget(_ id: UUID) { watchers[id] = nil }
+
+    func notify(_ contents: QueuedFiles) {
+        if watchers.isEmpty { return }
+        let files = list(contents)
+        for watcher in watchers.values { watcher.yield(files) }
+    }
+
+    private func list(_ contents: QueuedFiles) -> [WaitingFile] {
+        let running = self.running
+        return contents.files.compactMap { file in
+            let upload = FileCoding.upload(file.upload)
+            let state: WaitingFile.State
+            switch file.state {
+            case .waiting: state = running.contains(file.id) ? .uploading : .waiting
+            case .uploaded: state = .uploaded
+            case .failed: state = .failed(upload.problem ?? .copyMissing)
+            case .rejected: state = .documentRefused
+            case .over: return nil
+            }
+            let sent = max(upload.record.furthest, progress[file.id] ?? 0)
+            return WaitingFile(
+                id: file.id, document: file.file.document, field: file.file.field,
+                batch: file.batch, objectName: file.file.object.name, size: file.file.size,
+                sent: file.state == .uploaded ? file.file.size : sent, state: state)
+        }
+    }
+
+    /// Allows another attempt for a file whose upload was refused.
+    ///
+    /// - Throws: `notFound` if the file is not in ``WaitingFile/State/failed(_:)``.
+    public func retry(_ file: Int64) async throws(FirestoreError) {
+        let session = self.session
+        let row = try await contents(session).files.first { $0.id == file }
+        guard let row, row.state == .failed else { throw Self.noFailedFile(file) }
+        var record = FileCoding.upload(row.upload).record
+        record.beginAgain()
+        let bytes = FileCoding.encode(UploadState(record: record))
+        let isDone: Bool = try await answer {
+            session.retryFile(file, bytes, completion: $0)
+        }
+        if !isDone { throw Self.noFailedFile(file) }
+    }
+
+    /// Gives up a file, and with it the whole batch that waits for it: its other files and its
+    /// documents. Objects that exist already are deleted. The caller who waits for the batch
+    /// receives `cancelled`.
+    ///
+    /// - Throws: `notFound` if no batch waits for the file.
+    public func discard(_ file: Int64) async throws(FirestoreError) {
+        let session = self.session
+        let isDone: Bool = try await answer { session.discardFile(file, completion: $0) }
+        if !isDone {
+            throw FirestoreError(.notFound, "No batch waits for a file with the number \(file).")
+        }
+    }
+
+    /// Deletes the copies of the signed-in user that belong to no batch, because the cache was
+    /// reset. Nothing else deletes them: they can be the last copies of a user's files.
+    ///
+    /// - Returns: The number of deleted copies.
+    @discardableResult
+    public func purgeUnknownCopies() async throws(FirestoreError) -> Int {
+        let session = self.session
+        let contents = try await self.contents(session)
+        let rows = Set(contents.files.compactMap { facts($0)?.copy }).union(staging)
+        let folder = self.folder(of: session)
+        return await DiskThread.run {
+            let unknown = folder.sweep(rows: rows)
+            for name in unknown { folder.remove(name) }
+            return unknown.count
+        }
+    }
+
+    /// Deletes the copies of a user who is not signed in, for example because the account was
+    /// deleted. Writes of that user that wait for files can then only be discarded.
+    ///
+    /// - Throws: `failedPrecondition` for the signed-in user.
+    public func purgeCopies(ofUser user: String) async throws(FirestoreError) {
+        let bytes = Array(user.utf8)
+        if bytes == session.user {
+            throw FirestoreError(
+                .failedPrecondition, "The files of the signed-in user are in use.")
+        }
+        let folder = FileFolder(base: base, user: bytes)
+        await DiskThread.run { folder.erase() }
+    }
+
+    private static func noFailedFile(_ file: Int64) -> FirestoreError {
+        FirestoreError(.notFound, "No file with the number \(file) was refused.")
+    }
+}

@@ -1,0 +1,1 @@
+../../../../../Sources/TidemarkFiles/Copies/FileClone.swift
