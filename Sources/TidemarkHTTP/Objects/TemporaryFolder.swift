@@ -9,18 +9,28 @@ final class TemporaryFolder: Sendable {
     /// A descriptor of the folder, which is locked while the process lives.
     private let lock: Int32
 
+    /// The number of attempts, each of which fails if another process that starts removes the new
+    /// folder before it is locked.
+    private static let attempts = 8
+
     /// - Parameter name: The start of the folder's name.
     init(named name: String) throws(ObjectRefusal) {
         let parent = FileManager.default.temporaryDirectory.path
         Self.removeAbandoned(in: parent, named: name)
-        path = "\(parent)/\(name)-\(UUID().uuidString)"
-        guard PrivateFiles.makeFolder(path) == 0 else {
-            throw .unavailable("The temporary folder \(path) cannot be made.")
+        for _ in 0..<Self.attempts {
+            let path = "\(parent)/\(name)-\(UUID().uuidString)"
+            guard PrivateFiles.makeFolder(path) == 0 else {
+                throw .unavailable("The temporary folder \(path) cannot be made.")
+            }
+            let lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            if lock < 0 { continue }
+            if PrivateFiles.take(lock), FileManager.default.fileExists(atPath: path) {
+                (self.path, self.lock) = (path, lock)
+                return
+            }
+            close(lock)
         }
-        lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard lock >= 0, PrivateFiles.take(lock) else {
-            throw .unavailable("The temporary folder \(path) cannot be locked.")
-        }
+        throw .unavailable("No temporary folder in \(parent) can be locked.")
     }
 
     func remove() {
