@@ -23,6 +23,7 @@ struct DayAppCommand: AsyncParsableCommand {
         // The app as it was listens to the whole chat and decodes all of it for each change.
         case .before, .filtered:
             let query = messages.order(by: "sentAt", descending: true)
+            // tidemark:ignore unbounded-listener the app as it was
             for try await snapshot in query.snapshots where !snapshot.metadata.isFromCache {
                 let shown = snapshot.documents.compactMap { try? $0.data(as: Message.self) }
                 if !shown.isEmpty { say("shown \(snapshot.documents[0].documentID)") }
