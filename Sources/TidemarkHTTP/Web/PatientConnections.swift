@@ -2,14 +2,35 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
+import Synchronization
 import TidemarkWire
 
 /// HTTP/1.1 on a separate port, with time limits for requests and a limit for connections.
 struct PatientConnections: ServerChildChannel {
-    struct Value: ServerChildChannelValue {
-        let http: HTTP1Channel
-        let connection: HTTP1Channel.Value
+    /// An accepted connection, which is ended with this object if nobody serves it.
+    ///
+    /// A server that ends drops the connections that it has accepted and not served. NIO ends the
+    /// process if a channel is dropped that was never executed and closed.
+    final class Value: ServerChildChannelValue {
+        private let http: HTTP1Channel
+        private let connection: HTTP1Channel.Value
+        private let isServed = Mutex(false)
         var channel: any NIOCore.Channel { connection.channel }
+
+        init(_ http: HTTP1Channel, _ connection: HTTP1Channel.Value) {
+            self.http = http
+            self.connection = connection
+        }
+
+        func serve(logger: Logger) async {
+            isServed.withLock { $0 = true }
+            await http.handle(value: connection, logger: logger)
+        }
+
+        deinit {
+            if isServed.withLock(\.self) { return }
+            Task { [connection] in try? await connection.executeThenClose { _, _ in } }
+        }
     }
 
     let patience: RequestPatience
@@ -37,11 +58,11 @@ struct PatientConnections: ServerChildChannel {
             try channel.pipeline.syncOperations.addHandler(head)
         }.flatMap {
             http.setup(channel: channel, logger: logger)
-        }.map { Value(http: http, connection: $0) }
+        }.map { Value(http, $0) }
     }
 
     func handle(value: Value, logger: Logger) async {
-        await value.http.handle(value: value.connection, logger: logger)
+        await value.serve(logger: logger)
     }
 }
 
