@@ -128,8 +128,9 @@ import TidemarkTesting
             }
             let model = HealthModel(app)
             try await until { model.returning?.phase == .held(.lowPower) }
+            // The screen does not wait.
+            try await until { model.week.count == 7 }
             #expect(world.reads() == 0 && model.sending == nil)
-            #expect(model.week.count == 7, "the screen does not wait")
             isLow.withLock { $0 = false }
             for backfill in followed.withLock(\.self) { await backfill.setLowPower(false) }
             try await until { model.sending?.phase == .complete }
