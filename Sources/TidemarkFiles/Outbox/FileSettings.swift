@@ -49,7 +49,7 @@ public struct WaitingFile: Hashable, Sendable, Identifiable {
         /// The upload was refused for good: ``FileOutbox/retry(_:)`` or
         /// ``FileOutbox/discard(_:)`` it. Until then, its documents wait.
         case failed(UploadProblem)
-        /// The server refused the document: see ``Tidemark/Firestore/rejectedWrites()``.
+        /// The server refused the document: see `Firestore.rejectedWrites()`.
         case documentRefused
     }
 

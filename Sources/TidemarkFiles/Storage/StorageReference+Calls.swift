@@ -17,8 +17,9 @@ extension StorageReference {
     /// Writes an object to a file. The file is complete or not there, and a file at the URL is
     /// replaced.
     ///
-    /// - Parameter onProgress: Receives the numbers of bytes; the total is 0 if Storage does not
-    ///   report it.
+    /// - Parameters:
+    ///   - fileURL: The URL of the file. Its folder must exist.
+    ///   - onProgress: Receives the numbers of bytes; the total is 0 if Storage does not report it.
     @discardableResult
     public func writeAsync(
         toFile fileURL: URL, onProgress: (@Sendable (Progress?) -> Void)? = nil
@@ -78,7 +79,11 @@ extension StorageReference {
 // MARK: - Lists
 
 extension StorageReference {
-    /// - Parameter maxResults: 1 to 1,000.
+    /// Returns a page of the objects and prefixes below this reference.
+    ///
+    /// - Parameters:
+    ///   - maxResults: The maximum number of objects and prefixes, from 1 to 1,000.
+    ///   - pageToken: The token of the page before; nil for the first page.
     public func list(
         maxResults: Int64 = 1_000, pageToken: String? = nil
     ) async throws(StorageError) -> StorageListResult {
@@ -125,7 +130,10 @@ extension StorageReference {
 extension StorageReference {
     /// Uploads bytes, and returns when the object is complete and compared.
     ///
-    /// - Parameter onProgress: Receives the number of bytes that Storage has confirmed.
+    /// - Parameters:
+    ///   - uploadData: The bytes of the object.
+    ///   - metadata: The metadata of the object; nil for the default of Storage.
+    ///   - onProgress: Receives the number of bytes that Storage has confirmed.
     @discardableResult
     public func putDataAsync(
         _ uploadData: Data, metadata: StorageMetadata? = nil,

@@ -1,7 +1,6 @@
 import Hummingbird
 import NIOCore
 import NIOPosix
-import Synchronization
 import TestSupport
 import Testing
 
