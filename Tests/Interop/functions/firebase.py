@@ -87,7 +87,12 @@ if settings.get("export_directory"):
 seen["idle"] = ask("POST", "/tidemark/v1/triggers:idle?timeout=20")[0]
 if settings.get("hold"):
     print(json.dumps(seen), flush=True)
-    signal.pause()
+    # Ctrl-C ends the emulator too, which is in a session of its own.
+    settings["code"] = 130
+    try:
+        signal.pause()
+    except KeyboardInterrupt:
+        pass
 emulator.send_signal(signal.SIGINT)
 seen["ended"] = emulator.wait(timeout=20)
 print(json.dumps(seen), flush=True)
