@@ -15,7 +15,7 @@ import TidemarkTesting
             let app = try world.app(world.client())
             let chat = try app.chat("grace")
             try await until { chat.messages.items.count >= 30 }
-            // Without a network, nothing can be read.
+            // A device without a network can read nothing.
             await app.firestore.disableNetwork()
             let hour = world.local.now.advanced(by: .seconds(-3_600))
             let model = app.writers(in: "grace", since: hour)

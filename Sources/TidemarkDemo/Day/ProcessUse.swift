@@ -57,13 +57,13 @@ struct ProcessUse: Hashable, Sendable {
     }
 }
 
-/// What a day with an app uses, from its parts.
+/// The processor time and the wake-ups of a day with an app, by its parts.
 struct DayUse: Hashable, Sendable {
-    /// Until a launch shows the newest message.
+    /// The use until a launch shows the newest message.
     var open = ProcessUse()
-    /// For a message that arrives while the chat is shown.
+    /// The use for a message that arrives while the chat is shown.
     var message = ProcessUse()
-    /// In a minute in which the chat is shown and nothing arrives.
+    /// The use in a minute in which the chat is shown and nothing arrives.
     var quietMinute = ProcessUse()
 
     /// The day that the figures are for: 20 launches, and four hours with the chat on the screen,

@@ -2,7 +2,7 @@ import Dispatch
 import Synchronization
 import Tidemark
 
-/// What an outbox takes from outside.
+/// The clocks and the random numbers of an outbox.
 struct FileEnvironment: Sendable {
     var clock: any Clock<Duration> = ContinuousClock()
     /// Returns seconds since 1970 by the device's clock.

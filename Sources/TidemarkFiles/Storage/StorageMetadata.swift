@@ -64,7 +64,7 @@ public struct StorageMetadata: Hashable, Sendable {
         set { fields.contentType = newValue }
     }
 
-    /// Nil removes all custom metadata in an update.
+    /// The custom metadata. An update with nil removes all of them.
     public var customMetadata: [String: String]? {
         get { fields.custom.isEmpty ? nil : fields.custom }
         set { fields.custom = newValue ?? [:] }

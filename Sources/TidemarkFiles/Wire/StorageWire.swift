@@ -19,9 +19,9 @@ struct StorageWire: Sendable {
 
     /// The facts about an object's bytes in the head of an answer.
     struct MediaHead: Hashable, Sendable {
-        /// Nil for an answer without a length.
+        /// The number of bytes; nil if the answer does not state a length.
         var size: Int64?
-        /// In base64; nil for an object without one.
+        /// The MD5 digest in base64; nil if the object has no digest.
         var md5: String?
 
         init() {}

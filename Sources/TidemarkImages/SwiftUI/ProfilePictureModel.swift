@@ -40,7 +40,7 @@ public final class ProfilePictureModel {
                 return
             } catch {
                 if Task.isCancelled { return }
-                // What an app's lookup throws is seldom a picture's error.
+                // An app's lookup seldom throws a picture's error.
                 self.error = error as? PictureError ?? .unreachable
                 try? await clock.sleep(for: Self.pause)
             }

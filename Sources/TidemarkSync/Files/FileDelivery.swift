@@ -9,7 +9,7 @@ final class FileDelivery: @unchecked Sendable {
     private let storage: CacheStorage
     private let writing: WriteDelivery
     private var observers: [UInt64: @Sendable () -> Void] = [:]
-    private var willTell = false
+    private var willNotify = false
 
     init(_ context: EngineContext, storage: CacheStorage, writing: WriteDelivery) {
         self.context = context
@@ -32,10 +32,10 @@ final class FileDelivery: @unchecked Sendable {
 
     /// Informs the observers after this step, so several changes in one step cause one call.
     func changed() {
-        guard !observers.isEmpty, !willTell else { return }
-        willTell = true
+        guard !observers.isEmpty, !willNotify else { return }
+        willNotify = true
         context.later { [self] in
-            willTell = false
+            willNotify = false
             for id in observers.keys.sorted() { observers[id]?() }
         }
     }

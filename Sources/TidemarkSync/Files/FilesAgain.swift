@@ -27,7 +27,7 @@ struct FilesAgain {
     static let pathKey = "path"
 
     private(set) var mutations: [Mutation]
-    /// Nil for a batch without files.
+    /// The files with their new names. A batch without files has nil.
     private(set) var attached: AttachedFiles?
 
     init(_ mutations: [Mutation], files: [QueuedFile], batch: Int64) {

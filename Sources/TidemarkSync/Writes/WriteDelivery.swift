@@ -41,7 +41,7 @@ final class WriteDelivery: @unchecked Sendable {
     private var observers: [Int64: Observer] = [:]
     private var waiters: [(batch: Int64, completion: @Sendable (SyncError?) -> Void)] = []
     private var queueObservers: [UInt64: @Sendable (WriteQueueState) -> Void] = [:]
-    private var willTellQueue = false
+    private var willNotifyQueue = false
 
     init(
         _ context: EngineContext, storage: CacheStorage, views: QueryViews,
@@ -425,10 +425,10 @@ final class WriteDelivery: @unchecked Sendable {
 
     /// Informs the observers after this step, so several changes in one step cause one call.
     private func notifyQueueLater() {
-        guard !queueObservers.isEmpty, !willTellQueue else { return }
-        willTellQueue = true
+        guard !queueObservers.isEmpty, !willNotifyQueue else { return }
+        willNotifyQueue = true
         context.later { [self] in
-            willTellQueue = false
+            willNotifyQueue = false
             for id in queueObservers.keys.sorted() { queueObservers[id]?(queueState) }
         }
     }

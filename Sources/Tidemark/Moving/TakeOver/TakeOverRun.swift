@@ -116,7 +116,7 @@ struct TakeOverRun {
     ) async throws(TakeOverFailure) {
         let notify: () -> Void = { board.change { $0.targets += 1 } }
         try await parts.take(first, notify)
-        // Without queries of the app, those that were used last are the first screen.
+        // An app that names no queries gets those that were used last as its first screen.
         if first.isEmpty { try await parts.takeLatest(notify) }
         board.change { $0.hasFirstScreen = true }
         if !first.isEmpty { try await parts.takeLatest(notify) }
