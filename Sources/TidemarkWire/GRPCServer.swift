@@ -80,9 +80,11 @@ public final class GRPCServer: Sendable {
         let listener = try Self.transport(
             host: host, port: port, connections: connections, limit: connectionLimit, plain: plain)
         let streams = OpenStreams()
+        let lateCalls = OpenStreams()
         let desk = CallDesk(access, limits)
         let calls = ServerCalls(
-            transport: transport, streams: streams, desk: desk, executor: executor)
+            transport: transport, streams: streams, lateCalls: lateCalls, desk: desk,
+            executor: executor)
         let sweeping = Task(executorPreference: executor) { await desk.sweepAlways() }
         defer { sweeping.cancel() }
         let serving = Task(executorPreference: executor) {
@@ -105,9 +107,12 @@ public final class GRPCServer: Sendable {
             listener.beginGracefulShutdown()
             Task(executorPreference: executor) {
                 try? await Task.sleep(for: Self.grace)
-                serving.cancel()
+                lateCalls.endAll()
                 try? await Task.sleep(for: Self.leaving)
-                connections.closeAll()
+                await connections.closeAll()
+                // The library must not be cancelled earlier: a stream that a client opens then is
+                // released without being served, and NIO ends the process.
+                serving.cancel()
             }
         }
         await announcing.value

@@ -19,9 +19,10 @@ final class OpenConnections: Sendable {
         return channel.eventLoop.makeSucceededVoidFuture()
     }
 
-    /// Closes all connections and drops their unsent data.
-    func closeAll() {
+    /// Closes all connections and drops their unsent data. Returns when they are closed.
+    func closeAll() async {
         let open = channels.withLock { Array($0.values) }
         for channel in open { channel.close(mode: .all, promise: nil) }
+        for channel in open { try? await channel.closeFuture.get() }
     }
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The open streams. They have no deadline, so the server ends them when it stops.
+/// The open streams of a server, or its open calls. A server that stops ends them.
 final class OpenStreams: Sendable {
     private struct State {
         var isEnding = false

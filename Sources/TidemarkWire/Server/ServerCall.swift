@@ -36,6 +36,8 @@ struct ServerCall: Sendable {
             outbox.fail(with: [.ended(status)])
             call.cancel()
         }
+        let id = shared.lateCalls.add { end(.stopping) }
+        defer { shared.lateCalls.remove(id) }
         let endTimer = limitTime(context.timeout) { end(.timedOut) }
         await withRPCCancellationHandler {
             await sending.run(stream)

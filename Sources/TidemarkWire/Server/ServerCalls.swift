@@ -13,13 +13,14 @@ struct ServerCalls: Sendable {
 
     /// - Parameter executor: Runs the tasks of all calls; nil for Swift's default executor.
     init(
-        transport: any Transport, streams: OpenStreams, desk: CallDesk,
+        transport: any Transport, streams: OpenStreams, lateCalls: OpenStreams, desk: CallDesk,
         executor: (any TaskExecutor)?
     ) {
         self.transport = transport
         shared = SharedLimits(
-            streams: streams, desk: desk, budget: SendBudget(limit: GRPCServer.maxUnsentBytes),
-            unpacking: Unpacking(), executor: executor)
+            streams: streams, lateCalls: lateCalls, desk: desk,
+            budget: SendBudget(limit: GRPCServer.maxUnsentBytes), unpacking: Unpacking(),
+            executor: executor)
     }
 
     func handle(_ stream: ServerRPCStream, _ context: ServerContext) async {
@@ -54,6 +55,8 @@ struct ServerCalls: Sendable {
 /// The limits that all calls of a server share.
 struct SharedLimits: Sendable {
     let streams: OpenStreams
+    /// The calls with one request. A server that stops ends them later than the streams.
+    let lateCalls: OpenStreams
     let desk: CallDesk
     let budget: SendBudget
     let unpacking: Unpacking

@@ -65,6 +65,8 @@ struct SharedPort: HTTP2ServerTransport.ListenerFactory {
         }.get()
     }
 
+    /// Adds gRPC's handlers to a connection, and passes the connection to the library. Closes the
+    /// connection if the port no longer listens.
     private static func configure(
         _ child: any NIOCore.Channel, _ configurator: HTTP2ServerTransport.ConnectionConfigurator
     ) -> EventLoopFuture<Void> {
@@ -74,6 +76,7 @@ struct SharedPort: HTTP2ServerTransport.ListenerFactory {
         }
         return configurator.configure(channel: child, tls: .none).map { connection in
             parent.eventLoop.execute {
+                guard parent.isActive else { return child.close(mode: .all, promise: nil) }
                 parent.pipeline.fireUserInboundEventTriggered(Configured(connection: connection))
             }
         }
@@ -155,6 +158,14 @@ private final class ProtocolDetection: ChannelInboundHandler, RemovableChannelHa
     func channelInactive(context: ChannelHandlerContext) {
         timer?.cancel()
         context.fireChannelInactive()
+    }
+
+    /// Closes a connection that has not begun when the port ends.
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is ChannelShouldQuiesceEvent, !isDetected {
+            return context.close(mode: .all, promise: nil)
+        }
+        context.fireUserInboundEventTriggered(event)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
