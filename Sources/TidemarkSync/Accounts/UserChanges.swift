@@ -171,10 +171,10 @@ final class UserChanges {
         of previous: String?, to next: String?, store: LocalStore?, erasesPrevious: Bool = false
     ) {
         if erasesPrevious {
-            writing.notifyWaitersOfChange()
+            writing.watch.userChanged()
             writing.notifyObserversOfEnd(.userChanged)
         } else {
-            writing.notifyWaitersOfChange()
+            writing.watch.userChanged()
             let observers = writing.takeObservers()
             if !observers.isEmpty || store != nil {
                 parked[UserKey(previous)] = Parked(observers: observers, store: store)

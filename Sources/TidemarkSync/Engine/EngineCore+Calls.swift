@@ -100,14 +100,14 @@ extension EngineCore {
     }
 
     func waitForPendingWrites(_ completion: @escaping @Sendable (SyncError?) -> Void) {
-        parts.writing.waitForPendingWrites(completion)
+        parts.writing.watch.waitForPendingWrites(completion)
     }
 
     func observeQueue(_ id: UInt64, _ observer: @escaping @Sendable (WriteQueueState) -> Void) {
-        parts.writing.observeQueue(id, observer)
+        parts.writing.watch.observe(id, observer)
     }
 
-    func removeQueueObserver(_ id: UInt64) { parts.writing.removeQueueObserver(id) }
+    func removeQueueObserver(_ id: UInt64) { parts.writing.watch.removeObserver(id) }
 
     /// Returns the result of `body`, which stores data in the cache.
     func stored<Success>(

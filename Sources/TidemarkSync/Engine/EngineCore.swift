@@ -331,7 +331,7 @@ extension EngineCore {
         parts.views.removeInSyncObservers()
         parts.meter.removeObservers()
         parts.users.endAll(.terminated)
-        parts.writing.notifyWaitersOfEnd(.terminated)
+        parts.writing.watch.end(.terminated)
         parts.files.removeObservers()
         // Only newer tokens would be lost if closing fails; the next listen then reads slightly
         // more.

@@ -29,6 +29,8 @@ final class LocalQueue {
 
     private var rejected: RejectedTable { RejectedTable(user: user) }
     private var files: FileTable { FileTable(user: user) }
+    private var batches: BatchTable { BatchTable(user: user) }
+    private var positions: PositionTable { PositionTable(user: user) }
 
     // MARK: Documents as pending writes change them
 
@@ -199,7 +201,7 @@ final class LocalQueue {
             if notesFates { try SharedBatches.note(batch.id, committed: commitTime, transaction) }
             try LooseDocuments.touch(
                 batch.paths, at: targets.nextSequence, transaction)
-            if position != writePosition { try save(position, transaction) }
+            if position != writePosition { try positions.save(position, transaction) }
             return try storedBases(of: batch, transaction)
         }
         targets.countUse()
@@ -238,7 +240,7 @@ final class LocalQueue {
             rejectedCount = try rejected.count(transaction)
             if pending.turns[batch.id] != nil { try files.batchIsRejected(batch.id, transaction) }
             try files.endForgotten(transaction)
-            try save(nil, transaction)
+            try positions.save(nil, transaction)
             return try storedBases(of: batch, transaction)
         }
         writePosition = nil
@@ -339,14 +341,11 @@ final class LocalQueue {
             try BatchNote.shared(name).write(of: numbers.lowerBound, transaction)
             try rejected.keep(
                 numbers.lowerBound, localWriteTime: time.microseconds, mutations: [],
-                reason: Self.unreadable, at: time, transaction: transaction)
+                reason: BatchTable.unreadable, at: time, transaction: transaction)
             return try rejected.count(transaction)
         }
         batchNumbers = numbers.dropFirst()
     }
-
-    private static let unreadable = RPCStatus(
-        .dataLoss, "The write could not be read back from the disk.")
 
     // MARK: Other processes
 
@@ -373,45 +372,21 @@ final class LocalQueue {
     /// sync of the disk.
     func keep(_ position: WritePosition?) throws {
         if position == writePosition { return }
-        try file.write(.keepWritePosition, .disk) { try save(position, $0) }
+        try file.write(.keepWritePosition, .disk) { try positions.save(position, $0) }
         writePosition = position
-    }
-
-    private func save(
-        _ position: WritePosition?, _ transaction: StoreTransaction
-    ) throws(StoreError) {
-        let owner = SQLValue.blob(UserKey(user).bytes)
-        guard let position else {
-            return try transaction.execute(
-                "DELETE FROM syncStreamPosition WHERE user = ?", [owner])
-        }
-        try transaction.execute(
-            "INSERT OR REPLACE INTO syncStreamPosition VALUES (?, ?, ?)",
-            [owner, .text(position.streamID), .blob(position.token)])
-    }
-
-    private func storedWritePosition(
-        of user: String?, _ transaction: StoreTransaction
-    ) throws(StoreError) -> WritePosition? {
-        try transaction.rows(
-            "SELECT stream, token FROM syncStreamPosition WHERE user = ?",
-            [.blob(UserKey(user).bytes)]
-        ).first.flatMap { row throws(StoreError) in
-            try WritePosition(streamID: row.text(0), token: row.blob(1))
-        }
     }
 
     // MARK: Loading
 
     func loadPosition(_ transaction: StoreTransaction) throws {
-        writePosition = try storedWritePosition(of: user, transaction)
+        writePosition = try positions.position(transaction)
     }
 
     /// Reads the queue. An unreadable batch is set aside, so it does not block the others.
     func load() throws {
         let (queue, damaged, count) = try file.store.read(label: StorageStep.open.rawValue) {
             transaction in
-            let (queue, damaged) = try storedQueue(of: user, transaction)
+            let (queue, damaged) = try batches.queue(transaction)
             return (queue, damaged, try rejected.count(transaction))
         }
         pending = queue
@@ -419,7 +394,7 @@ final class LocalQueue {
         if !damaged.isEmpty {
             rejectedCount = try file.store.write(.disk, label: StorageStep.open.rawValue) {
                 transaction in
-                try setAside(damaged, of: user, transaction)
+                try batches.setAside(damaged, transaction)
                 return try rejected.count(transaction)
             }
         }
@@ -431,80 +406,14 @@ final class LocalQueue {
         if !free.isEmpty { _ = try changeFiles { _, _ in } }
     }
 
-    private func setAside(_ damaged: [SQLRow], of user: String?, _ transaction: StoreTransaction)
-        throws
-    {
-        for row in damaged {
-            try RejectedTable(user: user).keep(
-                row.integer(0), localWriteTime: row.integer(1), mutations: row.blob(3),
-                reason: Self.unreadable,
-                at: Timestamp(microseconds: row.integer(1)), transaction: transaction)
-            try transaction.execute("DELETE FROM syncBatch WHERE id = ?", [row.values[0]])
-            try TurnTable.remove(row.integer(0), transaction)
-            try FileTable(user: user).batchIsRejected(row.integer(0), transaction)
-        }
-    }
-
-    private func storedQueue(
-        of user: String?, _ transaction: StoreTransaction
-    ) throws -> (PendingWrites, damaged: [SQLRow]) {
-        var pending = PendingWrites()
-        var damaged: [SQLRow] = []
-        let turns = try TurnTable.all(transaction)
-        let withFiles =
-            turns.isEmpty ? [] : try FileTable(user: user).batchesWithFiles(transaction)
-        for row in try transaction.rows(
-            """
-            SELECT id, localWriteTime, baseMutations, mutations FROM syncBatch WHERE user = ?
-            ORDER BY id
-            """, [.blob(UserKey(user).bytes)])
-        {
-            guard let base = try? MutationCodec.decode(row.blob(2)),
-                let mutations = try? MutationCodec.decode(row.blob(3)), !mutations.isEmpty
-            else {
-                damaged.append(row)
-                continue
-            }
-            let id = try row.integer(0)
-            // A document must not be sent without its file.
-            if turns[id] == .awaitsFiles, !withFiles.contains(id) {
-                damaged.append(row)
-                continue
-            }
-            try pending.append(
-                MutationBatch(
-                    id: id, localWriteTime: Timestamp(microseconds: row.integer(1)),
-                    baseMutations: base, mutations: mutations), turn: turns[id])
-        }
-        return (pending, damaged)
-    }
-
     /// Stores a saved queue in a new file.
     ///
     /// - Parameter position: The position of the write stream on which the head of the queue was
     ///   sent.
     func restore(_ saved: SavedQueue, _ position: WritePosition?) throws {
         try file.write(.open, .disk) { transaction in
-            for row in saved.batches {
-                try transaction.execute(
-                    "INSERT INTO syncBatch (\(SavedQueue.batchColumns)) VALUES (?, ?, ?, ?, ?)", row
-                )
-            }
-            for row in saved.rejected {
-                try transaction.execute(
-                    """
-                    INSERT INTO syncRejected (\(SavedQueue.rejectedColumns))
-                    VALUES (?, ?, ?, ?, ?, ?, ?)
-                    """, row)
-            }
-            for row in saved.marks {
-                try transaction.execute("INSERT OR REPLACE INTO syncRecord VALUES (?, ?)", row)
-            }
-            for row in saved.shared {
-                try transaction.execute("INSERT OR REPLACE INTO syncShared VALUES (?, ?)", row)
-            }
-            try saved.files.restore(transaction)
-            try save(position, transaction)
+            try saved.insert(transaction)
+            try positions.save(position, transaction)
         }
         writePosition = position
         batchNumbers = 0..<0
@@ -517,13 +426,14 @@ final class LocalQueue {
     func changeUser(to next: String?) throws -> [LocalDocument] {
         var bases: [(DocumentPath, StoredDocument?)] = []
         let (queue, position) = try file.write(.handleUserChange) { transaction in
-            let (queue, damaged) = try storedQueue(of: next, transaction)
-            try setAside(damaged, of: next, transaction)
+            let batches = BatchTable(user: next)
+            let (queue, damaged) = try batches.queue(transaction)
+            try batches.setAside(damaged, transaction)
             rejectedCount = try RejectedTable(user: next).count(transaction)
             let paths = Set(pending.batches.flatMap(\.paths) + queue.batches.flatMap(\.paths))
             let table = transaction.documents(of: file.database)
             bases = try paths.sorted().map { path in (path, try table.document(at: path)) }
-            return (queue, try storedWritePosition(of: next, transaction))
+            return (queue, try PositionTable(user: next).position(transaction))
         }
         user = next
         pending = queue

@@ -52,6 +52,29 @@ struct SavedQueue {
             ]
         }
     }
+
+    /// Stores the content in a new file.
+    func insert(_ transaction: StoreTransaction) throws {
+        for row in batches {
+            try transaction.execute(
+                "INSERT INTO syncBatch (\(Self.batchColumns)) VALUES (?, ?, ?, ?, ?)", row
+            )
+        }
+        for row in rejected {
+            try transaction.execute(
+                """
+                INSERT INTO syncRejected (\(Self.rejectedColumns))
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """, row)
+        }
+        for row in marks {
+            try transaction.execute("INSERT OR REPLACE INTO syncRecord VALUES (?, ?)", row)
+        }
+        for row in shared {
+            try transaction.execute("INSERT OR REPLACE INTO syncShared VALUES (?, ?)", row)
+        }
+        try files.restore(transaction)
+    }
 }
 
 extension LocalStore {

@@ -39,9 +39,7 @@ final class WriteDelivery: @unchecked Sendable {
     /// anything else, because a second send of the batch would apply it twice.
     private var unstored: WriteOutcome?
     private var observers: [Int64: Observer] = [:]
-    private var waiters: [(batch: Int64, completion: @Sendable (SyncError?) -> Void)] = []
-    private var queueObservers: [UInt64: @Sendable (WriteQueueState) -> Void] = [:]
-    private var willNotifyQueue = false
+    let watch: QueueWatch
 
     init(
         _ context: EngineContext, storage: CacheStorage, views: QueryViews,
@@ -51,6 +49,7 @@ final class WriteDelivery: @unchecked Sendable {
         self.storage = storage
         self.views = views
         self.shared = shared
+        watch = QueueWatch(context, storage)
         stream = WriteStream(position: storage.local.queue.writePosition)
         #if TIDEMARK_DEFECTS
             if context.isPlanted(.sentTwiceAfterRestart) { stream = WriteStream() }
@@ -121,7 +120,7 @@ final class WriteDelivery: @unchecked Sendable {
 
     /// Informs the views and the queue's observers, and sends.
     private func journalled(_ changed: [LocalDocument]) {
-        notifyQueueLater()
+        watch.notifyLater()
         #if TIDEMARK_DEFECTS
             if !context.isPlanted(.ownWriteHidden) { views.refresh(changed) }
         #else
@@ -195,7 +194,7 @@ final class WriteDelivery: @unchecked Sendable {
 
     func discard(rejected id: Int64) throws {
         try storage.local.queue.discardRejected(id)
-        notifyQueueLater()
+        watch.notifyLater()
         context.engine.handle(.filesChanged)
     }
 
@@ -205,8 +204,8 @@ final class WriteDelivery: @unchecked Sendable {
     ///   - dropped: The batch that the app gave up, and the reason for its observer.
     func heldChanged(dropped: (batch: Int64, error: SyncError)?, _ changed: [LocalDocument]) {
         if let dropped { observers.removeValue(forKey: dropped.batch)?(.failed(dropped.error)) }
-        notifyDoneWaiters()
-        notifyQueueLater()
+        watch.completeWaits()
+        watch.notifyLater()
         views.refresh(changed)
         fill()
     }
@@ -377,9 +376,9 @@ final class WriteDelivery: @unchecked Sendable {
     private func settle(_ outcome: WriteOutcome, _ changed: [LocalDocument]) {
         let id = outcome.batch.id
         pipeline.settled(id)
-        notifyQueueLater()
+        watch.notifyLater()
         observers.removeValue(forKey: id)?(outcome.event)
-        notifyDoneWaiters()
+        watch.completeWaits()
         views.refresh(changed)
         fill()
         context.engine.handle(.filesChanged)
@@ -398,40 +397,7 @@ final class WriteDelivery: @unchecked Sendable {
         return store(outcome)
     }
 
-    // MARK: Those who wait
-
-    func waitForPendingWrites(_ completion: @escaping @Sendable (SyncError?) -> Void) {
-        // Another client sends the writes of a view.
-        if let refusal = context.gate.writeRefusal { return completion(refusal) }
-        guard let last = storage.local.queue.pending.batches.last else { return completion(nil) }
-        waiters.append((last.id, completion))
-    }
-
-    func observeQueue(_ id: UInt64, _ observer: @escaping @Sendable (WriteQueueState) -> Void) {
-        guard context.gate.isRunning else { return }
-        queueObservers[id] = observer
-        observer(queueState)
-    }
-
-    func removeQueueObserver(_ id: UInt64) { queueObservers[id] = nil }
-
-    private var queueState: WriteQueueState {
-        let local = storage.local
-        return WriteQueueState(
-            pending: local.queue.pending.batches.count,
-            oldest: local.queue.pending.batches.first?.localWriteTime,
-            rejected: local.queue.rejectedCount)
-    }
-
-    /// Informs the observers after this step, so several changes in one step cause one call.
-    private func notifyQueueLater() {
-        guard !queueObservers.isEmpty, !willNotifyQueue else { return }
-        willNotifyQueue = true
-        context.later { [self] in
-            willNotifyQueue = false
-            for id in queueObservers.keys.sorted() { queueObservers[id]?(queueState) }
-        }
-    }
+    // MARK: Pending writes
 
     var pendingWrites: [PendingWrite] {
         let sent = Set(pipeline.batches.map(\.id))
@@ -450,7 +416,7 @@ final class WriteDelivery: @unchecked Sendable {
     func startAnew() {
         stream = WriteStream(position: storage.local.queue.writePosition)
         pipeline = WritePipeline()
-        notifyQueueLater()
+        watch.notifyLater()
         context.engine.handle(.filesChanged)
     }
 
@@ -466,20 +432,7 @@ final class WriteDelivery: @unchecked Sendable {
             observer(event)
         }
         for waiting in shared.settle() { observers[waiting.batch] = waiting.observer }
-        notifyDoneWaiters()
-    }
-
-    /// Completes the waits for batches that have left the queue, as all before them have.
-    private func notifyDoneWaiters() {
-        let first = storage.local.queue.pending.batches.first?.id ?? .max
-        let done = waiters.filter { $0.batch < first }
-        waiters.removeAll { $0.batch < first }
-        for waiter in done { waiter.completion(nil) }
-    }
-
-    func notifyWaitersOfChange() {
-        for waiter in waiters { waiter.completion(.userChanged) }
-        waiters = []
+        watch.completeWaits()
     }
 
     /// The observers of one user's batches, in the queue and in the inbox of the process that holds
@@ -512,12 +465,6 @@ final class WriteDelivery: @unchecked Sendable {
         for id in observers.keys.sorted() { observers[id]?(.failed(error)) }
         observers = [:]
         shared.notifyObserversOfEnd(error)
-    }
-
-    func notifyWaitersOfEnd(_ error: SyncError) {
-        queueObservers = [:]
-        for waiter in waiters { waiter.completion(error) }
-        waiters = []
     }
 
     #if TIDEMARK_DEFECTS
