@@ -20,7 +20,7 @@ struct DeliveryMachine: Equatable, Sendable {
     static let maxLook = 256
 
     /// The document of an event.
-    struct Lane: Hashable, Sendable {
+    struct DocumentKey: Hashable, Sendable {
         let database: DatabaseID
         let path: DocumentPath
     }
@@ -29,7 +29,7 @@ struct DeliveryMachine: Equatable, Sendable {
         /// The row of the event. A later event has a greater number.
         let id: Int64
         let trigger: Int64
-        let lane: Lane
+        let document: DocumentKey
         /// The time of the commit in microseconds, which identifies the commit in its database.
         let change: Int64
         /// The number of failed attempts.
@@ -88,7 +88,8 @@ struct DeliveryMachine: Equatable, Sendable {
     let policy: DeliveryPolicy
     private(set) var isPaused = false
     private var entries: [Int64: Entry] = [:]
-    private var lanes: [Lane: [Int64]] = [:]
+    /// The events of each document that are not delivered, in their order.
+    private var queues: [DocumentKey: [Int64]] = [:]
     private var triggers: [Int64: TriggerLine] = [:]
     /// The attempts under way, by their number.
     private var attempts: [Int: Int64] = [:]
@@ -113,9 +114,9 @@ struct DeliveryMachine: Equatable, Sendable {
     /// under way that seems to have caused the write, and 0 without one.
     ///
     /// An event of the same document is a likely cause, and so is the only event under way.
-    func depth(of lane: Lane) -> Int {
+    func depth(of document: DocumentKey) -> Int {
         if attempts.isEmpty { return 0 }
-        let own = (lanes[lane] ?? []).prefix(Self.maxLook).compactMap { entries[$0] }
+        let own = (queues[document] ?? []).prefix(Self.maxLook).compactMap { entries[$0] }
             .filter { $0.phase == .underWay }.map(\.item.depth).max()
         if let own { return own + 1 }
         guard attempts.count == 1, let only = attempts.values.first else { return 0 }
@@ -159,20 +160,20 @@ struct DeliveryMachine: Equatable, Sendable {
         precondition(entries[item.id] == nil, "event \(item.id) waits already")
         // An event that has failed before a restart does not hold up others.
         entries[item.id] = Entry(item: item, hasFailed: item.attempts > 0)
-        lanes[item.lane, default: []].append(item.id)
+        queues[item.document, default: []].append(item.id)
         triggers[item.trigger, default: TriggerLine()].waiting += 1
         if DeliveryPolicy.reportedDepths.contains(item.depth) { effects.append(.loop(item)) }
-        advance(item.lane)
+        advance(item.document)
     }
 
     private mutating func drop(_ id: Int64) {
         guard let entry = entries.removeValue(forKey: id) else { return }
-        let (lane, trigger) = (entry.item.lane, entry.item.trigger)
-        lanes[lane]?.removeAll { $0 == id }
-        if lanes[lane]?.isEmpty == true { lanes[lane] = nil }
+        let (document, trigger) = (entry.item.document, entry.item.trigger)
+        queues[document]?.removeAll { $0 == id }
+        if queues[document]?.isEmpty == true { queues[document] = nil }
         triggers[trigger]?.waiting -= 1
         triggers[trigger]?.removeReady(id)
-        advance(lane)
+        advance(document)
     }
 
     private mutating func end(
@@ -217,8 +218,8 @@ struct DeliveryMachine: Equatable, Sendable {
         // The events that are ready hold up nobody now.
         let ready = line.ready
         triggers[item.trigger] = line
-        advance(item.lane)
-        for lane in Set(ready.compactMap { entries[$0]?.item.lane }) { advance(lane) }
+        advance(item.document)
+        for document in Set(ready.compactMap { entries[$0]?.item.document }) { advance(document) }
     }
 
     private mutating func retry(_ id: Int64, reason: String, _ effects: inout [Effect]) {
@@ -235,15 +236,17 @@ struct DeliveryMachine: Equatable, Sendable {
         let timer = nextNumber()
         timers[timer] = .item(id)
         effects.append(.startTimer(timer, policy.pause(attempts: entry.item.attempts)))
-        advance(entry.item.lane)
+        advance(entry.item.document)
     }
 
     private mutating func wake(_ number: Int) {
         switch timers.removeValue(forKey: number) {
         case .item(let id)?:
-            guard entries[id]?.phase == .pausing, let lane = entries[id]?.item.lane else { return }
+            guard entries[id]?.phase == .pausing, let document = entries[id]?.item.document else {
+                return
+            }
             entries[id]?.phase = .waiting
-            advance(lane)
+            advance(document)
         case .trigger(let trigger)?: triggers[trigger]?.isHeld = false
         case nil: break
         }
@@ -267,7 +270,7 @@ struct DeliveryMachine: Equatable, Sendable {
 
     private mutating func clear() {
         entries = [:]
-        lanes = [:]
+        queues = [:]
         attempts = [:]
         timers = [:]
         for trigger in triggers.keys { triggers[trigger]?.empty() }
@@ -276,10 +279,10 @@ struct DeliveryMachine: Equatable, Sendable {
     // MARK: Order
 
     /// Marks the events of a document that may be delivered now.
-    private mutating func advance(_ lane: Lane) {
+    private mutating func advance(_ document: DocumentKey) {
         var seen: Set<Int64> = []
         var change: Int64?
-        for id in (lanes[lane] ?? []).prefix(Self.maxLook) {
+        for id in (queues[document] ?? []).prefix(Self.maxLook) {
             guard let entry = entries[id] else { continue }
             // Later changes wait for the first one that nobody has failed to take.
             if let change, entry.item.change != change { return }

@@ -144,7 +144,7 @@ final class DocumentEvents {
         else { return nil }
         return DeliveryMachine.Item(
             id: outline.id, trigger: outline.trigger,
-            lane: DeliveryMachine.Lane(database: trigger.database, path: outline.path),
+            document: DeliveryMachine.DocumentKey(database: trigger.database, path: outline.path),
             change: outline.time.microseconds, attempts: outline.attempts, depth: outline.depth)
     }
 
@@ -164,8 +164,9 @@ final class DocumentEvents {
         for difference in differences where isChange(difference) {
             let found = index.registrations(for: difference, in: context.database)
             if found.isEmpty { continue }
-            let lane = DeliveryMachine.Lane(database: context.database, path: difference.path)
-            let depth = author.canBeFunction ? machine.depth(of: lane) : 0
+            let document = DeliveryMachine.DocumentKey(
+                database: context.database, path: difference.path)
+            let depth = author.canBeFunction ? machine.depth(of: document) : 0
             drafts += found.map {
                 draft(difference, for: $0.id, at: time, by: author, depth: depth)
             }
@@ -309,7 +310,9 @@ final class DocumentEvents {
             return [.keepAttempts(item.id, item.attempts)]
         case .setAside(let item, let reason):
             tallies[item.trigger, default: Tally()].lastError = reason
-            log(item.trigger, "did not take an event for \(item.lane.path), set aside: \(reason)")
+            log(
+                item.trigger,
+                "did not take an event for \(item.document.path), set aside: \(reason)")
             return outbox.putAside(item.id, reason: reason)
         case .forget(let trigger):
             let count = outbox.waitingCount(of: trigger)
@@ -321,7 +324,7 @@ final class DocumentEvents {
             if isFirst { log(trigger, "cannot be reached, and its events wait: \(reason)") }
             return []
         case .loop(let item):
-            let path = item.lane.path
+            let path = item.document.path
             log(
                 item.trigger,
                 "seems to trigger itself: a chain of \(item.depth) events, the last for \(path)")

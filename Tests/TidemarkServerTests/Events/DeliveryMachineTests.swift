@@ -50,7 +50,7 @@ import TidemarkModel
     ) throws -> DeliveryMachine.Item {
         DeliveryMachine.Item(
             id: id, trigger: trigger,
-            lane: DeliveryMachine.Lane(
+            document: DeliveryMachine.DocumentKey(
                 database: try DatabaseID(project: "test"), path: try DocumentPath(path)),
             change: change ?? id, depth: depth)
     }
@@ -229,7 +229,7 @@ import TidemarkModel
 
     @Test func `finds the event that caused a write`() throws {
         var play = Play()
-        let (a, b) = (try item(0, "c/a").lane, try item(0, "c/b").lane)
+        let (a, b) = (try item(0, "c/a").document, try item(0, "c/b").document)
         #expect(play.machine.depth(of: a) == 0)
         play.step(.recorded([try item(1, "c/a", depth: 4)]))
         #expect(play.machine.depth(of: a) == 5 && play.machine.depth(of: b) == 5)
@@ -277,9 +277,9 @@ import TidemarkModel
                 case 0: try play.answer(event.id, .failed("500"))
                 case 1: try play.answer(event.id, .unreachable("refused"))
                 default:
-                    let lane = "\(event.trigger) \(event.lane.path)"
-                    #expect(newest[lane] ?? 0 < event.id, "seed \(seed): out of order")
-                    newest[lane] = event.id
+                    let document = "\(event.trigger) \(event.document.path)"
+                    #expect(newest[document] ?? 0 < event.id, "seed \(seed): out of order")
+                    newest[document] = event.id
                     #expect(taken[event.trigger, default: []].insert(event.id).inserted)
                     try play.answer(event.id)
                 }
