@@ -40,7 +40,7 @@ struct AppSuite {
     }
 
     private func add(
-        _ bar: Bar, _ figure: Double, _ detail: String, _ more: [String: Double]? = nil
+        _ bar: Bar, _ figure: Double, detail: String, more: [String: Double]? = nil
     ) -> Bool {
         guard isWanted(bar.name) else { return true }
         report.add(bar, figure, detail: detail, more: more)
@@ -64,16 +64,18 @@ struct AppSuite {
         allHold =
             add(
                 .delta, delta.percentile(99) / 1e3 / trip,
-                "p99; median \(Self.text(delta.median / 1e3 / trip)), at \(Int(trip)) ms in process"
+                detail:
+                    "p99; median \(Self.text(delta.median / 1e3 / trip)), at \(Int(trip)) ms in process"
             )
             && allHold
-        allHold = add(.plan, plan.percentile(99), "p99 with the way to the actor") && allHold
+        allHold =
+            add(.plan, plan.percentile(99), detail: "p99 with the way to the actor") && allHold
         if isWanted(Bar.diskPage.name) {
             let pages = try await device.pages(Self.pages)
             allHold =
                 add(
                     .diskPage, pages.percentile(99) / 1e3,
-                    "median \(Self.text(pages.median / 1e3)) ms of \(pages.count) pages")
+                    detail: "median \(Self.text(pages.median / 1e3)) ms of \(pages.count) pages")
                 && allHold
         }
         return allHold
@@ -89,9 +91,9 @@ struct AppSuite {
         let own = launches.map(\.own).median / 1e3
         return add(
             .firstContent, times.percentile(99) / 1e3,
-            "median \(Self.text(times.median / 1e3)) ms of \(times.count) processes, "
+            detail: "median \(Self.text(times.median / 1e3)) ms of \(times.count) processes, "
                 + "\(Self.text(own)) of it from the first line of their own code",
-            ["median": times.median / 1e3, "own": own])
+            more: ["median": times.median / 1e3, "own": own])
     }
 
     /// Times the start of a local server, which each test with its own server pays.
@@ -104,8 +106,8 @@ struct AppSuite {
         }
         return add(
             .localStart, times.median / 1e3,
-            "the slowest of \(times.count) \(Self.text((times.max() ?? 0) / 1e3)) ms",
-            ["slowest": (times.max() ?? 0) / 1e3])
+            detail: "the slowest of \(times.count) \(Self.text((times.max() ?? 0) / 1e3)) ms",
+            more: ["slowest": (times.max() ?? 0) / 1e3])
     }
 
     private func runCalls() async throws -> Bool {
@@ -114,7 +116,7 @@ struct AppSuite {
         var allHold = true
         if isWanted(Bar.flight.name) {
             let flights = SingleFlight<Int, Int>()
-            allHold = try await addRate(.flight, calls) { calls in
+            allHold = try await addRate(.flight, of: calls) { calls in
                 for number in 0..<calls {
                     _ = try await flights.value(for: number & 7) { number }
                 }
@@ -122,7 +124,7 @@ struct AppSuite {
         }
         if isWanted(Bar.retry.name) {
             let plain = Retry(RetryPolicy.mobile.withoutTimeout)
-            let holds = try await addRate(.retry, calls) { calls in
+            let holds = try await addRate(.retry, of: calls) { calls in
                 for number in 0..<calls {
                     _ = try await plain.run(.read, classify: permanent) { _ in number }
                 }
@@ -131,7 +133,7 @@ struct AppSuite {
         }
         if isWanted(Bar.timedRetry.name) {
             let mobile = Retry(.mobile)
-            let holds = try await addRate(.timedRetry, calls / 10) { calls in
+            let holds = try await addRate(.timedRetry, of: calls / 10) { calls in
                 for number in 0..<calls {
                     _ = try await mobile.run(.read, classify: permanent) { _ in number }
                 }
@@ -145,7 +147,7 @@ struct AppSuite {
     /// calibrations. The figure is the rate on the machine in its quiet state: the median of the
     /// runs' rates, corrected by the machine's speed before and after each run.
     private func addRate(
-        _ bar: Bar, _ calls: Int, _ body: @escaping @Sendable (Int) async throws -> Void
+        _ bar: Bar, of calls: Int, _ body: @escaping @Sendable (Int) async throws -> Void
     ) async throws -> Bool {
         var rates: [Double] = []
         var judged: [Double] = []
@@ -164,8 +166,8 @@ struct AppSuite {
             format: "%.0f/s as measured; a lock %.1f, an object %.0f, a task %.0f, memory %.0f ns",
             rates.median, before.lock, before.object, before.task, before.memory)
         return add(
-            bar, judged.median, detail,
-            [
+            bar, judged.median, detail: detail,
+            more: [
                 "measured": rates.median, "arithmetic": before.arithmetic, "lock": before.lock,
                 "object": before.object, "task": before.task, "memory": before.memory,
             ])

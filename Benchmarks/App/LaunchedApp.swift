@@ -14,7 +14,7 @@ struct LaunchedApp: Sendable {
     let feed: Feed
 
     init(
-        _ folder: URL, _ transport: any Transport, _ accountsTransport: any AccountsTransport,
+        folder: URL, _ transport: any Transport, accounts accountsTransport: any AccountsTransport,
         pageSize: Int = 500
     ) throws {
         files = try LaunchFiles(folder: folder.appending(path: "launch").path)
@@ -76,7 +76,7 @@ struct LaunchedApp: Sendable {
     ///   - start: The time at which the process was started.
     ///   - begin: The time at which its own code began.
     static func run(_ folder: URL, since start: UInt64, begin: UInt64) async throws {
-        let app = try LaunchedApp(folder, ScriptedTransport(), NoAccounts())
+        let app = try LaunchedApp(folder: folder, ScriptedTransport(), accounts: NoAccounts())
         let shown = await app.firstContent()
         try BenchmarkChild.report([
             ClientSample("launch", Double(shown - start) / 1e3),
@@ -100,7 +100,8 @@ struct LaunchDevice {
     /// - Parameter server: The server with the feed's items.
     func prepare(from server: any Transport) async throws {
         let accounts = try await LocalAccounts.start(projectID: "bench")
-        var app = try LaunchedApp(folder, server, HTTPAccountsTransport(.local(accounts.host)))
+        var app = try LaunchedApp(
+            folder: folder, server, accounts: HTTPAccountsTransport(.local(accounts.host)))
         await app.accounts.load()
         try await app.jobs.signUp(
             .password(email: "ada@example.test", "correct horse battery"),
@@ -111,7 +112,8 @@ struct LaunchDevice {
         await app.firestore.terminate()
         // From here on, the cache belongs to the user.
         app = try LaunchedApp(
-            folder, server, HTTPAccountsTransport(.local(accounts.host)), pageSize: 10_000)
+            folder: folder, server, accounts: HTTPAccountsTransport(.local(accounts.host)),
+            pageSize: 10_000)
         await app.accounts.load()
         try await app.feed.sync()
         await app.firestore.terminate()

@@ -38,7 +38,7 @@ extension BarSuite {
         let detail = String(
             format: "%.0f µs with 100 triggers, %.0f µs without, %d commits of each",
             times.triggered.median, times.plain.median, times.plain.count)
-        check(.triggers, times.triggered.median / times.plain.median, detail)
+        check(.triggers, times.triggered.median / times.plain.median, detail: detail)
     }
 
     /// Measures the time from a commit's answer to the arrival of its event at the function.
@@ -55,7 +55,7 @@ extension BarSuite {
         let detail = String(
             format: "99 of 100 within %.2f ms, slowest %.2f ms", sorted[sorted.count * 99 / 100],
             sorted[sorted.count - 1])
-        check(.event, times.median, detail)
+        check(.event, times.median, detail: detail)
     }
 
     private func change(_ path: String, _ number: Int) -> Mutation {

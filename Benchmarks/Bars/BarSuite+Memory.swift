@@ -28,7 +28,7 @@ extension BarSuite {
             let get = try await median(100) { _ in try await steps.get(path) }
             check(
                 .silent, most - before,
-                String(format: "from %.0f MiB; a get meanwhile %.2f ms", before, get / 1e3))
+                detail: String(format: "from %.0f MiB; a get meanwhile %.2f ms", before, get / 1e3))
             for reader in readers { reader.close() }
         }
     }
@@ -58,7 +58,7 @@ extension BarSuite {
             let last = late.last?.mebibytes ?? .nan
             check(
                 .slope, Self.slope(late),
-                String(
+                detail: String(
                     format: "%.0f minutes, %d rounds, %.0f to %.0f MiB in the later half", soak,
                     rounds, first, last))
         }

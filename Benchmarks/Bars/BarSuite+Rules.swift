@@ -24,7 +24,7 @@ extension BarSuite {
                 }
                 return 10
             }
-            check(bar, micros / 10, "\(lines) lines")
+            check(bar, micros / 10, detail: "\(lines) lines")
         }
         let writes = try (0..<500).map { number in
             Mutation(
@@ -40,7 +40,7 @@ extension BarSuite {
         check(.rulesCommit, commit / 1_000)
         let large = RulesWorkload.large
         let load = try median(5) { _ in try Ruleset(large).source.text.isEmpty ? 0 : 1 }
-        check(.rulesLoad, load / 1_000, "\(large.utf8.count / 1_024) KB")
+        check(.rulesLoad, load / 1_000, detail: "\(large.utf8.count / 1_024) KB")
     }
 }
 

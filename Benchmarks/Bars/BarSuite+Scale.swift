@@ -27,7 +27,7 @@ extension BarSuite {
             }
             check(
                 .fanOut, times.median,
-                String(
+                detail: String(
                     format: "slowest of %d: %.0f ms; the server's processor %.0f ms", times.count,
                     times.max() ?? 0, ((child.processorSeconds ?? .nan) - begin) * 1e3 / 30))
             for listener in listeners { listener.stop() }
@@ -43,12 +43,12 @@ extension BarSuite {
             try await steps.load(workload, 0..<1_000)
             _ = try await steps.query(workload.top)
             try await Task.sleep(for: .seconds(1))
-            let few = try await commits(child, steps, workload, among: 1_000)
+            let few = try await commits(of: child, steps, workload, among: 1_000)
             let seconds = try await time { try await steps.load(workload, 1_000..<scale) } / 1e6
-            let many = try await commits(child, steps, workload, among: scale)
+            let many = try await commits(of: child, steps, workload, among: scale)
             let detail = String(format: ", loaded at %.0f/s", Double(scale) / seconds)
-            check(.size, many.one / few.one, many.ones(few, scale) + detail)
-            check(.sizeOfMany, many.all / few.all, many.alls(few, scale) + rawRewrites())
+            check(.size, many.one / few.one, detail: many.ones(few, scale) + detail)
+            check(.sizeOfMany, many.all / few.all, detail: many.alls(few, scale) + rawRewrites())
         }
     }
 
@@ -89,16 +89,16 @@ extension BarSuite {
             let workload = Workload(count: 1_000)
             try await steps.load(workload)
             var listeners = [try await listener(steps, 0..<1_000)]
-            let few = try await commits(child, steps, workload, among: 1_000)
+            let few = try await commits(of: child, steps, workload, among: 1_000)
             for start in stride(from: 1_000, to: scale, by: 10_000) {
                 listeners.append(
                     try await listener(steps, start..<min(start + 10_000, scale)))
             }
-            let many = try await commits(child, steps, workload, among: 1_000)
+            let many = try await commits(of: child, steps, workload, among: 1_000)
             let detail = String(format: ", %.0f MiB", child.residentMiB ?? .nan)
             check(
                 .listeners, max(many.one / few.one, many.all / few.all),
-                many.alls(few, scale) + detail)
+                detail: many.alls(few, scale) + detail)
             for listener in listeners { listener.stop() }
         }
     }
@@ -109,7 +109,7 @@ extension BarSuite {
 
     /// Rewrites existing documents all over the collection, so nothing grows.
     private func commits(
-        _ child: ServerChild, _ steps: ServerSteps, _ workload: Workload, among count: Int
+        of child: ServerChild, _ steps: ServerSteps, _ workload: Workload, among count: Int
     ) async throws -> CommitCosts {
         func commit(_ number: Int, _ size: Int) -> [Mutation] {
             (0..<size).map { step in
@@ -139,20 +139,24 @@ private struct CommitCosts {
     let processorOne, processorAll: Double
 
     func ones(_ few: CommitCosts, _ count: Int) -> String {
-        text(count, "one write", few.one, one, few.processorOne, processorOne)
+        text(
+            of: count, "one write", times: (few.one, one),
+            processor: (few.processorOne, processorOne))
     }
 
     func alls(_ few: CommitCosts, _ count: Int) -> String {
-        text(count, "500 writes", few.all, all, few.processorAll, processorAll)
+        text(
+            of: count, "500 writes", times: (few.all, all),
+            processor: (few.processorAll, processorAll))
     }
 
     private func text(
-        _ count: Int, _ what: String, _ few: Double, _ many: Double, _ fewProcessor: Double,
-        _ manyProcessor: Double
+        of count: Int, _ writes: String, times: (few: Double, many: Double),
+        processor: (few: Double, many: Double)
     ) -> String {
         String(
-            format: "%d, %@: %.2f to %.2f ms, processor %.2f to %.2f ms", count, what, few / 1e3,
-            many / 1e3, fewProcessor / 1e3, manyProcessor / 1e3)
+            format: "%d, %@: %.2f to %.2f ms, processor %.2f to %.2f ms", count, writes,
+            times.few / 1e3, times.many / 1e3, processor.few / 1e3, processor.many / 1e3)
     }
 }
 

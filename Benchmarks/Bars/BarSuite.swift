@@ -52,7 +52,7 @@ final class BarSuite {
         only.isEmpty || bars.contains { bar in only.contains { bar.name.hasPrefix($0) } }
     }
 
-    func check(_ bar: Bar, _ figure: Double, _ detail: String = "") {
+    func check(_ bar: Bar, _ figure: Double, detail: String = "") {
         if !bar.holds(figure) { allHold = false }
         report.add(bar, figure, detail: detail)
     }
@@ -89,10 +89,10 @@ final class BarSuite {
                 anonymous.append(child.anonymousMiB ?? .nan)
             }
         }
-        check(.start, starts.median, String(format: "slowest %.0f ms", starts.max() ?? 0))
+        check(.start, starts.median, detail: String(format: "slowest %.0f ms", starts.max() ?? 0))
         let detail = String(
             format: "%.1f of it its own, the rest pages of the program", anonymous.median)
-        check(.idle, idle.median, detail)
+        check(.idle, idle.median, detail: detail)
     }
 
     private func calls() async throws {
@@ -107,21 +107,23 @@ final class BarSuite {
             let used = (child.processorSeconds ?? .nan) - begin
             check(
                 .load, seconds,
-                String(format: "all told to the listener; the server's processor %.2f s", used))
+                detail: String(
+                    format: "all told to the listener; the server's processor %.2f s", used))
             let many = Yardstick.commits(after: count, workload)
             let before = child.processorSeconds ?? .nan
             let commit = try await median(many.count) { try await steps.commit(many[$0]) }
             let each = ((child.processorSeconds ?? .nan) - before) / Double(many.count)
             check(
                 .commit, commit / 1e3,
-                rawCommit() + String(format: "; the server's processor %.1f ms", each * 1e3))
-            if wants(.get) { try await gets(steps, workload, empty, width) }
-            if wants(.query) { try await queries(steps, workload, empty, width) }
+                detail: rawCommit() + String(format: "; the server's processor %.1f ms", each * 1e3)
+            )
+            if wants(.get) { try await gets(steps, workload, against: empty, width: width) }
+            if wants(.query) { try await queries(steps, workload, against: empty, width: width) }
         }
     }
 
     private func gets(
-        _ steps: ServerSteps, _ workload: Workload, _ empty: Yardstick, _ width: Int
+        _ steps: ServerSteps, _ workload: Workload, against empty: Yardstick, width: Int
     ) async throws {
         let paths = (0..<2_000).map { workload.path(workload.scattered($0)) }
         _ = try await median(200) { try await steps.get(paths[$0]) }
@@ -131,11 +133,11 @@ final class BarSuite {
         }
         check(
             .get, min(empty.call / one, empty.calls / gets),
-            shares(empty.call / one, empty.calls / gets, gets))
+            detail: shares(one: empty.call / one, many: empty.calls / gets, micros: gets))
     }
 
     private func queries(
-        _ steps: ServerSteps, _ workload: Workload, _ empty: Yardstick, _ width: Int
+        _ steps: ServerSteps, _ workload: Workload, against empty: Yardstick, width: Int
     ) async throws {
         // The first queries request the index, which is built when the server is idle.
         _ = try await steps.query(workload.top)
@@ -147,10 +149,10 @@ final class BarSuite {
         }
         check(
             .query, min(empty.query / top, empty.queries / tops),
-            shares(empty.query / top, empty.queries / tops, tops))
+            detail: shares(one: empty.query / top, many: empty.queries / tops, micros: tops))
     }
 
-    private func shares(_ one: Double, _ many: Double, _ micros: Double) -> String {
+    private func shares(one: Double, many: Double, micros: Double) -> String {
         String(
             format: "%.2f one by one, %.2f by 16 at once, %.0f/s", one, many, 1e6 / micros)
     }

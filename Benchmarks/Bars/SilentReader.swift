@@ -15,9 +15,9 @@ final class SilentReader {
 
     init(port: Int, collection: String) throws {
         #if canImport(Glibc)
-            socket = Self.system(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            socket = Self.system(AF_INET, Int32(SOCK_STREAM.rawValue))
         #else
-            socket = Self.system(AF_INET, SOCK_STREAM, 0)
+            socket = Self.system(AF_INET, SOCK_STREAM)
         #endif
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -32,13 +32,13 @@ final class SilentReader {
         try send(Self.request(for: collection))
     }
 
-    private static func system(_ domain: Int32, _ kind: Int32, _ proto: Int32) -> Int32 {
+    private static func system(_ domain: Int32, _ kind: Int32) -> Int32 {
         #if canImport(Darwin)
-            Darwin.socket(domain, kind, proto)
+            Darwin.socket(domain, kind, 0)
         #elseif canImport(Glibc)
-            Glibc.socket(domain, kind, proto)
+            Glibc.socket(domain, kind, 0)
         #else
-            Musl.socket(domain, kind, proto)
+            Musl.socket(domain, kind, 0)
         #endif
     }
 
@@ -63,8 +63,8 @@ final class SilentReader {
     private static func request(for collection: String) -> [UInt8] {
         var bytes = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         // INITIAL_WINDOW_SIZE and the connection's window have their maximum values.
-        bytes += frame(4, 0, 0, [0, 4, 0x7F, 0xFF, 0xFF, 0xFF])
-        bytes += frame(8, 0, 0, [0x7F, 0xFE, 0xFF, 0xFF])
+        bytes += frame(4, [0, 4, 0x7F, 0xFF, 0xFF, 0xFF])
+        bytes += frame(8, [0x7F, 0xFE, 0xFF, 0xFF])
         var headers: [UInt8] = []
         for (name, value) in [
             (":method", "POST"), (":scheme", "http"), (":authority", "localhost"),
@@ -76,11 +76,11 @@ final class SilentReader {
             headers += [0, UInt8(name.utf8.count)] + name.utf8
             headers += [UInt8(value.utf8.count)] + value.utf8
         }
-        bytes += frame(1, 4, 1, headers)
+        bytes += frame(1, flags: 4, stream: 1, headers)
         // RunQueryRequest: parent = 1, structured_query = 2 { from = 2 { collection_id = 2 } }
         let from = field(2, Array(collection.utf8))
         let message = field(1, Array(root.utf8)) + field(2, field(2, from))
-        bytes += frame(0, 1, 1, [0, 0, 0, 0, UInt8(message.count)] + message)
+        bytes += frame(0, flags: 1, stream: 1, [0, 0, 0, 0, UInt8(message.count)] + message)
         return bytes
     }
 
@@ -89,7 +89,7 @@ final class SilentReader {
     }
 
     private static func frame(
-        _ kind: UInt8, _ flags: UInt8, _ stream: UInt8, _ payload: [UInt8]
+        _ kind: UInt8, flags: UInt8 = 0, stream: UInt8 = 0, _ payload: [UInt8]
     ) -> [UInt8] {
         let count = payload.count
         return [UInt8(count >> 16), UInt8(count >> 8 & 255), UInt8(count & 255), kind, flags]

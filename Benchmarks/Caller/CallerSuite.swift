@@ -27,7 +27,7 @@ struct CallerSuite {
         var ours: [Int: Samples] = [:]
         var raw: [Int: Samples] = [:]
         for size in sizes {
-            try prepare(size, &ours[size, default: [:]], &raw[size, default: [:]])
+            try prepare(size, ours: &ours[size, default: [:]], raw: &raw[size, default: [:]])
         }
         let reads = CallerStep.allCases.filter { $0 != .update && $0.isFlat }
         for _ in 0..<Self.readRounds where wants(reads) {
@@ -36,12 +36,12 @@ struct CallerSuite {
         for _ in 0..<Self.writeRounds where wants([.update]) {
             for size in sizes { ours[size]!.add(try child(.writes, size)) }
         }
-        return sizes.map { notify($0, ours, raw[$0]!) }.allSatisfy { $0 }
+        return sizes.map { addLines(of: $0, ours: ours, raw: raw[$0]!) }.allSatisfy { $0 }
     }
 
     private func place(_ size: Int) -> URL { folder.appending(path: "caller-\(size)") }
 
-    private func prepare(_ size: Int, _ ours: inout Samples, _ raw: inout Samples) throws {
+    private func prepare(_ size: Int, ours: inout Samples, raw: inout Samples) throws {
         try FileManager.default.createDirectory(
             at: place(size), withIntermediateDirectories: true)
         ours.add(try child(.load, size))
@@ -65,7 +65,7 @@ struct CallerSuite {
             ] + (raw ? ["--client-raw"] : []) + steps.flatMap { ["--only", $0.rawValue] })
     }
 
-    private func notify(_ size: Int, _ ours: [Int: Samples], _ raw: Samples) -> Bool {
+    private func addLines(of size: Int, ours: [Int: Samples], raw: Samples) -> Bool {
         var lines: [CallerLine] = []
         var isWhole = true
         func lack(_ what: String, _ step: String) {

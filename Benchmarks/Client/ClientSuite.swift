@@ -44,19 +44,21 @@ struct ClientSuite {
         let sizes = ClientFigure.sizes.filter { $0 <= count }
         var samples: [Int: Samples] = [:]
         for round in 0..<Self.rounds {
-            for size in sizes { try measure(size, round, &samples[size, default: [:]]) }
+            for size in sizes {
+                try measure(size, round: round, into: &samples[size, default: [:]])
+            }
         }
         var allHold = true
         for size in sizes {
             for figure in ClientFigure.all {
                 let rounds = comparison.sides.map { samples[size]?[$0]?[figure.step] }
-                if let missing = missing(figure, size, rounds) {
+                if let missing = missing(of: figure, size: size, in: rounds) {
                     report.add(
                         missing: missing, of: figure.step, suite: comparison.rawValue, count: size)
                     allHold = false
                 }
                 guard let ours = rounds[0] else { continue }
-                let line = ClientLine(comparison, figure, count: size, ours, raw: rounds[1])
+                let line = ClientLine(comparison, figure, count: size, rounds: ours, raw: rounds[1])
                 report.add(line)
                 if !line.holds { allHold = false }
             }
@@ -67,7 +69,7 @@ struct ClientSuite {
     /// Returns the missing part of a step, samples or yardstick; nil if the step is complete or
     /// only some parts were run.
     private func missing(
-        _ figure: ClientFigure, _ size: Int, _ rounds: [[Double]?]
+        of figure: ClientFigure, size: Int, in rounds: [[Double]?]
     ) -> String? {
         guard only.isEmpty, figure.isMeasured(comparison, of: size) else { return nil }
         if rounds[0]?.isEmpty ?? true { return "samples" }
@@ -86,17 +88,17 @@ struct ClientSuite {
     /// longest.
     private static func isLoading(_ round: Int) -> Bool { round.isMultiple(of: 2) }
 
-    private func measure(_ size: Int, _ round: Int, _ samples: inout Samples) throws {
+    private func measure(_ size: Int, round: Int, into samples: inout Samples) throws {
         let parts: [ClientPart] = [.coldQuery, .coldPoint, .warm, .writes]
         for part in (Self.isLoading(round) ? [.load, .fill] : []) + parts
         where only.isEmpty || only.contains(where: part.rawValue.hasPrefix) {
             for side in comparison.sides {
-                let place = try place(part, side, size)
+                let place = try place(of: part, side, size: size)
                 if part == .writes {
                     let isLastUse = round == Self.rounds - 1 || Self.isLoading(round + 1)
-                    try writes(side, size, place, isLastUse: isLastUse, &samples)
+                    try writes(side, size: size, at: place, isLastUse: isLastUse, into: &samples)
                 } else {
-                    samples[side, default: [:]].add(try child(part, side, size, place))
+                    samples[side, default: [:]].add(try child(part, side, size: size, at: place))
                 }
             }
         }
@@ -104,7 +106,7 @@ struct ClientSuite {
 
     /// Returns the folder of a part. Each load has a separate folder; the steps after it share the
     /// last filled folder.
-    private func place(_ part: ClientPart, _ side: Side, _ size: Int) throws -> URL {
+    private func place(of part: ClientPart, _ side: Side, size: Int) throws -> URL {
         let filled = folder.appending(path: "client-\(size)-\(side)")
         let place = part == .load ? folder.appending(path: UUID().uuidString) : filled
         if part == .fill { try? FileManager.default.removeItem(at: place) }
@@ -115,16 +117,16 @@ struct ClientSuite {
     /// Measures writes on a copy in memory. At the last use of the filled folder, also measures
     /// them there, with the disk's syncs.
     private func writes(
-        _ side: Side, _ size: Int, _ place: URL, isLastUse: Bool, _ samples: inout Samples
+        _ side: Side, size: Int, at place: URL, isLastUse: Bool, into samples: inout Samples
     ) throws {
         if let memory = Self.memory {
             let copy = memory.appending(path: UUID().uuidString)
             try FileManager.default.copyItem(at: place, to: copy)
             defer { try? FileManager.default.removeItem(at: copy) }
-            samples[side, default: [:]].add(try child(.writes, side, size, copy))
+            samples[side, default: [:]].add(try child(.writes, side, size: size, at: copy))
         }
         guard isLastUse else { return }
-        for sample in try child(.writes, side, size, place) {
+        for sample in try child(.writes, side, size: size, at: place) {
             if sample.step == "g_write" {
                 samples[side, default: [:]].add([ClientSample("g_write_synced", sample.value)])
             } else if Self.memory == nil {
@@ -134,7 +136,7 @@ struct ClientSuite {
     }
 
     private func child(
-        _ part: ClientPart, _ side: Side, _ size: Int, _ place: URL
+        _ part: ClientPart, _ side: Side, size: Int, at place: URL
     ) throws -> [ClientSample] {
         let samples = try BenchmarkChild.samples(
             [
@@ -199,7 +201,7 @@ struct ClientLine: Encodable {
     ///   - rawRounds: The yardstick's figure of each round.
     init(
         _ comparison: ClientSuite.Comparison, _ figure: ClientFigure, count: Int,
-        _ rounds: [Double], raw rawRounds: [Double]?
+        rounds: [Double], raw rawRounds: [Double]?
     ) {
         suite = comparison.rawValue
         let value = figure.best(of: rounds)

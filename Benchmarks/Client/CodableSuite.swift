@@ -70,12 +70,12 @@ struct CodableSuite {
         }
         report.add(
             "a document at a time", ours,
-            try median(7) { _ in
+            against: try median(7) { _ in
                 try texts.map { try json.decode(Message.self, from: $0) }.count
             }, atMost: 1, items: Self.count)
         report.add(
             "beside one array", ours,
-            try median(7) { _ in try json.decode([Message].self, from: whole).count },
+            against: try median(7) { _ in try json.decode([Message].self, from: whole).count },
             atMost: 1, items: Self.count)
         report.add(
             "data(), a dictionary each",
@@ -83,7 +83,7 @@ struct CodableSuite {
         let writer = Firestore.Encoder()
         report.add(
             "encoding", try median(3) { _ in try messages.map { try writer.encode($0) }.count },
-            try median(3) { _ in try messages.map { try encoder.encode($0) }.count },
+            against: try median(3) { _ in try messages.map { try encoder.encode($0) }.count },
             atMost: 2.5, items: Self.count)
         await firestore.terminate()
     }

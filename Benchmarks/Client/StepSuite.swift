@@ -40,13 +40,15 @@ struct StepSuite {
         let asked = StepAsks(client: client, workload: workload)
         client.steps.forget()
         let first = asked.firstQuery()
-        var holds = add("first query / raw SQLite", first / raw, below: Self.worstRatio, "×", "")
-        report.add("  first query without an index", first, raw)
+        var holds = add(
+            "first query / raw SQLite", first / raw, below: Self.worstRatio, unit: "×", detail: "")
+        report.add("  first query without an index", first, against: raw)
         for (name, figure) in asked.figures() { report.add("  \(name), asked first", figure) }
         report.add("  first snapshot without an index", asked.firstSnapshot())
         _ = time { while client.scheduler.fire(.indexBuilding) {} }
         for (name, figure) in asked.figuresAgain() {
-            let holdsNow = add(name, figure / 1e3, below: Self.longestFigure, "ms", "asked again")
+            let holdsNow = add(
+                name, figure / 1e3, below: Self.longestFigure, unit: "ms", detail: "asked again")
             holds = holdsNow && holds
         }
         for step in client.steps.longest {
@@ -54,11 +56,13 @@ struct StepSuite {
         }
         guard let longest = client.steps.longest.first else { return holds }
         let figure = longest.duration / .milliseconds(1)
-        return add("longest step", figure, below: Self.longestStep, "ms", longest.name) && holds
+        return add(
+            "longest step", figure, below: Self.longestStep, unit: "ms", detail: longest.name)
+            && holds
     }
 
     private func add(
-        _ name: String, _ figure: Double, below limit: Double, _ unit: String, _ detail: String
+        _ name: String, _ figure: Double, below limit: Double, unit: String, detail: String
     ) -> Bool {
         let bar = Bar(name, below: limit, unit)
         report.add(bar, figure, detail: detail)
@@ -119,7 +123,7 @@ private struct StepAsks {
         }
     }
 
-    private func figure(_ name: String, _ filter: Filter?, _ operation: Aggregation.Operator)
+    private func figure(_ name: String, of filter: Filter?, is operation: Aggregation.Operator)
         -> (String, Double)
     {
         let query = Query(collectionID: workload.collection, filter: filter)
@@ -143,12 +147,12 @@ private struct StepAsks {
 
     func figures() -> [(String, Double)] {
         [
-            figure("count of all", nil, .count(upTo: nil)),
-            figure("count of a third", isRead(true), .count(upTo: nil)),
-            figure("count of a range", later(than: workload.count / 3), .count(upTo: nil)),
-            figure("sum of all", nil, .sum(likes)),
-            figure("average of a third", isRead(true), .average(likes)),
-            figure("sum of a range", later(than: workload.count / 3), .sum(likes)),
+            figure("count of all", of: nil, is: .count(upTo: nil)),
+            figure("count of a third", of: isRead(true), is: .count(upTo: nil)),
+            figure("count of a range", of: later(than: workload.count / 3), is: .count(upTo: nil)),
+            figure("sum of all", of: nil, is: .sum(likes)),
+            figure("average of a third", of: isRead(true), is: .average(likes)),
+            figure("sum of a range", of: later(than: workload.count / 3), is: .sum(likes)),
         ]
     }
 
@@ -163,9 +167,11 @@ private struct StepAsks {
     /// Returns figures of ranges that were not requested before.
     private func others() -> [(String, Double)] {
         [
-            figure("count of the others", isRead(false), .count(upTo: nil)),
-            figure("count of another range", later(than: workload.count / 7), .count(upTo: nil)),
-            figure("sum of another range", later(than: workload.count / 5), .sum(likes)),
+            figure("count of the others", of: isRead(false), is: .count(upTo: nil)),
+            figure(
+                "count of another range", of: later(than: workload.count / 7), is: .count(upTo: nil)
+            ),
+            figure("sum of another range", of: later(than: workload.count / 5), is: .sum(likes)),
         ]
     }
 }

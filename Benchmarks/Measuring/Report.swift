@@ -36,7 +36,8 @@ final class Report {
     ///   - more: Other figures of the step, for the file.
     /// - Precondition: A step with a bar has a yardstick.
     func add(
-        _ step: String, _ ours: Double, _ yardstick: Double? = nil, atMost worst: Double? = nil,
+        _ step: String, _ ours: Double, against yardstick: Double? = nil,
+        atMost worst: Double? = nil,
         items: Int? = nil, more: [String: Double]? = nil
     ) {
         precondition(worst == nil || yardstick != nil, "\(step) has a bar and no yardstick")

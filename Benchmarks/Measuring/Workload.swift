@@ -7,7 +7,7 @@ struct Workload {
     var collection = "messages"
     static let database = try! DatabaseID(project: "benchmark")
 
-    private static func characters(_ number: Int, _ salt: UInt64, _ count: Int, _ alphabet: String)
+    private static func characters(_ number: Int, salt: UInt64, count: Int, of alphabet: String)
         -> String
     {
         let alphabet = Array(alphabet.utf8)
@@ -24,7 +24,9 @@ struct Workload {
     private static let letters = "abcdefghijklmnopqrstuvwxyz"
     private static let idLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ" + letters + "0123456789"
 
-    func id(_ number: Int) -> String { Self.characters(number, 1, 20, Self.idLetters) }
+    func id(_ number: Int) -> String {
+        Self.characters(number, salt: 1, count: 20, of: Self.idLetters)
+    }
     func path(_ number: Int) -> DocumentPath {
         DocumentPath(unchecked: "\(collection)/\(id(number))")
     }
@@ -37,13 +39,15 @@ struct Workload {
 
     func fields(_ number: Int) -> MapValue {
         [
-            "clientToken": .string(Self.characters(number, 3, 64, "0123456789abcdef")),
+            "clientToken": .string(
+                Self.characters(number, salt: 3, count: 64, of: "0123456789abcdef")),
             "conversationId": .string(conversation(number)),
             "likes": .integer(Int64(31 * number % 1_000)),
             "read": .boolean(number % 3 == 0),
             "senderId": .string("user-" + Self.padded((7 * number + 3) % 500, 4)),
             "seq": .integer(Int64(number)),
-            "text": .string(Self.characters(number, 2, 200, Self.letters + "      ")),
+            "text": .string(
+                Self.characters(number, salt: 2, count: 200, of: Self.letters + "      ")),
             "timestamp": .timestamp(Timestamp(seconds: seconds(number), nanoseconds: 0)),
         ]
     }

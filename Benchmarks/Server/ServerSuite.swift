@@ -61,7 +61,7 @@ struct ServerSuite {
             if isOpen { open.append(each) } else { closed.append(each) }
         }
         report.add(
-            "get, 16 at once, each", open.median, closed.median, atMost: 1.2, items: 1)
+            "get, 16 at once, each", open.median, against: closed.median, atMost: 1.2, items: 1)
         print("  \(console.fetched) pages were fetched")
         await steps.transport.close()
     }
@@ -71,13 +71,13 @@ struct ServerSuite {
         let load = try await time { try await steps.load(workload) }
         report.add("load, 500 a commit, each document", load / Double(count))
         try await steps.load(ServerWorkload.listened)
-        try await get(steps, workload, empty)
-        try await commit(steps, workload, empty)
-        try await query(steps, workload, empty)
+        try await get(steps, workload, against: empty)
+        try await commit(steps, workload, against: empty)
+        try await query(steps, workload, against: empty)
         let listened = Query(collectionID: ServerWorkload.listened.collection)
         report.add(
             "listen to 10,000", try await median(5) { _ in try await steps.listen(listened) },
-            empty.listen, atMost: 1.5, items: ServerWorkload.listened.count)
+            against: empty.listen, atMost: 1.5, items: ServerWorkload.listened.count)
         await steps.transport.close()
     }
 
@@ -100,7 +100,7 @@ struct ServerSuite {
         // calibration.
         let after = await Calibration()
         report.add(
-            "REST get", gets.median, empty.median, atMost: Self.worstREST,
+            "REST get", gets.median, against: empty.median, atMost: Self.worstREST,
             more: ["partsBefore": before.parts, "partsAfter": after.parts])
         print(
             String(
@@ -109,49 +109,50 @@ struct ServerSuite {
     }
 
     private func get(
-        _ steps: ServerSteps, _ workload: Workload, _ empty: Yardstick
+        _ steps: ServerSteps, _ workload: Workload, against empty: Yardstick
     ) async throws {
         let paths = (0..<2_000).map { workload.path(workload.scattered($0)) }
         report.add(
-            "get", try await median(2_000) { try await steps.get(paths[$0]) }, empty.call,
+            "get", try await median(2_000) { try await steps.get(paths[$0]) }, against: empty.call,
             atMost: 1.5)
         report.add(
             "  16 at once, each",
             try await mean(4_000, width: Self.width) { try await steps.get(paths[$0 % 2_000]) },
-            empty.calls, atMost: 1.75, items: 1)
+            against: empty.calls, atMost: 1.75, items: 1)
     }
 
     private func commit(
-        _ steps: ServerSteps, _ workload: Workload, _ empty: Yardstick
+        _ steps: ServerSteps, _ workload: Workload, against empty: Yardstick
     ) async throws {
         let ones = (0..<2_000).map { [ServerSteps.set(workload, workload.count + $0)] }
         report.add(
             "commit of 1 write", try await median(300) { try await steps.commit(ones[$0]) },
-            empty.call, atMost: 2)
+            against: empty.call, atMost: 2)
         report.add(
             "  16 at once, each",
             try await mean(2_000, width: Self.width) { try await steps.commit(ones[$0]) },
-            empty.calls, atMost: 2, items: 1)
+            against: empty.calls, atMost: 2, items: 1)
         let many = Yardstick.commits(after: workload.count + 2_000, workload)
         report.add(
             "commit of 500 writes",
-            try await median(many.count) { try await steps.commit(many[$0]) }, empty.commit,
+            try await median(many.count) { try await steps.commit(many[$0]) },
+            against: empty.commit,
             atMost: 5, items: 500)
     }
 
     private func query(
-        _ steps: ServerSteps, _ workload: Workload, _ empty: Yardstick
+        _ steps: ServerSteps, _ workload: Workload, against empty: Yardstick
     ) async throws {
         // The first query requests the index. It reads all documents, and has no bar.
         let first = try await median(1) { _ in try await steps.query(workload.top) }
-        report.add("top 50, no index", first, empty.query)
+        report.add("top 50, no index", first, against: empty.query)
         report.add(
             "top 50", try await median(500) { _ in try await steps.query(workload.top) },
-            empty.query, atMost: 1.5)
+            against: empty.query, atMost: 1.5)
         report.add(
             "  16 at once, each",
             try await mean(1_000, width: Self.width) { _ in try await steps.query(workload.top) },
-            empty.queries, atMost: 1.5, items: 1)
+            against: empty.queries, atMost: 1.5, items: 1)
     }
 }
 

@@ -3,7 +3,7 @@ import Tidemark
 import TidemarkModel
 import TidemarkTestKit
 
-/// Measures the take-over of FirebaseFirestore's cache, each time in a process of its own. The
+/// Measures the take-over of FirebaseFirestore's cache, each time in a separate process. The
 /// store is made by the writer of the tests.
 struct TakeOverSuite {
     let count: Int
@@ -44,12 +44,14 @@ struct TakeOverSuite {
         }
         let slowest = String(format: "%.1f", first.max() ?? 0)
         let detail = "the slowest of \(first.count) processes \(slowest) ms"
-        var allHold = add(.takenContent, first.median, detail)
-        allHold = add(.takenAll, whole["whole"] ?? .infinity, "\(count) documents") && allHold
-        return add(.takenMemory, whole["memory"] ?? .infinity, "with the first screen") && allHold
+        var allHold = add(.takenContent, first.median, detail: detail)
+        allHold =
+            add(.takenAll, whole["whole"] ?? .infinity, detail: "\(count) documents") && allHold
+        return add(.takenMemory, whole["memory"] ?? .infinity, detail: "with the first screen")
+            && allHold
     }
 
-    private func add(_ bar: Bar, _ figure: Double, _ detail: String) -> Bool {
+    private func add(_ bar: Bar, _ figure: Double, detail: String) -> Bool {
         guard only.isEmpty || only.contains(where: bar.name.hasPrefix) else { return true }
         report.add(bar, figure, detail: detail)
         return bar.holds(figure)
@@ -57,8 +59,8 @@ struct TakeOverSuite {
 
     // MARK: The old store
 
-    /// Makes a store as it lies after long use: results of 500 rows in tables, and in the log the
-    /// result of the first screen, which was written last.
+    /// Makes a store with the layout of long use: results of 500 rows in tables, and in the log
+    /// the result of the first screen, which was written last.
     private func makeStore(_ store: URL) throws {
         var phone = try OldPhone(store, project: "bench")
         phone.leaveTrace(of: "ada")
@@ -71,7 +73,7 @@ struct TakeOverSuite {
                     "\(room)/messages/\(Self.padded($0))"
                 }, token: Array("token \(start)".utf8))
         }
-        try phone.putSettled(results, version: time) { document($0, root, time) }
+        try phone.putSettled(results, version: time) { document($0, below: root, at: time) }
         phone.put(
             target: TestMessage.query(
                 "messages", orders: [("n", true), ("__name__", true)], limit: Int64(Self.screen)),
@@ -83,7 +85,7 @@ struct TakeOverSuite {
     private static func padded(_ number: Int) -> String { String(format: "%07d", number) }
 
     /// Returns a message with a text of `documentBytes`.
-    private func document(_ path: String, _ root: String, _ time: Timestamp) -> [UInt8] {
+    private func document(_ path: String, below root: String, at time: Timestamp) -> [UInt8] {
         let number = Int64(path.suffix(7)) ?? 0
         let word = "message \(number) "
         return TestMessage.document(

@@ -78,7 +78,7 @@ public struct Act: Sendable, Identifiable {
     public var perform: @Sendable (Town) async throws -> Void
 
     public init(
-        _ id: String, _ title: String, _ perform: @escaping @Sendable (Town) async throws -> Void
+        _ id: String, _ title: String, perform: @escaping @Sendable (Town) async throws -> Void
     ) {
         self.id = id
         self.title = title

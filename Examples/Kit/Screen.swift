@@ -152,7 +152,7 @@ public struct Control: Codable, Equatable, Sendable, Identifiable {
     public var kind: Kind
     public var isEnabled = true
 
-    public init(_ id: String, _ title: String, _ kind: Kind = .button(isMain: false)) {
+    public init(_ id: String, _ title: String, kind: Kind = .button(isMain: false)) {
         self.id = id
         self.title = title
         self.kind = kind

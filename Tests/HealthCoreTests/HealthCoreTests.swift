@@ -198,7 +198,7 @@ import TidemarkTesting
             try await until { if case .failed = model.work { true } else { false } }
             let screens = HealthScreens(
                 now: HealthMoment(seconds: world.local.now.seconds, offset: 0))
-            let failed = screens.summary(model.summary.summary, model.week, model.work)
+            let failed = screens.summary(model.summary.summary, week: model.week, work: model.work)
             #expect(
                 failed.state
                     == .failed(
@@ -216,7 +216,7 @@ import TidemarkTesting
             let model = HealthModel(try world.app(ScriptedHealthSource()))
             try await until { model.work == .upToDate }
             let screen = HealthScreens(now: HealthMoment(seconds: 0, offset: 0))
-                .summary(model.summary.summary, model.week, model.work)
+                .summary(model.summary.summary, week: model.week, work: model.work)
             #expect(screen.state == .empty("Nothing was measured yet."))
             await model.close()
         }

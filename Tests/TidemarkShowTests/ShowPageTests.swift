@@ -25,7 +25,7 @@ import TidemarkPhones
         var screen = Screen(
             evil, .stale(age: 3, reason: evil),
             sections: [Screen.Section(evil, [Row(evil, evil, detail: evil, badge: evil)])],
-            controls: [Control(evil, evil, .field(placeholder: evil, button: evil))])
+            controls: [Control(evil, evil, kind: .field(placeholder: evil, button: evil))])
         screen.sections[0].rows[0].isTappable = true
         let page = text(state(screen))
         #expect(!page.contains("<script>alert"))

@@ -3,34 +3,35 @@ import Testing
 /// Limits the parameters without a label: a call such as `read(statement, 9, true, budget)` says
 /// nothing at its place of use.
 @Suite struct `Argument labels` {
-    /// The targets whose parameters are labelled. A target is added when it meets the limits.
-    private static let finished = [
-        "Tidemark", "TidemarkApp", "TidemarkAudit", "TidemarkCLI", "TidemarkConsole",
-        "TidemarkDemo", "TidemarkEncryption", "TidemarkExport", "TidemarkFiles",
-        "TidemarkGoogleAuth",
-        "TidemarkHTTP", "TidemarkHTTPClient", "TidemarkHealth", "TidemarkHealthSync",
-        "TidemarkImages", "TidemarkLint", "TidemarkLintCLI", "TidemarkLivePipelines",
-        "TidemarkMigration", "TidemarkModel",
-        "TidemarkObjects", "TidemarkPatterns", "TidemarkPhones", "TidemarkPipelines",
-        "TidemarkREST", "TidemarkReads",
-        "TidemarkResilience", "TidemarkRules", "TidemarkServer", "TidemarkShow",
-        "TidemarkSimulation", "TidemarkStore", "TidemarkSync", "TidemarkTestKit", "TidemarkTesting",
-        "TidemarkWire", "TidemarkWords",
-    ]
+    /// The folders with code that users, readers and developers run, such as
+    /// `Sources/TidemarkModel` and `Examples/Chats`. Tests are not limited.
+    private static let folders = Set(files.keys).sorted()
+
+    private static let files = Dictionary(
+        grouping: Repository.swift.filter { file in
+            !file.isGenerated
+                && ["Sources/", "Examples/", "Benchmarks/", "Tools/"].contains(
+                    where: file.path.hasPrefix)
+        }
+    ) { $0.path.split(separator: "/").prefix(2).joined(separator: "/") }
 
     /// The maximum share of functions and initializers with three or more unlabelled parameters.
     private static let maxShare = 0.01
 
-    @Test(arguments: finished) func `are given in finished targets`(target: String) {
+    @Test(arguments: folders) func `are given in every folder`(folder: String) {
         var meter = ArgumentLabelMeter()
-        for file in Repository.swift where !file.isGenerated && file.isCode {
-            if file.target == target { meter.add(file) }
-        }
-        #expect(meter.functions > 3, "there is no such target")
+        for file in Self.files[folder] ?? [] { meter.add(file) }
         #expect(
             meter.unlabelledShare <= Self.maxShare,
             "\(meter.unlabelled.count) of \(meter.functions): \(meter.unlabelled.report)")
         #expect(meter.bools.isEmpty, "a `Bool` without a label: \(meter.bools.report)")
+    }
+
+    @Test func `are counted in all folders`() {
+        #expect(Self.folders.count > 50, "\(Self.folders)")
+        #expect(Self.folders.contains("Sources/TidemarkModel"))
+        #expect(Self.folders.contains("Examples/Chats"))
+        #expect(Self.folders.contains("Benchmarks/Server"))
     }
 
     private func meter(_ lines: String...) -> ArgumentLabelMeter {

@@ -21,8 +21,8 @@
                     let summary = model.summary.summary
                     SummarySection(summary, isWaiting: model.work == .firstDays)
                     WeightsSection(summary)
-                    HoursSection("Heart rate by hour", summary, .heartRateHours)
-                    HoursSection("Steps by hour", summary, .stepsHours)
+                    HoursSection("Heart rate by hour", summary, item: .heartRateHours)
+                    HoursSection("Steps by hour", summary, item: .stepsHours)
                     Section("Steps of the last days") {
                         ForEach(model.week) { day in
                             LabeledContent(day.id) { Text(day.steps, format: .number.rounded()) }
@@ -103,18 +103,18 @@
 
         var body: some View {
             Section("Today") {
-                value("Steps", summary.stepsToday, .stepsToday)
-                value("Weight (kg)", summary.weight?.value, .body)
-                value("Height (m)", summary.height?.value, .body)
-                value("Mood", summary.mood?.value, .mood)
-                value("Heart rate (bpm)", summary.heartRate?.value, .heartRate)
-                value("Sleep (h)", summary.sleep.map { $0.asleep / 3_600 }, .sleep)
+                value(.stepsToday, "Steps", is: summary.stepsToday)
+                value(.body, "Weight (kg)", is: summary.weight?.value)
+                value(.body, "Height (m)", is: summary.height?.value)
+                value(.mood, "Mood", is: summary.mood?.value)
+                value(.heartRate, "Heart rate (bpm)", is: summary.heartRate?.value)
+                value(.sleep, "Sleep (h)", is: summary.sleep.map { $0.asleep / 3_600 })
             }
         }
 
         /// Shows a placeholder until the value is known; grey if the value is out of date.
         private func value(
-            _ title: LocalizedStringKey, _ value: Double?, _ item: HealthSummary.Item
+            _ item: HealthSummary.Item, _ title: LocalizedStringKey, is value: Double?
         ) -> some View {
             let isKnown = value != nil || !(isWaiting || summary.phase(item) == .loading)
             return LabeledContent(title) {
@@ -160,7 +160,7 @@
         let summary: HealthSummary
         let item: HealthSummary.Item
 
-        init(_ title: LocalizedStringKey, _ summary: HealthSummary, _ item: HealthSummary.Item) {
+        init(_ title: LocalizedStringKey, _ summary: HealthSummary, item: HealthSummary.Item) {
             self.title = title
             self.summary = summary
             self.item = item

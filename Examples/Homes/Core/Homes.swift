@@ -52,17 +52,17 @@ enum HomesWorld {
     static func seed(_ town: Town) async throws {
         for number in 0..<6 {
             let time = town.dayStart.advanced(by: .seconds(-86_400 * (6 - number)))
-            try await write(town, number, time, time)
+            try await write(number, to: town, joined: time, updated: time)
         }
     }
 
     static func others(_ town: Town, _ n: Int) async throws {
         let now = FieldValue.serverTimestamp()
-        try await write(town, 6 + n, now, now)
+        try await write(6 + n, to: town, joined: now, updated: now)
     }
 
     private static func write(
-        _ town: Town, _ number: Int, _ joined: Any, _ updated: Any
+        _ number: Int, to town: Town, joined: Any, updated: Any
     ) async throws {
         let name = names[number % names.count]
         try await town.firestore.document("\(Paths.members)/m\(number)")

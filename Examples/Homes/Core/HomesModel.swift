@@ -69,7 +69,7 @@ public struct HomesModel: Equatable, Sendable {
 
     private static func control(_ action: LaunchAction, on screen: LaunchScreen) -> Control? {
         switch action {
-        case .tryAgain: Control("tryAgain", "Try again", .button(isMain: true))
+        case .tryAgain: Control("tryAgain", "Try again", kind: .button(isMain: true))
         case .giveUp: Control("giveUp", "Not now")
         // The sign-in screen has its own button, and without a problem there is no reason.
         case .signInAgain:
@@ -87,7 +87,8 @@ public struct HomesModel: Equatable, Sendable {
             Screen(
                 "Homes",
                 told("begin") ?? .empty("Everything about your home, for everybody in it."),
-                controls: [Control("begin", "Sign in with Apple", .button(isMain: true))] + actions)
+                controls: [Control("begin", "Sign in with Apple", kind: .button(isMain: true))]
+                    + actions)
         case .onboarding(let step): onboarding(step)
         case .settingUp:
             Screen("Setting up your home", told(actions.first?.id) ?? .loading, controls: actions)
@@ -104,8 +105,8 @@ public struct HomesModel: Equatable, Sendable {
         let known = name.isEmpty ? [] : [Row("name", "Your name", kind: .figure, trailing: name)]
         let field =
             step == 0
-            ? Control("name", "Your name", .field(placeholder: "Ada", button: "Next"))
-            : Control("home", "Your home", .field(placeholder: "Elm Street", button: "Done"))
+            ? Control("name", "Your name", kind: .field(placeholder: "Ada", button: "Next"))
+            : Control("home", "Your home", kind: .field(placeholder: "Elm Street", button: "Done"))
         let state: Screen.State = message.map { .failed(reason: $0, wayOut: field.id) } ?? .quiet
         return Screen(
             step == 0 ? "Who are you?" : "Where do you live?", state,

@@ -45,7 +45,7 @@
                 StackSettings.Stages(
                     showContent: { [weak self] _, _ in await self?.contentShown() },
                     beginSignUp: { [weak self] jobs, account, step in
-                        await self?.signUp(jobs, account, step)
+                        await self?.signUp(jobs, account: account, step: step)
                     }))
             self.launch = launch
             let machines = launch.machines
@@ -125,7 +125,7 @@
 
         /// Creates the account and the profile, or only the profile of an account without one. The
         /// journal has the job before the server is asked.
-        private func signUp(_ jobs: AccountJobs, _ account: UserID?, _ step: Int) async {
+        private func signUp(_ jobs: AccountJobs, account: UserID?, step: Int) async {
             guard let form else { return }
             let profile: MapValue = ["name": .string(form.name), "home": .string(form.home)]
             if account != nil { return await jobs.completeProfile(profile, step: step) }

@@ -49,7 +49,9 @@ public actor KeptPictures<Kept: Sendable> {
         let result = await loading.result
         if inFlight[address] == loading {
             inFlight[address] = nil
-            if case .success(let (kept, bytes, _)) = result { hold(kept, bytes, address) }
+            if case .success(let (kept, bytes, _)) = result {
+                hold(kept, bytes: bytes, of: address)
+            }
         }
         let (kept, _, origin) = try result.get()
         return (kept, origin)
@@ -75,7 +77,7 @@ public actor KeptPictures<Kept: Sendable> {
     }
 
     /// Keeps a picture in memory, and removes the least recently used ones above the limit.
-    private func hold(_ kept: Kept, _ bytes: Int, _ address: String) {
+    private func hold(_ kept: Kept, bytes: Int, of address: String) {
         memory[address] = (kept, bytes, uses)
         self.bytes += bytes
         while self.bytes > Self.mostInMemory, memory.count > 1,

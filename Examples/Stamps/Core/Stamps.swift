@@ -65,7 +65,7 @@ enum StampsWorld {
         "Sailing ship",
     ]
 
-    private static func fields(_ number: Int, _ created: Any, _ updated: Any) -> [String: Any] {
+    private static func fields(of number: Int, created: Any, updated: Any) -> [String: Any] {
         [
             "name": "\(motifs[number % motifs.count]) No. \(number + 1)",
             "country": countries[number % countries.count], "picture": "\(number)",
@@ -78,7 +78,7 @@ enum StampsWorld {
         for number in 0..<stamps {
             let time = town.dayStart.advanced(by: .seconds(-600 * (stamps - number)))
             batch.setData(
-                fields(number, time, time),
+                fields(of: number, created: time, updated: time),
                 forDocument: town.firestore.document("\(Paths.stamps)/s\(number)"))
         }
         try await batch.commit()
@@ -97,7 +97,7 @@ enum StampsWorld {
     static func others(_ town: Town, _ n: Int) async throws {
         let now = FieldValue.serverTimestamp()
         try await town.firestore.document("\(Paths.stamps)/n\(n)")
-            .setData(fields(stamps + n, now, now))
+            .setData(fields(of: stamps + n, created: now, updated: now))
     }
 
     static func truth(_ town: Town) async throws -> [String] {

@@ -111,7 +111,7 @@ public final class StampsAfter: PhoneApp {
 
     private static func control(_ action: LaunchAction) -> Control? {
         switch action {
-        case .tryAgain: Control("tryAgain", "Try again", .button(isMain: true))
+        case .tryAgain: Control("tryAgain", "Try again", kind: .button(isMain: true))
         case .signInAgain: Control("signInAgain", "Sign in again")
         case .resumeOnboarding, .beginSignUp, .goTo, .submit, .giveUp: nil
         }

@@ -55,7 +55,7 @@ public struct StampsModel: Equatable, Sendable {
         case .signIn:
             Screen(
                 "Stamps", signInState,
-                controls: [Control("signIn", "Sign in", .button(isMain: true))])
+                controls: [Control("signIn", "Sign in", kind: .button(isMain: true))])
         case .stamps:
             Screen(
                 "Stamps", shownState, sections: [figures, feed(now)],
@@ -74,7 +74,7 @@ public struct StampsModel: Equatable, Sendable {
     }
 
     private var figures: Screen.Section {
-        func row(_ id: String, _ title: String, _ figure: Figure) -> Row {
+        func row(_ id: String, _ title: String, figure: Figure) -> Row {
             switch figure {
             case .loading: Row(id, title, kind: .skeleton)
             case .known(let text, let isFresh):
@@ -85,8 +85,8 @@ public struct StampsModel: Equatable, Sendable {
             }
         }
         var rows = [
-            row("profile", name.map { "Stamps of \($0)" } ?? "Your stamps", profile),
-            row("rank", "Your rank", rank),
+            row("profile", name.map { "Stamps of \($0)" } ?? "Your stamps", figure: profile),
+            row("rank", "Your rank", figure: rank),
         ]
         if let connection {
             rows.append(Row("connection", "Connection", kind: .figure, detail: connection))

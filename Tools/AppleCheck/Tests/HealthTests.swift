@@ -18,7 +18,8 @@ import Testing
             stub: HKQuantityType(
                 HKQuantityTypeIdentifier(rawValue: HealthKind.steps.typeIdentifier)),
             HKQuantity(unit: HKUnit(from: "count"), doubleValue: count),
-            day.addingTimeInterval(3_600 * hour), day.addingTimeInterval(3_600 * hour + 60), watch,
+            from: day.addingTimeInterval(3_600 * hour),
+            to: day.addingTimeInterval(3_600 * hour + 60), source: watch,
             metadata: ["HKTimeZone": "Europe/Berlin", "HKWasUserEntered": true, "other": 1])
     }
 
@@ -51,7 +52,9 @@ import Testing
     @Test func `reads sleep and mood as they are`() async throws {
         let sleep = HKCategoryType(
             HKCategoryTypeIdentifier(rawValue: "HKCategoryTypeIdentifierSleepAnalysis"))
-        store.stubSave(HKCategorySample(stub: sleep, 3, day, day.addingTimeInterval(60), watch))
+        store.stubSave(
+            HKCategorySample(
+                stub: sleep, 3, from: day, to: day.addingTimeInterval(60), source: watch))
         store.stubSave(HKStateOfMind(stub: -0.5, day, watch))
         let slept = try await source.page(.sleep, after: nil, limit: 10)
         #expect(slept.samples.map(\.value) == [.category(3)])
@@ -67,7 +70,9 @@ import Testing
         let type = HKQuantityType(HKQuantityTypeIdentifier(rawValue: kind.typeIdentifier))
         store.stubSave(
             HKQuantitySample(
-                stub: type, HKQuantity(unit: HKUnit(from: unit), doubleValue: 2), day, day, watch))
+                stub: type, HKQuantity(unit: HKUnit(from: unit), doubleValue: 2), from: day,
+                to: day,
+                source: watch))
         let page = try await source.page(kind, after: nil, limit: 10)
         #expect(page.samples.map(\.value) == [.quantity(2, unit: unit)])
     }

@@ -57,7 +57,7 @@ import Testing
         host.size = CGSize(width: 40, height: 30)
     }
 
-    private func request(_ url: URL, _ width: Int = 80, _ height: Int = 60) -> PictureRequest {
+    private func request(_ url: URL, width: Int = 80, height: Int = 60) -> PictureRequest {
         PictureRequest(url, size: PictureSize(width: width, height: height))
     }
 
@@ -106,8 +106,8 @@ import Testing
         await until("image 80×60 a cat")
         host.size = CGSize(width: 30, height: 40)
         #expect(host.drawn == ["image 80×60 a cat"], "until the other size is there")
-        await untilAsked(request(first, 60, 80))
-        pictures.answer(request(first, 60, 80), .success(picture(60, 80)))
+        await untilAsked(request(first, width: 60, height: 80))
+        pictures.answer(request(first, width: 60, height: 80), .success(picture(60, 80)))
         await until("image 60×80 a cat")
         host.show(view(second))
         #expect(host.drawn == ["waiting"], "never another one's picture")

@@ -8,7 +8,7 @@ import Testing
 @Suite struct `ImageIO's adapter` {
     /// Returns a PNG's signature and first chunk, which is all that is read before the decode. The
     /// last byte differs in each test, because files with equal bytes would be the same file.
-    private func file(_ width: Int, _ height: Int, _ number: UInt8) -> [UInt8] {
+    private func file(width: Int, height: Int, number: UInt8) -> [UInt8] {
         func big(_ value: Int) -> [UInt8] {
             (0..<4).reversed().map { UInt8(value >> (8 * $0) & 0xFF) }
         }
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func `asks for a small picture, and hands it out with its top row first`() throws {
-        let file = file(200, 100, 1)
+        let file = file(width: 200, height: 100, number: 1)
         StubPictures.add(picture(200, 100), as: file)
         let box = PictureSize(width: 50, height: 50)
         let small = try PictureDecoding.picture(file, into: box, .fit)
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func `cuts what does not fit off on both sides`() throws {
-        let file = file(200, 100, 2)
+        let file = file(width: 200, height: 100, number: 2)
         StubPictures.add(picture(200, 100), as: file)
         let box = PictureSize(width: 50, height: 50)
         let filled = try PictureDecoding.picture(file, into: box, .fill)
@@ -45,7 +45,7 @@ import Testing
 
     @Test func `leaves no edge empty where the decoder rounds down`() throws {
         // A third of 99 by 37 is 33 by 12.33, and the decoder makes 33 by 12.
-        let file = file(99, 38, 3)
+        let file = file(width: 99, height: 38, number: 3)
         StubPictures.add(picture(99, 38), as: file)
         let small = try PictureDecoding.picture(
             file, into: PictureSize(width: 33, height: 33), .fit)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `tells a file that cannot be decoded`() {
-        let unknown = file(10, 10, 4)
+        let unknown = file(width: 10, height: 10, number: 4)
         #expect(throws: PictureError.damaged) {
             try PictureDecoding.picture(unknown, into: PictureSize(width: 5, height: 5), .fit)
         }

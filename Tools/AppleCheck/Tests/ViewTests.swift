@@ -67,13 +67,11 @@ struct RootView: View {
         let more: (FirestoreQuery<[Fruit]>) -> Void
 
         init(
-            _ path: String, _ predicates: [QueryPredicate] = [],
-            _ strategy: DecodingFailureStrategy = .raise, _ animation: Animation? = nil,
+            _ path: String, _ predicates: [QueryPredicate] = [], animation: Animation? = nil,
             more: @escaping (FirestoreQuery<[Fruit]>) -> Void = { _ in }
         ) {
             _fruits = FirestoreQuery(
-                collectionPath: path, predicates: predicates, decodingFailureStrategy: strategy,
-                animation: animation)
+                collectionPath: path, predicates: predicates, animation: animation)
             self.more = more
         }
 
@@ -150,7 +148,7 @@ struct RootView: View {
         #expect(StubHost.animations == before)
         var kept: FirestoreQuery<[Fruit]>?
         host.show(nil)
-        host.show(FruitsView("fruits", [], .raise, .default) { kept = $0 })
+        host.show(FruitsView("fruits", animation: .default) { kept = $0 })
         await until("fruits", "known", "apple")
         #expect(StubHost.animations == before + 1)
         #expect(kept?.projectedValue.animation == .default)

@@ -138,7 +138,7 @@ import SwiftUI
             .defaultScrollAnchor(.bottom)
     }
 
-    static func places(_ view: Text, _ key: LocalizedStringKey, _ text: Binding<String>)
+    static func places(_ view: Text, key: LocalizedStringKey, text: Binding<String>)
         -> some View
     {
         view.navigationTitle(key).navigationTitle(text.wrappedValue)

@@ -202,7 +202,7 @@ public enum Witness {
 
     /// Calls a subscriber as our publishers do.
     static func give<S: Subscriber>(
-        _ subscriber: S, _ subscription: any Subscription, _ value: S.Input
+        _ value: S.Input, to subscriber: S, by subscription: any Subscription
     ) -> Subscribers.Demand {
         subscriber.receive(subscription: subscription)
         defer { subscriber.receive(completion: .finished) }

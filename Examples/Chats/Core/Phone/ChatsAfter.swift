@@ -44,7 +44,7 @@ public final class ChatsAfter: PhoneApp {
         let screens = ChatsScreens(me: app.me, now: app.now())
         switch place {
         case .list: return listScreen(screens)
-        case .chat(let title, let chat): return chatScreen(screens, title, chat)
+        case .chat(let title, let chat): return chatScreen(of: chat, titled: title, screens)
         case .notices(let feed):
             return screens.notices(
                 feed.items.map(\.value),
@@ -64,15 +64,15 @@ public final class ChatsAfter: PhoneApp {
     }
 
     private func chatScreen(
-        _ screens: ChatsScreens, _ title: String, _ chat: ChatModel
+        of chat: ChatModel, titled title: String, _ screens: ChatsScreens
     ) -> Screen {
         let items = chat.messages.items
         let outgoing = chat.outgoing
         let waiting = items.filter(\.hasPendingWrites).map(\.value) + outgoing
         let shown = items.reversed().map(\.value) + outgoing
         return screens.chat(
-            title, shown, waiting: Set(waiting.compactMap(\.id)),
-            screens.state(chat.messages.phase, isEmpty: shown.isEmpty, empty: "Say hello."),
+            title, messages: shown, waiting: Set(waiting.compactMap(\.id)),
+            state: screens.state(chat.messages.phase, isEmpty: shown.isEmpty, empty: "Say hello."),
             hasMore: chat.messages.hasMore, problem: chat.problem)
     }
 

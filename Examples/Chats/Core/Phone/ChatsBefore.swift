@@ -190,7 +190,8 @@ public final class ChatsBefore: PhoneApp {
                     let visible = (shown ?? []).filter { message in
                         after.map { message.sentAt > $0 } ?? true
                     }
-                    return screens.chat(title, visible, shown == nil ? .loading : .quiet)
+                    return screens.chat(
+                        title, messages: visible, state: shown == nil ? .loading : .quiet)
                 case .notices(let shown, let after):
                     let visible = (shown ?? []).filter { notice in
                         guard let after, let time = notice.createdAt else { return true }

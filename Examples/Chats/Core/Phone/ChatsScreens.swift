@@ -34,8 +34,8 @@ struct ChatsScreens {
     }
 
     func chat(
-        _ title: String, _ messages: [ChatMessage], waiting: Set<String> = [],
-        _ state: Screen.State, hasMore: Bool = false, problem: String? = nil
+        _ title: String, messages: [ChatMessage], waiting: Set<String> = [],
+        state: Screen.State, hasMore: Bool = false, problem: String? = nil
     ) -> Screen {
         let rows = messages.map { message in
             let id = message.id ?? ""
@@ -54,7 +54,8 @@ struct ChatsScreens {
             title, state, sections: sections,
             controls: [Control("back", "Back"), Control("clear", "Clear chat")] + older(hasMore)
                 + ways(state)
-                + [Control("send", "Message", .field(placeholder: "Message", button: "Send"))])
+                + [Control("send", "Message", kind: .field(placeholder: "Message", button: "Send"))]
+        )
     }
 
     func notices(
@@ -92,7 +93,8 @@ struct ChatsScreens {
         return Screen(
             "Search", state, sections: sections(rows, state),
             controls: [
-                Control("back", "Back"), Control("name", "Name", .search(placeholder: "A name")),
+                Control("back", "Back"),
+                Control("name", "Name", kind: .search(placeholder: "A name")),
             ] + ways(state))
     }
 
@@ -124,7 +126,7 @@ struct ChatsScreens {
 
     private func ways(_ state: Screen.State) -> [Control] {
         if case .failed = state {
-            [Control("again", "Try again", .button(isMain: true))]
+            [Control("again", "Try again", kind: .button(isMain: true))]
         } else {
             []
         }

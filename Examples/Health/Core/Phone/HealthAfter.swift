@@ -38,7 +38,7 @@ public final class HealthAfter: PhoneApp {
         _ = turns
         guard let model else { return Screen("Health") }
         return HealthScreens(now: app.moment).summary(
-            model.summary.summary, model.week, model.work, sending: model.sending,
+            model.summary.summary, week: model.week, work: model.work, sending: model.sending,
             returning: model.returning)
     }
 

@@ -102,7 +102,8 @@ public final class HealthBefore: PhoneApp {
     private func draw() {
         let (summary, week) = state.withLock { ($0.summary, $0.week) }
         guard let summary else { return publisher.show(Screen("Health")) }
-        var screen = HealthScreens(now: moment).summary(summary, week, .upToDate)
+        var screen = HealthScreens(now: moment).summary(
+            summary, week: week, work: .upToDate)
         screen.state = .quiet
         publisher.show(screen)
     }

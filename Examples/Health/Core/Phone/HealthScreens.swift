@@ -8,7 +8,7 @@ struct HealthScreens {
     let now: HealthMoment
 
     func summary(
-        _ summary: HealthSummary, _ week: [HealthModel.Day], _ work: HealthModel.Work,
+        _ summary: HealthSummary, week: [HealthModel.Day], work: HealthModel.Work,
         sending: BackfillProgress? = nil, returning: BackfillProgress? = nil
     ) -> Screen {
         let isWaiting = work == .firstDays
@@ -19,18 +19,21 @@ struct HealthScreens {
         }
         let works = [
             ("sending", "Sending days", sending), ("returning", "Days of other devices", returning),
-        ].compactMap { id, title, progress in progress.flatMap { progressRow(id, title, $0) } }
+        ].compactMap { id, title, progress in
+            progress.flatMap { progressRow(of: $0, id: id, title: title) }
+        }
         if !works.isEmpty { sections.append(Screen.Section(nil, works)) }
         var controls = [Control("walk", "Walk 500 steps")]
         if case .failed = work {
-            controls.insert(Control("again", "Try again", .button(isMain: true)), at: 0)
+            controls.insert(Control("again", "Try again", kind: .button(isMain: true)), at: 0)
         }
         return Screen(
-            "Health", state(summary, week, work), sections: sections, controls: controls)
+            "Health", state(summary, week: week, work: work), sections: sections, controls: controls
+        )
     }
 
     private func state(
-        _ summary: HealthSummary, _ week: [HealthModel.Day], _ work: HealthModel.Work
+        _ summary: HealthSummary, week: [HealthModel.Day], work: HealthModel.Work
     ) -> Screen.State {
         let age = summary.stepsHours.last.map { Double(max(0, now.seconds - $0.lastTime)) }
         switch work {
@@ -53,7 +56,7 @@ struct HealthScreens {
     }
 
     private func progressRow(
-        _ id: String, _ title: String, _ progress: BackfillProgress
+        of progress: BackfillProgress, id: String, title: String
     ) -> Row? {
         let detail: String? =
             switch progress.phase {

@@ -73,7 +73,9 @@ struct HealthTown {
     func sendOldDays() async throws {
         let batch = collection.firestore.batch()
         for number in 1...10 {
-            send(HealthDay(number: firstDay.number - Int64(PhoneHealth.days + number)), 400, batch)
+            add(
+                HealthDay(number: firstDay.number - Int64(PhoneHealth.days + number)), steps: 400,
+                to: batch)
         }
         try await batch.commit()
     }
@@ -82,11 +84,11 @@ struct HealthTown {
     func act(_ number: Int) async throws {
         let batch = collection.firestore.batch()
         let day = firstDay.number - Int64(PhoneHealth.days + 1 + number % 10)
-        send(HealthDay(number: day), Int64(500 + number), batch)
+        add(HealthDay(number: day), steps: Int64(500 + number), to: batch)
         try await batch.commit()
     }
 
-    private func send(_ day: HealthDay, _ steps: Int64, _ batch: WriteBatch) {
+    private func add(_ day: HealthDay, steps: Int64, to batch: WriteBatch) {
         let noon = day.number * 86_400 + 43_200
         batch.setData(
             [

@@ -50,8 +50,8 @@ struct PhoneHealth: Sendable {
         // Adds a second for each earlier walk, because walks after fast taps would overlap
         // otherwise.
         sample(
-            .max - UInt64(number), .steps, .quantity(500, unit: "count"), time + Int64(number), 1,
-            watch)
+            .steps, .quantity(500, unit: "count"), id: .max - UInt64(number),
+            at: time + Int64(number), seconds: 1, from: watch)
     }
 
     private static func history(_ days: Int, until end: Int64) -> [HealthSample] {
@@ -66,36 +66,46 @@ struct PhoneHealth: Sendable {
         let hour = (start / 3_600) % 24
         let pulse = Double(55 + chance % 40)
         var samples = [
-            sample(id, .heartRate, .quantity(pulse, unit: "count/min"), start + 60, 0, watch)
+            sample(
+                .heartRate, .quantity(pulse, unit: "count/min"), id: id, at: start + 60, from: watch
+            )
         ]
         if (7..<22).contains(hour) {
             let steps = Double(100 + chance % 900)
             let unit = "count"
             samples += [
-                sample(id + 1, .steps, .quantity(steps, unit: unit), start, 3_599, watch),
-                sample(id + 2, .steps, .quantity(steps * 0.9, unit: unit), start, 3_599, phone),
+                sample(
+                    .steps, .quantity(steps, unit: unit), id: id + 1, at: start, seconds: 3_599,
+                    from: watch),
+                sample(
+                    .steps, .quantity(steps * 0.9, unit: unit), id: id + 2, at: start,
+                    seconds: 3_599, from: phone),
             ]
         } else {
-            samples.append(sample(id + 3, .sleep, .category(3), start, 3_599, watch))
+            samples.append(
+                sample(.sleep, .category(3), id: id + 3, at: start, seconds: 3_599, from: watch))
         }
         if hour == 8 {
             let weight = 68 + Double(chance % 30) / 10
             samples += [
-                sample(id + 4, .weight, .quantity(weight, unit: "kg"), start + 120, 0, phone),
                 sample(
-                    id + 5, .mood, .quantity(pulse > 75 ? 0.5 : -0.25, unit: "valence"), start, 0,
-                    phone),
+                    .weight, .quantity(weight, unit: "kg"), id: id + 4, at: start + 120, from: phone
+                ),
+                sample(
+                    .mood, .quantity(pulse > 75 ? 0.5 : -0.25, unit: "valence"), id: id + 5,
+                    at: start, from: phone),
             ]
         }
         if number == 8 {
-            samples.append(sample(id + 6, .height, .quantity(1.72, unit: "m"), start, 0, phone))
+            samples.append(
+                sample(.height, .quantity(1.72, unit: "m"), id: id + 6, at: start, from: phone))
         }
         return samples
     }
 
     private static func sample(
-        _ id: UInt64, _ kind: HealthKind, _ value: HealthSample.Value, _ start: Int64,
-        _ seconds: Int64, _ source: HealthSource
+        _ kind: HealthKind, _ value: HealthSample.Value, id: UInt64, at start: Int64,
+        seconds: Int64 = 0, from source: HealthSource
     ) -> HealthSample {
         HealthSample(
             id: uuid(id), kind: kind, value: value,

@@ -43,8 +43,8 @@ public final class MessagesAfter: PhoneApp {
         if let open {
             let (messages, shown) = (open.model.messages, open.model.shown)
             return screens.conversation(
-                open.title, shown,
-                screens.state(messages.phase, isEmpty: shown.isEmpty, empty: "Say hello."),
+                open.title, messages: shown,
+                state: screens.state(messages.phase, isEmpty: shown.isEmpty, empty: "Say hello."),
                 hasMore: messages.hasMore, refused: open.model.refused, problem: open.model.problem)
         }
         guard let list else { return Screen("Messages") }

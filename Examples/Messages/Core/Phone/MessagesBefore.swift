@@ -165,7 +165,8 @@ public final class MessagesBefore: PhoneApp {
                     return screens.list(all ?? [], all == nil ? .loading : .quiet)
                 }
                 var screen = screens.conversation(
-                    open.title, open.shown, open.hasAny ? .quiet : .loading,
+                    open.title, messages: open.shown,
+                    state: open.hasAny ? .quiet : .loading,
                     hasMore: open.hasMore)
                 if open.sending > 0 {
                     screen.sections.append(Screen.Section(nil, [Row("spinner", "Sending…")]))

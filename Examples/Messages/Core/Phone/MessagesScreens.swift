@@ -29,7 +29,7 @@ struct MessagesScreens {
     }
 
     func conversation(
-        _ title: String, _ messages: [Message], _ state: Screen.State, hasMore: Bool,
+        _ title: String, messages: [Message], state: Screen.State, hasMore: Bool,
         refused: [PagerItem<Message>] = [], problem: String? = nil
     ) -> Screen {
         var sections = sections(messages.map(bubble), state)
@@ -48,7 +48,8 @@ struct MessagesScreens {
         return Screen(
             title, state, sections: sections,
             controls: [Control("back", "Back")] + older + ways(state)
-                + [Control("send", "Message", .field(placeholder: "Message", button: "Send"))])
+                + [Control("send", "Message", kind: .field(placeholder: "Message", button: "Send"))]
+        )
     }
 
     private func bubble(_ message: Message) -> Row {
@@ -72,7 +73,7 @@ struct MessagesScreens {
 
     private func ways(_ state: Screen.State) -> [Control] {
         if case .failed = state {
-            [Control("again", "Try again", .button(isMain: true))]
+            [Control("again", "Try again", kind: .button(isMain: true))]
         } else {
             []
         }

@@ -63,12 +63,13 @@ struct MessagesTown {
         for (number, friend) in Self.friends.enumerated() {
             let id = number == 0 ? "blue" : friend.lowercased()
             let count = number == 0 ? Self.count : 3 + number
-            try await seed(id, friend, count, until: start.advanced(by: .seconds(-600 * number)))
+            try await seed(
+                id, of: friend, count: count, until: start.advanced(by: .seconds(-600 * number)))
         }
     }
 
     private func seed(
-        _ id: String, _ friend: String, _ count: Int, until end: Timestamp
+        _ id: String, of friend: String, count: Int, until end: Timestamp
     ) async throws {
         let document = firestore.collection("conversations").document(id)
         let batch = firestore.batch()

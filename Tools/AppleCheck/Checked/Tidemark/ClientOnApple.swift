@@ -138,10 +138,10 @@ public class Query: Hashable, SnapshotSource, @unchecked Sendable {
     public func limit(toLast count: Int) -> Query { with("last \(count)") }
 
     public func snapshots(includeMetadataChanges: Bool) -> Snapshots<QuerySnapshot> {
-        Snapshots(firestore, text) { [firestore, text] rows in
+        Snapshots(firestore, asked: text) { [firestore, text] rows in
             QuerySnapshot(
                 documents: rows.sorted { $0.key < $1.key }.map {
-                    QueryDocumentSnapshot(firestore, "\(text)/\($0.key)", $0.value)
+                    QueryDocumentSnapshot(firestore, "\(text)/\($0.key)", json: $0.value)
                 })
         }
     }
@@ -165,8 +165,8 @@ public final class DocumentReference: Hashable, SnapshotSource {
     }
 
     public func snapshots(includeMetadataChanges: Bool) -> DocumentSnapshotsSequence {
-        Snapshots(firestore, path) { [firestore, path] rows in
-            DocumentSnapshot(firestore, path, rows[""])
+        Snapshots(firestore, asked: path) { [firestore, path] rows in
+            DocumentSnapshot(firestore, path, json: rows[""])
         }
     }
 
@@ -195,7 +195,7 @@ public class DocumentSnapshot: @unchecked Sendable {
     public let readTime: Timestamp? = Timestamp(1)
     private let json: String?
 
-    fileprivate init(_ firestore: Firestore, _ path: String, _ json: String?) {
+    fileprivate init(_ firestore: Firestore, _ path: String, json: String?) {
         reference = DocumentReference(firestore, path)
         self.json = json
     }
@@ -222,7 +222,7 @@ public struct Snapshots<Element: Sendable>: AsyncSequence, Sendable {
     private let element: @Sendable ([String: String]) -> Element
 
     fileprivate init(
-        _ firestore: Firestore, _ asked: String,
+        _ firestore: Firestore, asked: String,
         _ element: @escaping @Sendable ([String: String]) -> Element
     ) {
         self.firestore = firestore

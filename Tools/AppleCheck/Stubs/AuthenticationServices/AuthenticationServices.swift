@@ -18,7 +18,8 @@ public final class ASAuthorization: NSObject {
     public init(stub credential: any ASAuthorizationCredential) { self.credential = credential }
 }
 
-/// https://developer.apple.com/documentation/authenticationservices/asauthorizationappleidcredential
+/// https://developer.apple.com/documentation/authenticationservices/
+/// asauthorizationappleidcredential
 public final class ASAuthorizationAppleIDCredential: NSObject, ASAuthorizationCredential {
     public let user: String
     public let identityToken: Data?
@@ -43,15 +44,19 @@ public final class ASPasswordCredential: NSObject, ASAuthorizationCredential {}
 
 /// https://developer.apple.com/documentation/authenticationservices/asauthorizationappleidrequest
 public final class ASAuthorizationAppleIDRequest: NSObject {
-    /// https://developer.apple.com/documentation/authenticationservices/asauthorizationopenidrequest/requestedscopes
+    /// https://developer.apple.com/documentation/authenticationservices/
+    /// asauthorizationopenidrequest/requestedscopes
     public var requestedScopes: [ASAuthorization.Scope]?
-    /// https://developer.apple.com/documentation/authenticationservices/asauthorizationopenidrequest/nonce
+    /// https://developer.apple.com/documentation/authenticationservices/
+    /// asauthorizationopenidrequest/nonce
     public var nonce: String?
 }
 
-/// https://developer.apple.com/documentation/authenticationservices/asauthorizationerror-swift.struct
+/// https://developer.apple.com/documentation/authenticationservices/
+/// asauthorizationerror-swift.struct
 public struct ASAuthorizationError: Error {
-    /// https://developer.apple.com/documentation/authenticationservices/asauthorizationerror-swift.struct/code
+    /// https://developer.apple.com/documentation/authenticationservices/
+    /// asauthorizationerror-swift.struct/code
     public enum Code: Int, Sendable {
         case unknown = 1000, canceled, invalidResponse, notHandled, failed
     }
@@ -63,10 +68,12 @@ public struct ASAuthorizationError: Error {
 ///
 /// https://developer.apple.com/documentation/authenticationservices/asauthorizationappleidprovider
 public final class ASAuthorizationAppleIDProvider: NSObject {
-    /// https://developer.apple.com/documentation/authenticationservices/asauthorizationappleidprovider/credentialstate
+    /// https://developer.apple.com/documentation/authenticationservices/
+    /// asauthorizationappleidprovider/credentialstate
     public enum CredentialState: Int, Sendable { case revoked, authorized, notFound, transferred }
 
-    /// https://developer.apple.com/documentation/authenticationservices/asauthorizationappleidprovider/credentialrevokednotification
+    /// https://developer.apple.com/documentation/authenticationservices/
+    /// asauthorizationappleidprovider/credentialrevokednotification
     public static let credentialRevokedNotification = Notification.Name("stub.credentialRevoked")
 
     private static let states = Mutex<[String: CredentialState]>([:])
@@ -75,13 +82,15 @@ public final class ASAuthorizationAppleIDProvider: NSObject {
         states.withLock { $0[user] = state }
     }
 
-    /// https://developer.apple.com/documentation/authenticationservices/asauthorizationappleidprovider/createrequest()
+    /// https://developer.apple.com/documentation/authenticationservices/
+    /// asauthorizationappleidprovider/createrequest()
     public func createRequest() -> ASAuthorizationAppleIDRequest { ASAuthorizationAppleIDRequest() }
 
     /// Returns the state of a user. For a user without a state it returns an error, with the state
     /// that Apple's function passes then.
     ///
-    /// https://developer.apple.com/documentation/authenticationservices/asauthorizationappleidprovider/getcredentialstate(foruserid:completion:)
+    /// https://developer.apple.com/documentation/authenticationservices/
+    /// asauthorizationappleidprovider/getcredentialstate(foruserid:completion:)
     public func getCredentialState(
         forUserID userID: String,
         completion: @escaping @Sendable (CredentialState, (any Error)?) -> Void

@@ -9,7 +9,8 @@ public struct SignInWithAppleButton: View {
         public static let signUp = Label()
     }
 
-    /// https://developer.apple.com/documentation/authenticationservices/signinwithapplebutton/init(_:onrequest:oncompletion:)
+    /// https://developer.apple.com/documentation/authenticationservices/signinwithapplebutton/
+    /// init(_:onrequest:oncompletion:)
     @MainActor @preconcurrency public init(
         _ label: SignInWithAppleButton.Label = .signIn,
         onRequest: @escaping (ASAuthorizationAppleIDRequest) -> Void,

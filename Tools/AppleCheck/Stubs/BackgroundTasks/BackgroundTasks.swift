@@ -56,7 +56,8 @@ public final class BGTaskScheduler: NSObject {
 
     private static let state = Mutex(State())
 
-    /// https://developer.apple.com/documentation/backgroundtasks/bgtaskscheduler/register(fortaskwithidentifier:using:launchhandler:)
+    /// https://developer.apple.com/documentation/backgroundtasks/bgtaskscheduler/
+    /// register(fortaskwithidentifier:using:launchhandler:)
     @discardableResult
     public func register(
         forTaskWithIdentifier identifier: String, using queue: DispatchQueue?,

@@ -41,7 +41,9 @@ public final class CGImage {
     public let bytesPerRow: Int
     public let dataProvider: CGDataProvider?
 
-    /// https://developer.apple.com/documentation/coregraphics/cgimage/init(width:height:bitspercomponent:bitsperpixel:bytesperrow:space:bitmapinfo:provider:decode:shouldinterpolate:intent:)
+    /// https://developer.apple.com/documentation/coregraphics/cgimage/
+    /// init(width:height:bitspercomponent:bitsperpixel:bytesperrow:space:bitmapinfo:provider:
+    /// decode:shouldinterpolate:intent:)
     public init?(
         width: Int, height: Int, bitsPerComponent: Int, bitsPerPixel: Int, bytesPerRow: Int,
         space: CGColorSpace, bitmapInfo: CGBitmapInfo, provider: CGDataProvider,
@@ -72,7 +74,8 @@ public final class CGContext {
     private let bytesPerRow: Int
     public var interpolationQuality = CGInterpolationQuality.default
 
-    /// https://developer.apple.com/documentation/coregraphics/cgcontext/init(data:width:height:bitspercomponent:bytesperrow:space:bitmapinfo:)
+    /// https://developer.apple.com/documentation/coregraphics/cgcontext/
+    /// init(data:width:height:bitspercomponent:bytesperrow:space:bitmapinfo:)
     public init?(
         data: UnsafeMutableRawPointer?, width: Int, height: Int, bitsPerComponent: Int,
         bytesPerRow: Int, space: CGColorSpace, bitmapInfo: UInt32

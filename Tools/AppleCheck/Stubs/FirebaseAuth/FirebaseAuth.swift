@@ -24,7 +24,8 @@ public enum AuthProviderID: Equatable {
     case apple, google, custom(String)
 }
 
-/// https://firebase.google.com/docs/reference/swift/firebaseauth/api/reference/Classes/AuthCredential
+/// https://firebase.google.com/docs/reference/swift/firebaseauth/api/reference/Classes/
+/// AuthCredential
 open class AuthCredential: NSObject {
     public let provider: String
     /// The identity that the credential proves, and the parts that were sent with it.
@@ -36,10 +37,12 @@ open class AuthCredential: NSObject {
     }
 }
 
-/// https://firebase.google.com/docs/reference/swift/firebaseauth/api/reference/Classes/OAuthCredential
+/// https://firebase.google.com/docs/reference/swift/firebaseauth/api/reference/Classes/
+/// OAuthCredential
 open class OAuthCredential: AuthCredential {}
 
-/// https://firebase.google.com/docs/reference/swift/firebaseauth/api/reference/Classes/OAuthProvider
+/// https://firebase.google.com/docs/reference/swift/firebaseauth/api/reference/Classes/
+/// OAuthProvider
 open class OAuthProvider: NSObject {
     public static func appleCredential(
         withIDToken idToken: String, rawNonce: String?, fullName: PersonNameComponents?
@@ -53,13 +56,15 @@ open class OAuthProvider: NSObject {
     }
 }
 
-/// https://firebase.google.com/docs/reference/swift/firebaseauth/api/reference/Classes/AdditionalUserInfo
+/// https://firebase.google.com/docs/reference/swift/firebaseauth/api/reference/Classes/
+/// AdditionalUserInfo
 open class AdditionalUserInfo: NSObject {
     public let isNewUser: Bool
     fileprivate init(_ isNew: Bool) { isNewUser = isNew }
 }
 
-/// https://firebase.google.com/docs/reference/swift/firebaseauth/api/reference/Classes/AuthDataResult
+/// https://firebase.google.com/docs/reference/swift/firebaseauth/api/reference/Classes/
+/// AuthDataResult
 open class AuthDataResult: NSObject {
     public let user: User
     public let additionalUserInfo: AdditionalUserInfo?
@@ -70,7 +75,8 @@ open class AuthDataResult: NSObject {
     }
 }
 
-/// https://firebase.google.com/docs/reference/swift/firebaseauth/api/reference/Classes/AuthTokenResult
+/// https://firebase.google.com/docs/reference/swift/firebaseauth/api/reference/Classes/
+/// AuthTokenResult
 open class AuthTokenResult: NSObject {
     public let authDate: Date
     public let issuedAtDate: Date
@@ -87,7 +93,7 @@ open class User: NSObject {
     fileprivate let key: String
     fileprivate unowned let auth: Auth
 
-    fileprivate init(_ uid: String, _ key: String, _ auth: Auth) {
+    fileprivate init(_ uid: String, key: String, auth: Auth) {
         (self.uid, self.key, self.auth) = (uid, key, auth)
     }
 
@@ -154,7 +160,7 @@ open class Auth: NSObject, @unchecked Sendable {
         let known = stubAccounts[key]
         guard let id = known ?? (creating ? "u\(stubAccounts.count + 1)" : nil) else { return nil }
         stubAccounts[key] = id
-        let user = User(id, key, self)
+        let user = User(id, key: key, auth: self)
         set(user)
         return AuthDataResult(user, isNew: known == nil)
     }

@@ -110,8 +110,8 @@ open class HKSample: NSObject, @unchecked Sendable {  // Immutable.
     public let sourceRevision: HKSourceRevision
 
     fileprivate init(
-        _ type: HKSampleType, _ start: Date, _ end: Date, _ source: HKSourceRevision,
-        _ metadata: [String: Any]?
+        _ type: HKSampleType, from start: Date, to end: Date, source: HKSourceRevision,
+        metadata: [String: Any]?
     ) {
         uuid = UUID()
         sampleType = type
@@ -124,11 +124,11 @@ open class HKSample: NSObject, @unchecked Sendable {  // Immutable.
 public final class HKQuantitySample: HKSample, @unchecked Sendable {  // Immutable.
     public let quantity: HKQuantity
     public init(
-        stub type: HKQuantityType, _ quantity: HKQuantity, _ start: Date, _ end: Date,
-        _ source: HKSourceRevision, metadata: [String: Any]? = nil
+        stub type: HKQuantityType, _ quantity: HKQuantity, from start: Date, to end: Date,
+        source: HKSourceRevision, metadata: [String: Any]? = nil
     ) {
         self.quantity = quantity
-        super.init(type, start, end, source, metadata)
+        super.init(type, from: start, to: end, source: source, metadata: metadata)
     }
 }
 
@@ -136,11 +136,11 @@ public final class HKQuantitySample: HKSample, @unchecked Sendable {  // Immutab
 public final class HKCategorySample: HKSample, @unchecked Sendable {  // Immutable.
     public let value: Int
     public init(
-        stub type: HKCategoryType, _ value: Int, _ start: Date, _ end: Date,
-        _ source: HKSourceRevision
+        stub type: HKCategoryType, _ value: Int, from start: Date, to end: Date,
+        source: HKSourceRevision
     ) {
         self.value = value
-        super.init(type, start, end, source, nil)
+        super.init(type, from: start, to: end, source: source, metadata: nil)
     }
 }
 
@@ -149,7 +149,8 @@ public final class HKStateOfMind: HKSample, @unchecked Sendable {  // Immutable.
     public let valence: Double
     public init(stub valence: Double, _ date: Date, _ source: HKSourceRevision) {
         self.valence = valence
-        super.init(HKObjectType.stateOfMindType(), date, date, source, nil)
+        super.init(
+            HKObjectType.stateOfMindType(), from: date, to: date, source: source, metadata: nil)
     }
 }
 
@@ -185,7 +186,8 @@ open class HKQuery: NSObject, @unchecked Sendable {  // Immutable.
         (self.type, self.filter) = (type, filter)
     }
 
-    /// https://developer.apple.com/documentation/healthkit/hkquery/predicateforsamples(withstart:end:options:)
+    /// https://developer.apple.com/documentation/healthkit/hkquery/
+    /// predicateforsamples(withstart:end:options:)
     public class func predicateForSamples(
         withStart startDate: Date?, end endDate: Date?, options: HKQueryOptions = []
     ) -> NSPredicate {
@@ -207,7 +209,8 @@ public final class HKAnchoredObjectQuery: HKQuery, @unchecked Sendable {  // Imm
     fileprivate let limit: Int
     fileprivate let handler: Handler
 
-    /// https://developer.apple.com/documentation/healthkit/hkanchoredobjectquery/init(type:predicate:anchor:limit:resultshandler:)
+    /// https://developer.apple.com/documentation/healthkit/hkanchoredobjectquery/
+    /// init(type:predicate:anchor:limit:resultshandler:)
     public init(
         type: HKSampleType, predicate: NSPredicate?, anchor: HKQueryAnchor?, limit: Int,
         resultsHandler handler: @escaping Handler
@@ -223,7 +226,8 @@ public final class HKSampleQuery: HKQuery, @unchecked Sendable {  // Immutable.
     fileprivate let limit: Int
     fileprivate let handler: Handler
 
-    /// https://developer.apple.com/documentation/healthkit/hksamplequery/init(sampletype:predicate:limit:sortdescriptors:resultshandler:)
+    /// https://developer.apple.com/documentation/healthkit/hksamplequery/
+    /// init(sampletype:predicate:limit:sortdescriptors:resultshandler:)
     public init(
         sampleType: HKSampleType, predicate: NSPredicate?, limit: Int,
         sortDescriptors: [NSSortDescriptor]?, resultsHandler: @escaping Handler
@@ -244,7 +248,8 @@ public final class HKObserverQuery: HKQuery, @unchecked Sendable {  // Immutable
         Void
     fileprivate let handler: Handler
 
-    /// https://developer.apple.com/documentation/healthkit/hkobserverquery/init(sampletype:predicate:updatehandler:)
+    /// https://developer.apple.com/documentation/healthkit/hkobserverquery/
+    /// init(sampletype:predicate:updatehandler:)
     public init(
         sampleType: HKSampleType, predicate: NSPredicate?, updateHandler: @escaping Handler
     ) {
@@ -287,7 +292,8 @@ public final class HKHealthStore: NSObject, Sendable {
     /// https://developer.apple.com/documentation/healthkit/hkhealthstore/ishealthdataavailable()
     public class func isHealthDataAvailable() -> Bool { true }
 
-    /// https://developer.apple.com/documentation/healthkit/hkhealthstore/requestauthorization(toshare:read:completion:)
+    /// https://developer.apple.com/documentation/healthkit/hkhealthstore/
+    /// requestauthorization(toshare:read:completion:)
     public func requestAuthorization(
         toShare typesToShare: Set<HKSampleType>, read typesToRead: Set<HKObjectType>
     ) async throws {
@@ -297,7 +303,8 @@ public final class HKHealthStore: NSObject, Sendable {
         }
     }
 
-    /// https://developer.apple.com/documentation/healthkit/hkhealthstore/enablebackgrounddelivery(for:frequency:withcompletion:)
+    /// https://developer.apple.com/documentation/healthkit/hkhealthstore/
+    /// enablebackgrounddelivery(for:frequency:withcompletion:)
     public func enableBackgroundDelivery(
         for type: HKObjectType, frequency: HKUpdateFrequency
     ) async throws {

@@ -105,7 +105,8 @@ extension ProgressView where CurrentValueLabel == EmptyView {
 public struct ContentUnavailableView<Label: View, Description: View, Actions: View>:
     StubWithoutBody
 {
-    /// https://developer.apple.com/documentation/swiftui/contentunavailableview/init(label:description:actions:)
+    /// https://developer.apple.com/documentation/swiftui/contentunavailableview/
+    /// init(label:description:actions:)
     nonisolated public init(
         @ViewBuilder label: () -> Label,
         @ViewBuilder description: () -> Description = { EmptyView() },
@@ -115,7 +116,8 @@ public struct ContentUnavailableView<Label: View, Description: View, Actions: Vi
 
 extension ContentUnavailableView
 where Label == SwiftUI.Label<Text, Image>, Description == Text?, Actions == EmptyView {
-    /// https://developer.apple.com/documentation/swiftui/contentunavailableview/init(_:systemimage:description:)
+    /// https://developer.apple.com/documentation/swiftui/contentunavailableview/
+    /// init(_:systemimage:description:)
     nonisolated public init(
         _ title: LocalizedStringKey, systemImage name: String, description: Text? = nil
     ) {}

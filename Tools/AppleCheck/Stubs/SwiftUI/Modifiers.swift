@@ -20,7 +20,8 @@ extension View {
     ) -> some View { self }
     /// https://developer.apple.com/documentation/swiftui/view/padding(_:)
     nonisolated public func padding(_ length: CGFloat) -> some View { self }
-    /// https://developer.apple.com/documentation/swiftui/view/frame(minwidth:idealwidth:maxwidth:minheight:idealheight:maxheight:alignment:)
+    /// https://developer.apple.com/documentation/swiftui/view/
+    /// frame(minwidth:idealwidth:maxwidth:minheight:idealheight:maxheight:alignment:)
     nonisolated public func frame(
         minWidth: CGFloat? = nil, idealWidth: CGFloat? = nil, maxWidth: CGFloat? = nil,
         minHeight: CGFloat? = nil, idealHeight: CGFloat? = nil, maxHeight: CGFloat? = nil,
@@ -45,7 +46,8 @@ extension View {
     nonisolated public func overlay<V: View>(
         alignment: Alignment = .center, @ViewBuilder content: () -> V
     ) -> some View { self }
-    /// https://developer.apple.com/documentation/swiftui/view/safeareainset(edge:alignment:spacing:content:)
+    /// https://developer.apple.com/documentation/swiftui/view/
+    /// safeareainset(edge:alignment:spacing:content:)
     nonisolated public func safeAreaInset<V: View>(
         edge: VerticalEdge, alignment: HorizontalAlignment = .center, spacing: CGFloat? = nil,
         @ViewBuilder content: () -> V
@@ -67,7 +69,8 @@ extension View {
     nonisolated public func navigationTitle(_ titleKey: LocalizedStringKey) -> some View { self }
     @_disfavoredOverload
     nonisolated public func navigationTitle<S: StringProtocol>(_ title: S) -> some View { self }
-    /// https://developer.apple.com/documentation/swiftui/view/navigationdestination(for:destination:)
+    /// https://developer.apple.com/documentation/swiftui/view/
+    /// navigationdestination(for:destination:)
     nonisolated public func navigationDestination<D: Hashable, C: View>(
         for data: D.Type, @ViewBuilder destination: @escaping (D) -> C
     ) -> some View { self }

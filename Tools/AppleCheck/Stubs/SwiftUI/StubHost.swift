@@ -90,7 +90,7 @@ import Observation
     }
 
     func run<ID: Equatable>(
-        _ place: String, _ id: ID, _ action: @escaping @Sendable () async -> Void
+        at place: String, id: ID, _ action: @escaping @Sendable () async -> Void
     ) {
         visited.insert(place)
         if let running = tasks[place] {

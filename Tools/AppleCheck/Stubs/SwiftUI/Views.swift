@@ -162,7 +162,7 @@ private struct StubTask<Content: View, ID: Equatable>: StubPrimitive {
     let action: @Sendable () async -> Void
     func stubDraw(_ host: StubHost, _ place: String) {
         host.draw(content, place + ".t")
-        host.run(place, id, action)
+        host.run(at: place, id: id, action)
     }
 }
 

@@ -20,18 +20,21 @@ public import Foundation
     open func removeFromParent() {}
     open func willMove(toParent parent: UIViewController?) {}
     open func didMove(toParent parent: UIViewController?) {}
-    /// https://developer.apple.com/documentation/uikit/uiviewcontroller/present(_:animated:completion:)
+    /// https://developer.apple.com/documentation/uikit/uiviewcontroller/
+    /// present(_:animated:completion:)
     open func present(
         _ viewControllerToPresent: UIViewController, animated flag: Bool,
         completion: (() -> Void)? = nil
     ) {}
-    /// https://developer.apple.com/documentation/uikit/uiviewcontroller/dismiss(animated:completion:)
+    /// https://developer.apple.com/documentation/uikit/uiviewcontroller/
+    /// dismiss(animated:completion:)
     open func dismiss(animated flag: Bool, completion: (() -> Void)? = nil) {}
 }
 
 /// https://developer.apple.com/documentation/uikit/uinavigationcontroller
 @MainActor open class UINavigationController: UIViewController {
-    /// https://developer.apple.com/documentation/uikit/uinavigationcontroller/init(rootviewcontroller:)
+    /// https://developer.apple.com/documentation/uikit/uinavigationcontroller/
+    /// init(rootviewcontroller:)
     public init(rootViewController: UIViewController) { super.init(nibName: nil, bundle: nil) }
     public required init?(coder: NSCoder) { return nil }
     open var topViewController: UIViewController? { nil }
@@ -44,9 +47,11 @@ public import Foundation
     public required init?(coder: NSCoder) { return nil }
     open var tableView: UITableView!
     open var refreshControl: UIRefreshControl?
-    /// https://developer.apple.com/documentation/uikit/uitableviewdatasource/tableview(_:numberofrowsinsection:)
+    /// https://developer.apple.com/documentation/uikit/uitableviewdatasource/
+    /// tableview(_:numberofrowsinsection:)
     open func tableView(_ tableView: UITableView, numberOfRowsInSection section: Int) -> Int { 0 }
-    /// https://developer.apple.com/documentation/uikit/uitableviewdatasource/tableview(_:cellforrowat:)
+    /// https://developer.apple.com/documentation/uikit/uitableviewdatasource/
+    /// tableview(_:cellforrowat:)
     open func tableView(
         _ tableView: UITableView, cellForRowAt indexPath: IndexPath
     ) -> UITableViewCell { UITableViewCell() }
@@ -63,7 +68,8 @@ public import Foundation
     open func dequeueReusableCell(
         withIdentifier identifier: String, for indexPath: IndexPath
     ) -> UITableViewCell { UITableViewCell() }
-    /// https://developer.apple.com/documentation/uikit/uitableview/performbatchupdates(_:completion:)
+    /// https://developer.apple.com/documentation/uikit/uitableview/
+    /// performbatchupdates(_:completion:)
     open func performBatchUpdates(
         _ updates: (() -> Void)?, completion: ((Bool) -> Void)? = nil
     ) { updates?() }

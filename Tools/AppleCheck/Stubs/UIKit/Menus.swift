@@ -8,7 +8,9 @@ public typealias UIActionHandler = @MainActor (UIAction) -> Void
 
 /// https://developer.apple.com/documentation/uikit/uiaction
 @MainActor open class UIAction: UIMenuElement {
-    /// https://developer.apple.com/documentation/uikit/uiaction/init(title:subtitle:image:selectedimage:identifier:discoverabilitytitle:attributes:state:handler:)
+    /// https://developer.apple.com/documentation/uikit/uiaction/
+    /// init(title:subtitle:image:selectedimage:identifier:discoverabilitytitle:attributes:state:
+    /// handler:)
     public convenience init(title: String = "", handler: @escaping UIActionHandler) {
         self.init(stub: ())
     }
@@ -17,7 +19,8 @@ public typealias UIActionHandler = @MainActor (UIAction) -> Void
 
 /// https://developer.apple.com/documentation/uikit/uimenu
 @MainActor open class UIMenu: UIMenuElement {
-    /// https://developer.apple.com/documentation/uikit/uimenu/init(title:subtitle:image:identifier:options:preferredelementsize:children:)
+    /// https://developer.apple.com/documentation/uikit/uimenu/
+    /// init(title:subtitle:image:identifier:options:preferredelementsize:children:)
     public convenience init(title: String = "", children: [UIMenuElement] = []) {
         self.init(stub: ())
     }
@@ -26,7 +29,8 @@ public typealias UIActionHandler = @MainActor (UIAction) -> Void
 
 /// https://developer.apple.com/documentation/uikit/uibarbuttonitem
 @MainActor open class UIBarButtonItem {
-    /// https://developer.apple.com/documentation/uikit/uibarbuttonitem/init(title:image:primaryaction:menu:)
+    /// https://developer.apple.com/documentation/uikit/uibarbuttonitem/
+    /// init(title:image:primaryaction:menu:)
     public convenience init(
         title: String? = nil, primaryAction: UIAction? = nil, menu: UIMenu? = nil
     ) { self.init(stub: ()) }
@@ -55,7 +59,8 @@ public typealias UIActionHandler = @MainActor (UIAction) -> Void
 @MainActor open class UIAlertController: UIViewController {
     /// https://developer.apple.com/documentation/uikit/uialertcontroller/style
     public enum Style: Int, Sendable { case actionSheet, alert }
-    /// https://developer.apple.com/documentation/uikit/uialertcontroller/init(title:message:preferredstyle:)
+    /// https://developer.apple.com/documentation/uikit/uialertcontroller/
+    /// init(title:message:preferredstyle:)
     public convenience init(title: String?, message: String?, preferredStyle: Style) {
         self.init(nibName: nil, bundle: nil)
     }

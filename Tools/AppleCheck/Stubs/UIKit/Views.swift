@@ -1,4 +1,5 @@
-// https://developer.apple.com/documentation/uikit. These views are not drawn: the view controllers of
+// https://developer.apple.com/documentation/uikit. These views are not drawn: the view controllers
+// of
 // the example apps are only type-checked.
 public import Foundation
 
