@@ -12,7 +12,7 @@ import TidemarkHealthSync
 @MainActor
 struct HealthAfter {
     /// The number of reads of the summary while nothing else runs.
-    private static let idleReads = 1_000
+    static let idleReads = 1_000
 
     private let app: HealthCore.HealthApp
     private let spent = Spent()
@@ -55,11 +55,11 @@ struct HealthAfter {
         }
         let importing = try await untilImported(model, since: start)
         try await screen.value
-        try await untilSent(model)
+        try await HealthScreen.untilSent(model)
         reading.cancel()
         say("sent")
         if brings { say("figure local ms \((importing + spent.total).milliseconds)") }
-        try await untilFresh(model.summary)
+        try await HealthScreen.untilFresh(model.summary)
         say("figure refreshes \(model.summary.refreshes)")
         // There is one refresh when the screen opens, one for each half second with a change, and
         // one in progress.
@@ -70,7 +70,7 @@ struct HealthAfter {
         await model.close()
         let idle = SummaryReads()
         try await idle.run(app.store, count: Self.idleReads)
-        Self.notify(beside, idle)
+        HealthScreen.notify(beside, idle)
     }
 
     /// Shows seven days on the screen as soon as they are in the store, during the import or at its
@@ -99,46 +99,6 @@ struct HealthAfter {
         }
         if case .failed(let reason) = model.export { throw ValidationError(reason) }
         return .now - start
-    }
-
-    private func untilSent(_ model: HealthModel) async throws {
-        var samples = 0
-        try await untilShown {
-            guard let sending = model.sending else { return false }
-            if sending.samples > samples { say("part") }
-            samples = sending.samples
-            return sending.phase == .complete || sending.phase == .failed
-        }
-        if let sending = model.sending, sending.phase == .failed {
-            throw BackfillEnded(failures: sending.failures)
-        }
-    }
-
-    /// Waits until the screen shows the last change, for at most ten seconds.
-    private func untilFresh(_ model: HealthSummaryModel) async throws {
-        do {
-            try await within(.seconds(10)) {
-                try await untilShown { Self.isFresh(model.summary) }
-            }
-        } catch is TookTooLong {
-            throw ValidationError("The screen did not show the last change within ten seconds.")
-        }
-    }
-
-    /// Prints the duration of a summary's read, and the ratio of its duration during the import and
-    /// the sending to this.
-    private static func notify(_ beside: SummaryReads, _ idle: SummaryReads) {
-        let times = (beside: beside.times, idle: idle.times)
-        for (share, name) in [(0.5, ""), (0.99, "p99 ")] {
-            guard let alone = times.idle.percentile(share) else { continue }
-            say("figure summary \(name)ms \(alone.milliseconds)")
-            let ratio = (times.beside.percentile(share) ?? .zero) / max(alone, .nanoseconds(1))
-            say("figure reads beside it, \(name)times idle \(ratio)")
-        }
-    }
-
-    private static func isFresh(_ summary: HealthSummary) -> Bool {
-        HealthSummary.Item.allCases.allSatisfy { summary.phase($0) == .fresh }
     }
 
     /// Reads seven days as the screen does.
@@ -182,34 +142,5 @@ extension HealthMoment {
     static func last(of store: HealthStore) -> HealthMoment {
         let last = try? store.read { try $0.latest(.steps, limit: 1).first }
         return HealthMoment(seconds: last?.lastTime ?? 0, offset: last?.offset ?? 0)
-    }
-}
-
-/// The durations of reads of the eight values.
-private final class SummaryReads: Sendable {
-    private let all = Mutex<[Duration]>([])
-
-    var times: [Duration] { all.withLock { $0 } }
-
-    /// Reads every few milliseconds, until there are `count` reads or the task is cancelled.
-    func run(_ store: HealthStore, count: Int = .max) async throws {
-        var read = 0
-        while !Task.isCancelled, read < count {
-            let time = try await Self.one(store)
-            all.withLock { $0.append(time) }
-            read += 1
-            try await Task.sleep(for: .milliseconds(2))
-        }
-    }
-
-    @concurrent
-    private static func one(_ store: HealthStore) async throws -> Duration {
-        let moment = HealthMoment.last(of: store)
-        let start = ContinuousClock.now
-        try store.read { snapshot in
-            var summary = HealthSummary()
-            try snapshot.read(Set(HealthSummary.Item.allCases), of: &summary, at: moment)
-        }
-        return .now - start
     }
 }

@@ -10,10 +10,20 @@ struct HealthApp {
     /// The file of the store, in the app's folder.
     static let storeFile = "/health.sqlite"
 
+    /// The data on the phone at the first launch.
+    enum Phone: Sendable {
+        /// A file that the user picks.
+        case export(URL)
+        /// Samples in HealthKit.
+        case kit(days: Int)
+    }
+
     let side: Side
-    let export: URL
+    let data: Phone
     let visit: Visit
     let daysPerPart: Int
+    /// A function that receives the first word of each line of the app.
+    var heard: @Sendable (String) -> Void = { _ in }
 
     /// Returns the days that the app as it was held.
     static func daysHeldBefore(_ snapshot: HealthSnapshot) throws -> ClosedRange<HealthDay>? {
@@ -50,11 +60,16 @@ struct HealthApp {
         let own = [
             "demo", "health-app", "--side", side.rawValue, "--days-per-part", "\(daysPerPart)",
         ]
-        let picked = picks ? ["--export", export.path] : []
-        return AppProcess(own + picked + PlaceOptions.arguments(visit))
+        let source: [String] =
+            switch data {
+            case .export(let file): picks ? ["--export", file.path] : []
+            case .kit(let days): ["--kit", "\(days)"]
+            }
+        return AppProcess(own + source + PlaceOptions.arguments(visit))
     }
 
     private func hear(_ words: [String]) {
+        if let word = words.first { heard(word) }
         if words == ["shown"] { return visit.sawContent() }
         if words == ["sent"] { return visit.isUpToDate() }
         guard words.first == "figure", let figure = words.last.flatMap(Double.init) else { return }

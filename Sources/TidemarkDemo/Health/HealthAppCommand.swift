@@ -12,6 +12,8 @@ struct HealthAppCommand: AsyncParsableCommand {
     @Option var side: Side
     @Option(help: "The file to import; none after a kill, when the app continues.")
     var export: String?
+    @Option(help: "Number of days of samples in HealthKit, instead of a file.")
+    var kit: Int?
     @Option(help: "Number of days sent together.") var daysPerPart = 30
     @OptionGroup var place: PlaceOptions
 
@@ -19,14 +21,21 @@ struct HealthAppCommand: AsyncParsableCommand {
         let file = export.map { URL(fileURLWithPath: $0) }
         switch side {
         case .before, .filtered:
-            guard let file else { throw ValidationError("Start again, as the app before.") }
             let store = try HealthStore(path: place.folder + HealthApp.storeFile)
+            if let kit { return try await HealthBefore(store).run(ScriptedKit(days: kit)) }
+            guard let file else { throw ValidationError("Start again, as the app before.") }
             try await HealthBefore(store).run(file.path)
         case .after:
             let client = try await DeviceClient(.after, place.place, label: place.label)
-            let after = try await HealthAfter(
-                place.place, client.firestore, daysPerPart: daysPerPart)
-            try await after.run(file)
+            if let kit {
+                try await HealthKitAfter(
+                    place.place, client.firestore, ScriptedKit(days: kit), daysPerPart: daysPerPart
+                ).run()
+            } else {
+                let after = try await HealthAfter(
+                    place.place, client.firestore, daysPerPart: daysPerPart)
+                try await after.run(file)
+            }
             await client.close()
         }
     }

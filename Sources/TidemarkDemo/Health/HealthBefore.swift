@@ -13,6 +13,21 @@ struct HealthBefore {
         // The import of hours favours this app: HealthKit would have returned single samples, which
         // take longer to store.
         _ = try await HealthImport(into: store).run(export)
+        try show(since: start)
+    }
+
+    /// Reads 90 days of HealthKit, kind after kind, before the first screen.
+    func run(_ kit: ScriptedKit) async throws {
+        let start = ContinuousClock.now
+        let range = kit.now.addingTimeInterval(-86_400 * Double(HealthApp.daysBefore))..<kit.now
+        for kind in HealthApp.kinds {
+            let samples = try await kit.source.samples(kind, in: range, limit: .max)
+            _ = try await store.insert(samples)
+        }
+        try show(since: start)
+    }
+
+    private func show(since start: ContinuousClock.Instant) throws {
         let stored = ContinuousClock.now
         // The app reads when the waiting summary appears, and again because the sync has ended.
         var rows = 0

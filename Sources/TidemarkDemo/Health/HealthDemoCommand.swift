@@ -50,15 +50,16 @@ extension ScenarioOptions {
         if files[quarter] == nil, !launches.isEmpty {
             files[quarter] = try HealthExportFile(days: quarter, seed: seed, in: folder)
         }
-        let rows = launches.compactMap { days, kills -> HealthRow? in
+        let exports = launches.compactMap { days, kills -> (any ScenarioRow)? in
             guard let file = files[days], let before = files[quarter] else { return nil }
             return HealthRow(file, before: before, kills: kills)
         }
+        let kits: [any ScenarioRow] = [0, 2].map { HealthKitRow(days: quarter, kills: $0) }
         output.detail("\nThe fitness app, each row on each network.")
         // The clock is later than any day of the exports. The networks run one after the other,
         // because local work is timed.
         return try await play(
-            rows, clock: 1_780_000_000, under: .health, isConcurrent: false, output)
+            exports + kits, clock: 1_780_000_000, under: .health, isConcurrent: false, output)
     }
 }
 

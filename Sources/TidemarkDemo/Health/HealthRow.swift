@@ -73,7 +73,7 @@ struct HealthRow: ScenarioRow {
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let app = HealthApp(
-            side: side, export: (side == .after ? export : exportBefore).path, visit: visit,
+            side: side, data: .export((side == .after ? export : exportBefore).path), visit: visit,
             // The parts are small, so each kill leaves some work.
             daysPerPart: kills > 0 ? max(1, export.days / 18) : isShort ? 30 : 100)
         switch side {
