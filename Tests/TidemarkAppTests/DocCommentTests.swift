@@ -63,6 +63,15 @@ private func print(_ items: Any..., separator: String = " ", terminator: String 
         }
     }
 
+    @Test func `of a push for a pager`() async throws {
+        try await world { _, firestore in
+            try await addMessages(firestore, 3)
+            let pager = try Pager.messages(of: firestore.document("rooms/blue"))
+            let newest = try await pager.sync(because: .push)
+            #expect(newest.count == 3)
+        }
+    }
+
     @Test func `of a push, and of marks as texts`() async throws {
         try await world { _, firestore in
             try await addMessages(firestore, 3)

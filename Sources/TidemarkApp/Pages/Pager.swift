@@ -51,7 +51,7 @@ public final class Pager: Sendable {
 
     private let query: Query
     private let order: FieldPath
-    private let pageSize: Int
+    let pageSize: Int
     private let disk: ParsedPagesFromDisk?
     /// The pages on disk; nil if every page is a listener.
     private let store: PageStore?
@@ -267,13 +267,25 @@ public final class Pager: Sendable {
         return Query(query.firestore, value).limit(to: limit)
     }
 
+    /// Returns the query of the newest rows.
+    func newest(_ limit: Int) -> Query { page(after: nil, limit: limit) }
+
+    /// Records a page that was read while the pager was not shown.
+    func pushed(_ snapshot: QuerySnapshot, _ limit: Int) {
+        store?.heard(snapshot, limit: limit)
+    }
+
+    func isDeleted(_ document: QueryDocumentSnapshot) -> Bool {
+        disk?.isDeleted(document.fields ?? [:]) ?? false
+    }
+
     private func hear(_ id: Int, snapshot: QuerySnapshot?, error: (any Error)?) {
         if let snapshot {
             let rows = snapshot.documents.compactMap { document in
                 document.fields?[order].map { value in
                     PageRow(
                         PagePosition(value: value, path: document.documentPath), document,
-                        isHidden: disk?.isDeleted(document.fields ?? [:]) ?? false,
+                        isHidden: isDeleted(document),
                         isPending: document.metadata.hasPendingWrites)
                 }
             }
