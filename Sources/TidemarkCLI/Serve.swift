@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Synchronization
 import TidemarkConsole
+import TidemarkDemo
 import TidemarkHTTP
 import TidemarkModel
 import TidemarkServer

@@ -66,6 +66,15 @@ enum DemoExtent: Sendable {
         }
     }
 
+    /// A day with a chat app. A longer one tells no more: its minutes are alike.
+    var day: DayDemo {
+        switch self {
+        case .small: .small
+        case .telling: DayDemo(minutes: 1)
+        case .full: DayDemo()
+        }
+    }
+
     /// The rows with pictures. They have separate divisors, because a thousand photographs take
     /// minutes.
     var pictures: [PictureRow] {

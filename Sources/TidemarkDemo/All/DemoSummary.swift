@@ -36,6 +36,7 @@ struct DemoSummary {
             ("a sign-up, killed (-9) at each step", figures.signUps.map(SummaryRow.init)),
             ("a fitness app", SummaryRow.rows(of: figures.health)),
             ("pictures", figures.pictures.map(SummaryRow.init)),
+            ("a day on the battery", figures.day.map { [.day($0)] } ?? []),
         ]
         let head = SummaryRow(
             name: "", network: "network", away: "away", before: "before", filtered: "filtered",

@@ -25,6 +25,9 @@ struct Journeys {
             .playHealth(seed: source.seed, hasDecade: extent.hasDecade, output)
         let pictures = extent.pictures.filter { isChosen($0.name) }
         figures.pictures = try await PicturesDemo(rows: pictures).play(output)
+        if DayDemo.isMeasured, isChosen(DayDemo.name) {
+            figures.day = try await extent.day.play(output)
+        }
         figures.times = DemoTimes(firstTable: firstTable, play: seconds(), isUsual: isUsual)
         return figures
     }

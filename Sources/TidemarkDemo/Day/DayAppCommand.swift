@@ -3,7 +3,8 @@ import Foundation
 import Tidemark
 import TidemarkApp
 
-/// A chat on a phone, in a process of its own whose use is measured. It runs until it is killed.
+/// A chat on a phone, in a process of its own whose use is measured. It runs until it is killed, or
+/// until its standard input ends with the demo.
 struct DayAppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "day-app", abstract: "Show a chat until killed.", shouldDisplay: false)
@@ -17,14 +18,16 @@ struct DayAppCommand: AsyncParsableCommand {
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
+        EndOfInput.endsThisProcess()
         let client = try await DeviceClient(side, place.place, label: place.label)
         let messages = client.firestore.collection(DayDemo.messages)
         switch side {
-        // The app as it was listens to the whole chat and decodes all of it for each change.
+        // The app as it was listens to the whole chat and decodes all of it for each change. It
+        // shows what the device holds, and then what the server says.
         case .before, .filtered:
             let query = messages.order(by: "sentAt", descending: true)
             // tidemark:ignore unbounded-listener the app as it was
-            for try await snapshot in query.snapshots where !snapshot.metadata.isFromCache {
+            for try await snapshot in query.snapshots {
                 let shown = snapshot.documents.compactMap { try? $0.data(as: Message.self) }
                 if !shown.isEmpty { say("shown \(snapshot.documents[0].documentID)") }
             }
@@ -36,7 +39,7 @@ struct DayAppCommand: AsyncParsableCommand {
                     way: .changeTime("updatedAt", deletedField: "deletedAt")))
             try await feed.start()
             for await state in feed.states {
-                guard case .fresh = state.phase, let newest = state.items.first else { continue }
+                guard let newest = state.items.first else { continue }
                 say("shown \(newest.item.document.documentID)")
             }
         }

@@ -4,52 +4,83 @@ import Foundation
 struct DayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "day",
-        abstract: "Measure the processor time and wake-ups of a chat app's day.",
+        abstract: "Measure the processor time, wake-ups and bursts of a chat app's day.",
         discussion: """
             Runs a chat of 1,000 messages in a process, as it was and on Tidemark. Measures from \
-            outside what a launch, a message and a quiet minute cost, and adds them up to a day: \
-            20 launches, and four hours on the screen with a message each minute. Only Linux tells \
-            these figures. A phone's battery also pays for its radio and its screen, which are not \
+            outside what a launch, a message and a minute on the screen cost, and adds them up to \
+            a day: 20 launches, and four hours on the screen with a message each minute. A burst \
+            of the network begins with a byte after 10 seconds of silence. Only Linux tells these \
+            figures. A phone's battery also pays for its radio and its screen, which are not \
             measured.
             """)
 
-    @Option(help: "Number of messages in the chat.") var messages = 1_000
-    @Option(help: "Seconds in which nothing arrives.") var quiet = 60
+    @Option(help: "Number of messages in the chat.") var messages: Int?
+    @Option(help: "Number of minutes on the screen.") var minutes: Int?
+    @Flag(help: "Play everything at a tenth of its size.") var small = false
+    @Option(help: "Write the figures to this file, as JSON.") var json: String?
 
     func validate() throws {
-        if !(1...100_000).contains(messages) {
+        if let messages, !(1...100_000).contains(messages) {
             throw ValidationError("--messages must be between 1 and 100000.")
         }
-        if !(1...3_600).contains(quiet) {
-            throw ValidationError("--quiet must be between 1 and 3600 seconds.")
+        if let minutes, !(1...240).contains(minutes) {
+            throw ValidationError("--minutes must be between 1 and 240.")
         }
     }
 
     func run() async throws {
-        let uses = try await DayDemo(held: messages, quiet: quiet).play()
-        print(Self.text(uses))
+        var demo = small ? DayDemo.small : DayDemo()
+        demo.held = messages ?? demo.held
+        demo.minutes = minutes ?? demo.minutes
+        var figures = DemoFigures()
+        figures.day = try await demo.play(.verbose)
+        try DemoEnd(json: json, judge: nil).conclude(figures, .verbose)
+    }
+}
+
+extension DayDemo {
+    /// Plays the day, and prints its figures as a detail.
+    func play(_ output: DemoOutput) async throws -> LaunchScenario<[String: Double]> {
+        let uses: [Side: DayUse] = try await play()
+        output.detail("\n" + Self.text(uses) + "\n" + scale)
+        func figures(_ side: Side) -> [String: Double] {
+            let named = (uses[side] ?? DayUse()).figures.map { ($0.name + $0.unit, $0.value) }
+            return Dictionary(uniqueKeysWithValues: named)
+        }
+        return LaunchScenario(
+            name: Self.name, network: "healthy", bar: "each message is shown within a minute",
+            before: figures(.before), after: figures(.after))
     }
 
     /// Returns the figures as a table.
     static func text(_ uses: [Side: DayUse]) -> String {
         let (before, after) = (uses[.before] ?? DayUse(), uses[.after] ?? DayUse())
-        func row(_ name: String, _ figure: (DayUse) -> Double, _ unit: String) -> String {
-            let columns = [before, after].map { use in
-                String(format: "%.1f", figure(use)) + unit
-            }
-            return name.padding(toLength: 34, withPad: " ", startingAt: 0)
-                + columns[0].padding(toLength: 14, withPad: " ", startingAt: 0) + columns[1]
+        func line(_ name: String, _ before: String, _ after: String) -> String {
+            name.padding(toLength: 34, withPad: " ", startingAt: 0)
+                + before.padding(toLength: 14, withPad: " ", startingAt: 0) + after
         }
-        return [
-            "".padding(toLength: 34, withPad: " ", startingAt: 0) + "before        after",
-            row("processor time of a launch", { $0.open.milliseconds }, " ms"),
-            row("processor time of a message", { $0.message.milliseconds }, " ms"),
-            row("processor time of a quiet minute", { $0.quietMinute.milliseconds }, " ms"),
-            row("wake-ups of a launch", { $0.open.wakes }, ""),
-            row("wake-ups of a message", { $0.message.wakes }, ""),
-            row("wake-ups of a quiet minute", { $0.quietMinute.wakes }, ""),
-            row("processor time of a day", { $0.inDay(\.milliseconds) / 1_000 }, " s"),
-            row("wake-ups of a day", { $0.inDay(\.wakes) }, ""),
-        ].joined(separator: "\n")
+        let rows = zip(before.figures, after.figures).map { before, after in
+            line(
+                before.name, String(format: "%.1f", before.value) + before.unit,
+                String(format: "%.1f", after.value) + after.unit)
+        }
+        return ([line("", "before", "after")] + rows).joined(separator: "\n")
+    }
+}
+
+extension SummaryRow {
+    /// Returns the row of a day with an app.
+    static func day(_ day: LaunchScenario<[String: Double]>) -> SummaryRow {
+        func text(_ figures: [String: Double]) -> String {
+            func number(_ name: String) -> String {
+                figures[name].map { String(format: "%.0f", $0) } ?? "-"
+            }
+            return "\(number("processor time of a day s")) s, "
+                + "\(number("wake-ups of a day")) wake-ups, "
+                + "\(number("bursts of a day")) bursts"
+        }
+        return SummaryRow(
+            name: day.name, network: day.network, before: text(day.before),
+            after: text(day.after), holds: day.holds)
     }
 }

@@ -2,26 +2,41 @@ import Foundation
 import Tidemark
 
 /// A chat app's day, as far as Linux can tell what it costs a battery: processor time and wake-ups
-/// of the app's process, measured from outside.
+/// of the app's process, and bursts of its network, measured from outside.
 struct DayDemo: Sendable {
     static let messages = "chats/day/messages"
-
-    enum Failure: Error, Equatable {
-        /// The app has ended before it showed the newest message.
-        case ended(Side)
-        /// The system does not tell what a process uses.
-        case notMeasured
-    }
+    static let name = "a chat on the screen"
 
     /// The number of messages in the chat before the first launch.
     var held = 1_000
+    /// The number of launches. Five messages arrive before each of them.
     var launches = 5
     /// The number of messages that arrive while the chat is shown, one each half second.
     var arrivals = 20
-    /// The seconds in which nothing arrives.
-    var quiet = 60
+    /// The number of minutes in which the chat is shown and a message arrives.
+    var minutes = 2
+    /// The duration of such a minute. A shorter one has too few bursts.
+    var minute = Duration.seconds(60)
+
+    /// The demo at a tenth of its size. It shows that everything is played; its bursts are fewer
+    /// than those of whole minutes.
+    static let small = DayDemo(
+        held: 100, launches: 2, arrivals: 3, minutes: 1, minute: .seconds(12))
+
+    /// True if this system tells what a process uses.
+    static var isMeasured: Bool { ThreadSum.threads(of: getpid()) != nil }
+
+    /// The part of a day that is played.
+    var scale: String {
+        """
+        Played: \(launches) launches for 20, and \(minutes) × \(minute.components.seconds) s on \
+        the screen for 240 minutes.
+        """
+    }
 
     /// Returns the use of each side.
+    ///
+    /// - Throws: ``DayError`` if an app does not show a message; the errors of the server.
     func play() async throws -> [Side: DayUse] {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-day-\(UUID().uuidString)")
@@ -33,133 +48,176 @@ struct DayDemo: Sendable {
         let place = DemoPlace(
             port: server.directPort, accounts: server.accountsPort, folder: folder)
         let author = try place.on("author").firestore(label: "author")
-        var chat = Chat(messages: author.collection(Self.messages), server: server)
+        let chat = DayChat(messages: author.collection(Self.messages), server: server)
         try await chat.pass()
         try await chat.send(held)
-        var uses: [Side: DayUse] = [:]
+        var phones: [DayPhone] = []
         for side in [Side.before, .after] {
-            ProgressLine.show("a day: \(side.rawValue)")
-            let device = try place.on(side.rawValue)
-            let phone = Phone(side: side, server: server, folder: device.folder)
-            uses[side] = try await play(phone, &chat)
+            phones.append(
+                try await DayPhone(
+                    side: side, server: server, folder: place.on(side.rawValue).folder))
         }
+        let uses = try await play(phones, chat)
+        for phone in phones { await phone.close() }
+        await chat.close()
         await author.terminate()
         return uses
     }
 
-    private func play(_ phone: Phone, _ chat: inout Chat) async throws -> DayUse {
+    private func play(_ phones: [DayPhone], _ chat: DayChat) async throws -> [Side: DayUse] {
+        var uses: [Side: DayUse] = [:]
+        try await launch(phones, chat, &uses)
         try await chat.pass()
-        // The first launch is of a new phone: it reads everything, once in the app's life.
-        try await phone.launch().shows(chat.newest).kill()
-        var day = DayUse()
-        var opening = ProcessUse()
-        for _ in 0..<launches {
-            try await chat.pass()
-            try await chat.send(5)
-            let app = try await phone.launch().shows(chat.newest)
-            let use = try app.use()
-            opening.milliseconds += use.milliseconds
-            opening.wakes += use.wakes
-            app.kill()
+        try await chat.send(1)
+        var apps: [DayApp] = []
+        defer { for app in apps { app.kill() } }
+        for phone in phones {
+            let app = try phone.launch()
+            apps.append(app)
+            try await app.shows(chat.newest)
         }
-        day.open = opening / launches
-
-        try await chat.pass()
-        let app = try await phone.launch().shows(chat.newest)
-        var start = try app.use()
-        try await Task.sleep(for: .seconds(quiet))
-        day.quietMinute = (try app.use() - start) / 1
-        day.quietMinute.milliseconds *= 60 / Double(quiet)
-        day.quietMinute.wakes *= 60 / Double(quiet)
-        start = try app.use()
-        for _ in 0..<arrivals {
-            try await chat.send(1)
-            _ = try await app.shows(chat.newest)
-            try await Task.sleep(for: .milliseconds(500))
-        }
-        day.message = (try app.use() - start) / arrivals
-        app.kill()
-        return day
+        try await show(apps, chat, &uses)
+        return uses
     }
 
-    /// The chat, to which others write.
-    private struct Chat {
-        let messages: CollectionReference
-        let server: ServerProcess
-        private var count = 0
-        private var clock: Int64 = 1_780_000_000
-        var newest: String { "m\(count)" }
-
-        init(messages: CollectionReference, server: ServerProcess) {
-            self.messages = messages
-            self.server = server
-        }
-
-        /// Lets so much time pass that a listener does not resume: launches are hours apart.
-        mutating func pass() async throws {
-            clock += Ground.resumable + Ground.pause
-            try await server.setClock(secondsSince1970: clock)
-        }
-
-        mutating func send(_ number: Int) async throws {
-            var left = number
-            while left > 0 {
-                let batch = messages.firestore.batch()
-                for _ in 0..<min(left, 200) {
-                    count += 1
-                    batch.setData(
-                        [
-                            "text": "Message \(count)",
-                            "sentAt": Timestamp(seconds: Int64(count), nanoseconds: 0),
-                            "updatedAt": FieldValue.serverTimestamp(),
-                        ], forDocument: messages.document(newest))
-                }
-                left -= min(left, 200)
-                // tidemark:ignore writes-in-loop a batch has a limited size
-                try await batch.commit()
+    /// Measures the launches. They are hours apart by the server's clock.
+    private func launch(
+        _ phones: [DayPhone], _ chat: DayChat, _ uses: inout [Side: DayUse]
+    ) async throws {
+        for number in 0...launches {
+            ProgressLine.show("a day: launch \(number) of \(launches)")
+            try await chat.pass()
+            // The first launch is of a new phone. It reads everything, once in the app's life, and
+            // does not count.
+            if number > 0 { try await chat.send(5) }
+            for phone in phones {
+                let app = try phone.launch()
+                defer { app.kill() }
+                try await app.shows(chat.newest)
+                guard number > 0 else { continue }
+                uses[phone.side, default: DayUse()].launch =
+                    uses[phone.side, default: DayUse()].launch + (try app.use()) / launches
             }
         }
     }
 
-    /// A device with an app.
-    private struct Phone: Sendable {
-        let side: Side
-        let server: ServerProcess
-        let folder: URL
-
-        func launch() throws -> App {
-            let process = AppProcess([
-                "demo", "day-app", "--side", side.rawValue, "--port", "\(server.port)",
-                "--accounts-port", "\(server.accountsPort)", "--user", Membership.user,
-                "--label", "day-\(side.rawValue)", "--folder", folder.path,
-            ])
-            return App(side: side, process: process, lines: try process.start().makeAsyncIterator())
+    /// Measures apps that show the chat while messages arrive.
+    private func show(
+        _ apps: [DayApp], _ chat: DayChat, _ uses: inout [Side: DayUse]
+    ) async throws {
+        ProgressLine.show("a day: \(arrivals) messages")
+        var start = try apps.map { try $0.use() }
+        for _ in 0..<arrivals {
+            try await arrive(apps, chat)
+            try await Task.sleep(for: .milliseconds(500))
+        }
+        for (app, start) in zip(apps, start) {
+            uses[app.side]?.message = (try app.use() - start) / arrivals
+        }
+        // The last message's burst ends before the minutes begin.
+        try await Self.pass(BurstCount.silence + .seconds(1), apps)
+        start = try apps.map { try $0.use() }
+        for number in 1...minutes {
+            ProgressLine.show("a day: minute \(number) of \(minutes)")
+            let end = ContinuousClock.now + minute
+            try await arrive(apps, chat)
+            try await Self.pass(end - .now, apps)
+        }
+        for (app, start) in zip(apps, start) {
+            uses[app.side]?.minute = (try app.use() - start) / minutes
         }
     }
 
-    /// A running app.
-    private final class App {
-        private let side: Side
-        private let process: AppProcess
-        private var lines: AsyncStream<[String]>.Iterator
+    private func arrive(_ apps: [DayApp], _ chat: DayChat) async throws {
+        try await chat.send(1)
+        for app in apps { try await app.shows(chat.newest) }
+    }
 
-        init(side: Side, process: AppProcess, lines: AsyncStream<[String]>.Iterator) {
-            self.side = side
-            self.process = process
-            self.lines = lines
+    /// Waits, and reads the figures each second, so that those of ending threads are not lost.
+    private static func pass(_ time: Duration, _ apps: [DayApp]) async throws {
+        let end = ContinuousClock.now + time
+        while .now < end {
+            try await Task.sleep(for: min(.seconds(1), end - .now))
+            for app in apps { _ = try app.use() }
         }
+    }
+}
 
-        /// Returns when the app shows a message as the newest.
-        func shows(_ message: String) async throws -> App {
-            while let words = await lines.next() { if words == ["shown", message] { return self } }
-            throw Failure.ended(side)
+/// The reason why a day cannot be played to its end.
+enum DayError: Error, Equatable, CustomStringConvertible {
+    /// The app has ended before it showed a message.
+    case ended(Side, message: String)
+    /// The app runs and does not show a message.
+    case didNotShow(Side, message: String, seconds: Int64)
+    /// The system does not tell what a process uses.
+    case notMeasured
+
+    var description: String {
+        switch self {
+        case .ended(let side, let message):
+            "\(Self.app(side)) ended before it showed message \(message)."
+        case .didNotShow(let side, let message, let seconds):
+            "\(Self.app(side)) did not show message \(message) within \(seconds) s."
+        case .notMeasured:
+            "This system does not tell what a process uses: only Linux does, in /proc."
         }
+    }
 
-        func use() throws -> ProcessUse {
-            guard let use = ProcessUse(of: process.identifier) else { throw Failure.notMeasured }
-            return use
+    private static func app(_ side: Side) -> String {
+        side == .after ? "The app on Tidemark" : "The app as it was"
+    }
+}
+
+/// The chat, to which others write.
+final class DayChat {
+    private let messages: CollectionReference
+    private let server: ServerProcess
+    private let direct: DirectServer
+    private var count = 0
+    /// The number of messages at the last pause.
+    private var old = 0
+    private var clock: Int64 = 1_780_000_000
+
+    init(messages: CollectionReference, server: ServerProcess) {
+        self.messages = messages
+        self.server = server
+        direct = DirectServer(server)
+    }
+
+    /// The id of the newest message.
+    var newest: String { "m\(count)" }
+
+    /// Lets so much time pass that a listener does not resume: launches are hours apart.
+    ///
+    /// The server forgets its history up to a change elsewhere, which no device has seen. A
+    /// listener that knew all of the history would resume.
+    func pass() async throws {
+        for time in [Ground.pause, Ground.resumable + Ground.pause] {
+            clock += time
+            try await server.setClock(secondsSince1970: clock)
+            try await direct.forget(count - old)
         }
+        old = count
+    }
 
-        func kill() { process.kill() }
+    func close() async { await direct.close() }
+
+    func send(_ number: Int) async throws {
+        var left = number
+        while left > 0 {
+            let batch = messages.firestore.batch()
+            for _ in 0..<min(left, 200) {
+                count += 1
+                batch.setData(
+                    [
+                        "text": "Message \(count)",
+                        "sentAt": Timestamp(seconds: Int64(count), nanoseconds: 0),
+                        "updatedAt": FieldValue.serverTimestamp(),
+                    ], forDocument: messages.document(newest))
+            }
+            left -= min(left, 200)
+            // tidemark:ignore writes-in-loop a batch has a limited size
+            try await batch.commit()
+        }
     }
 }

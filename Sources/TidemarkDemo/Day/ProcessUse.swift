@@ -1,77 +1,99 @@
 import Foundation
 
-/// The processor time and the wake-ups of a process, as Linux counts them. Both cost a phone's
-/// battery. Another system has no such files.
+/// The use of a phone by an app's process: what costs a battery, as far as Linux can tell.
 struct ProcessUse: Hashable, Sendable {
-    /// The time on a processor, in milliseconds. The system counts it in ticks of usually 10 ms.
+    /// The time on a processor, in milliseconds.
     var milliseconds = 0.0
     /// The number of times that a thread has waited and was woken.
     var wakes = 0.0
+    /// The number of bursts on the network, see ``BurstCount``.
+    var bursts = 0.0
+    /// The number of bytes that the app sent and received.
+    var bytes = 0.0
 
-    init() {}
-
-    /// Reads the figures of a running process; nil if the system does not have them.
-    init?(of process: Int32) {
-        let folder = "/proc/\(process)"
-        guard let stat = try? String(contentsOfFile: folder + "/stat", encoding: .utf8),
-            let ticks = Self.ticks(inStat: stat),
-            let threads = try? FileManager.default.contentsOfDirectory(atPath: folder + "/task")
-        else { return nil }
-        milliseconds = Double(ticks) * 1_000 / Double(sysconf(Int32(_SC_CLK_TCK)))
-        for thread in threads {
-            // A thread can end meanwhile.
-            let path = "\(folder)/task/\(thread)/status"
-            guard let status = try? String(contentsOfFile: path, encoding: .utf8) else { continue }
-            wakes += Double(Self.wakes(inStatus: status))
-        }
+    static func + (left: ProcessUse, right: ProcessUse) -> ProcessUse {
+        left.combined(right) { $0 + $1 }
     }
 
-    /// Returns the ticks in user and kernel mode. The name of the process, in parentheses, can
-    /// contain spaces.
-    static func ticks(inStat stat: String) -> Int? {
-        guard let end = stat.lastIndex(of: ")") else { return nil }
-        let fields = stat[stat.index(after: end)...].split(separator: " ")
-        guard fields.count > 12, let user = Int(fields[11]), let kernel = Int(fields[12])
+    static func - (left: ProcessUse, right: ProcessUse) -> ProcessUse {
+        left.combined(right) { $0 - $1 }
+    }
+
+    static func / (use: ProcessUse, divisor: Int) -> ProcessUse {
+        use.combined(use) { value, _ in value / Double(max(1, divisor)) }
+    }
+
+    private func combined(
+        _ other: ProcessUse, _ combine: (Double, Double) -> Double
+    ) -> ProcessUse {
+        ProcessUse(
+            milliseconds: combine(milliseconds, other.milliseconds),
+            wakes: combine(wakes, other.wakes), bursts: combine(bursts, other.bursts),
+            bytes: combine(bytes, other.bytes))
+    }
+}
+
+/// Adds up what the threads of a process have used, as Linux counts it in `/proc`. Another system
+/// has no such files.
+///
+/// The system forgets a thread's figures when the thread ends, so the sum is made here, reading
+/// after reading. Only what a thread did between the last reading and its end is missing.
+struct ThreadSum: Hashable, Sendable {
+    struct Thread: Hashable, Sendable {
+        var nanoseconds = 0
+        var wakes = 0
+    }
+
+    private var last: [String: Thread] = [:]
+    private var nanoseconds = 0
+    private var wakes = 0
+
+    var use: ProcessUse {
+        ProcessUse(milliseconds: Double(nanoseconds) / 1_000_000, wakes: Double(wakes))
+    }
+
+    /// Adds what the threads have used since the last reading.
+    ///
+    /// - Parameter threads: The figures of each thread that runs now, by its number.
+    mutating func add(_ threads: [String: Thread]) {
+        for (number, now) in threads {
+            var before = last[number] ?? Thread()
+            // A new thread can have the number of one that has ended.
+            if now.nanoseconds < before.nanoseconds || now.wakes < before.wakes {
+                before = Thread()
+            }
+            nanoseconds += now.nanoseconds - before.nanoseconds
+            wakes += now.wakes - before.wakes
+        }
+        last = threads
+    }
+
+    /// Reads the figures of a running process; nil if the system does not have them.
+    static func threads(of process: Int32) -> [String: Thread]? {
+        let folder = "/proc/\(process)/task"
+        guard let numbers = try? FileManager.default.contentsOfDirectory(atPath: folder)
         else { return nil }
-        return user + kernel
+        var threads: [String: Thread] = [:]
+        for number in numbers {
+            // A thread can end meanwhile.
+            let path = "\(folder)/\(number)"
+            guard let times = try? String(contentsOfFile: path + "/schedstat", encoding: .utf8),
+                let status = try? String(contentsOfFile: path + "/status", encoding: .utf8)
+            else { continue }
+            threads[number] = Thread(
+                nanoseconds: nanoseconds(inSchedstat: times), wakes: wakes(inStatus: status))
+        }
+        return threads.isEmpty ? nil : threads
+    }
+
+    /// Returns the time on a processor: the first of three numbers.
+    static func nanoseconds(inSchedstat text: String) -> Int {
+        text.split(whereSeparator: \.isWhitespace).first.flatMap { Int($0) } ?? 0
     }
 
     static func wakes(inStatus status: String) -> Int {
         let line = status.split(separator: "\n")
             .first { $0.hasPrefix("voluntary_ctxt_switches:") }
         return line?.split(whereSeparator: \.isWhitespace).last.flatMap { Int($0) } ?? 0
-    }
-
-    static func - (left: ProcessUse, right: ProcessUse) -> ProcessUse {
-        var use = ProcessUse()
-        use.milliseconds = left.milliseconds - right.milliseconds
-        use.wakes = left.wakes - right.wakes
-        return use
-    }
-
-    static func / (use: ProcessUse, divisor: Int) -> ProcessUse {
-        var share = ProcessUse()
-        share.milliseconds = use.milliseconds / Double(max(1, divisor))
-        share.wakes = use.wakes / Double(max(1, divisor))
-        return share
-    }
-}
-
-/// The processor time and the wake-ups of a day with an app, by its parts.
-struct DayUse: Hashable, Sendable {
-    /// The use until a launch shows the newest message.
-    var open = ProcessUse()
-    /// The use for a message that arrives while the chat is shown.
-    var message = ProcessUse()
-    /// The use in a minute in which the chat is shown and nothing arrives.
-    var quietMinute = ProcessUse()
-
-    /// The day that the figures are for: 20 launches, and four hours with the chat on the screen,
-    /// in which a message arrives each minute. The system suspends the app for the rest of the day.
-    static let (launches, minutes) = (20.0, 240.0)
-
-    func inDay(_ figure: KeyPath<ProcessUse, Double>) -> Double {
-        Self.launches * open[keyPath: figure]
-            + Self.minutes * (message[keyPath: figure] + quietMinute[keyPath: figure])
     }
 }

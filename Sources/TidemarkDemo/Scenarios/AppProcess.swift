@@ -4,11 +4,18 @@ import Foundation
 /// An app in a separate process: this executable with other arguments.
 final class AppProcess: Sendable {
     private let process = Process()
+    /// The process's standard input. It closes when the demo ends in any way, and a process that
+    /// runs until it is killed ends then.
+    private let input = Pipe()
 
-    init(_ arguments: [String]) {
+    /// - Parameters:
+    ///   - arguments: The arguments of this executable.
+    ///   - errors: The process's standard error.
+    init(_ arguments: [String], errors: FileHandle = .nullDevice) {
         process.executableURL = Bundle.main.executableURL
         process.arguments = arguments
-        process.standardError = FileHandle.nullDevice
+        process.standardInput = input
+        process.standardError = errors
     }
 
     /// Starts the process. Returns the words of each line that it prints, until it ends.

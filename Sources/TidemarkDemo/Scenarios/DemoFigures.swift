@@ -10,6 +10,8 @@ struct DemoFigures: Sendable {
     var launches: LaunchDemoFigures?
     var signUps: [LaunchScenario<SignUpFigures>] = []
     var pictures: [LaunchScenario<[String: Double]>] = []
+    /// The use of the battery in a day; nil if it was not measured.
+    var day: LaunchScenario<[String: Double]>?
     /// The times of the complete demo; nil if only a part ran.
     var times: DemoTimes?
 
@@ -26,6 +28,7 @@ struct DemoFigures: Sendable {
         }
         complaints += launches?.complaints ?? []
         complaints += signUps.compactMap(\.complaint) + pictures.compactMap(\.complaint)
+        complaints += [day?.complaint].compactMap(\.self)
         return complaints
     }
 
@@ -69,6 +72,7 @@ extension DemoFigures: Encodable {
         for scenario in launches?.scenarios ?? [] { try list.encode(scenario) }
         for scenario in signUps { try list.encode(scenario) }
         for scenario in pictures { try list.encode(scenario) }
+        if let day { try list.encode(day) }
     }
 }
 

@@ -7,6 +7,7 @@ import TidemarkServer
 final class GateConnection {
     private let client: any Channel
     private let connectUpstream: () -> EventLoopFuture<any Channel>
+    private let heard: (Int) -> Void
     private let onClose: () -> Void
     private var link: NetworkLink
     private var upstream: (any Channel)?
@@ -18,15 +19,18 @@ final class GateConnection {
     /// - Parameters:
     ///   - connectUpstream: Connects to the server; the channel does not read before it is asked
     ///     to.
+    ///   - heard: Receives the number of bytes as they arrive from either end.
     ///   - onClose: Called once, at the end.
     init(
         _ client: any Channel, _ link: NetworkLink,
         connectUpstream: @escaping () -> EventLoopFuture<any Channel>,
+        heard: @escaping (Int) -> Void,
         onClose: @escaping () -> Void
     ) {
         self.client = client
         self.link = link
         self.connectUpstream = connectUpstream
+        self.heard = heard
         self.onClose = onClose
     }
 
@@ -76,7 +80,10 @@ final class GateConnection {
         self.up = up
         self.down = down
         let handler = GateEnd(
-            received: { down.push($0) }, writable: { up.drain() }, closed: { down.finish() })
+            received: { [heard] bytes in
+                heard(bytes.readableBytes)
+                down.push(bytes)
+            }, writable: { up.drain() }, closed: { down.finish() })
         do { try channel.pipeline.syncOperations.addHandler(handler) } catch { return reset() }
         if !channel.isActive { return down.finish() }
         apply()
@@ -85,6 +92,7 @@ final class GateConnection {
     // MARK: The client's end
 
     func received(_ bytes: ByteBuffer) {
+        heard(bytes.readableBytes)
         if let up { return up.push(bytes) }
         // Only a portal reads before there is a server.
         guard link == .captive else { return }

@@ -19,9 +19,11 @@ public final class NetworkGate: Sendable {
     /// - Parameters:
     ///   - host: An address of this machine, or `localhost`.
     ///   - port: The port; 0 for a free port.
-    public init(host: String, port: Int) {
+    ///   - heard: Receives the number of bytes as they arrive, from clients and from the server, on
+    ///     the gate's event loop. It must return immediately.
+    public init(host: String, port: Int, heard: @escaping @Sendable (Int) -> Void = { _ in }) {
         loop = MultiThreadedEventLoopGroup.singleton.next()
-        table = GateTable(loop: loop, host: host, port: port)
+        table = GateTable(loop: loop, host: host, port: port, heard: heard)
     }
 
     /// Opens the gate to a server on this machine.
@@ -66,6 +68,7 @@ private final class GateTable: @unchecked Sendable {  // Only used on `loop`.
     let loop: any EventLoop
     private let host: String
     private var port: Int
+    private let heard: @Sendable (Int) -> Void
     private let limit = ConnectionLimit(most: 2 * NetworkGate.maxConnections)
     private var upstream = 0
     private var network = NetworkProfile.healthy
@@ -75,8 +78,11 @@ private final class GateTable: @unchecked Sendable {  // Only used on `loop`.
     /// The requested address, for error messages. Messages can be made on any thread.
     let place: String
 
-    init(loop: any EventLoop, host: String, port: Int) {
+    init(
+        loop: any EventLoop, host: String, port: Int, heard: @escaping @Sendable (Int) -> Void
+    ) {
         self.loop = loop
+        self.heard = heard
         self.host = host == "localhost" ? "127.0.0.1" : host
         self.port = port
         place = "\(host):\(port)"
@@ -132,7 +138,7 @@ private final class GateTable: @unchecked Sendable {  // Only used on `loop`.
     private func accept(_ channel: any Channel) throws {
         let id = ObjectIdentifier(channel)
         let connection = GateConnection(
-            channel, network.link, connectUpstream: { [self] in connect() },
+            channel, network.link, connectUpstream: { [self] in connect() }, heard: heard,
             onClose: { [self] in connections[id] = nil })
         try channel.pipeline.syncOperations.addHandler(
             GateEnd(
