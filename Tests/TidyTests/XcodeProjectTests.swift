@@ -98,16 +98,11 @@ import TestSupport
     }
 
     @Test func `has a target of each app, with its folders, products and entitlements`() throws {
-        let apps = Repository.swift.compactMap { file -> String? in
-            let parts = file.path.split(separator: "/")
-            guard parts.count == 4, parts[0] == "Examples", parts[2] == "App" else { return nil }
-            return String(parts[1])
-        }
+        let apps = try Self.apps()
         #expect(apps.count == 5, "one @main each")
         let targets = try #require(root["targets"] as? [String]).compactMap { objects[$0] }
-        #expect(Set(targets.compactMap { $0["name"] as? String }) == Set(apps))
-        for target in targets {
-            let app = try #require(target["name"] as? String)
+        for app in apps {
+            let target = try #require(targets.first { $0["name"] as? String == app })
             let folders = try #require(target["fileSystemSynchronizedGroups"] as? [String])
                 .compactMap { objects[$0]?["path"] as? String }
             #expect(folders == ["\(app)/App", "\(app)/Views"] && folders.allSatisfy(exists))
@@ -126,6 +121,49 @@ import TestSupport
                 }
             }
         }
+    }
+
+    /// Returns the folders of apps that have an `@main` in their folder `App`.
+    private static func apps() throws -> [String] {
+        try mains().compactMap { path in
+            let parts = path.split(separator: "/")
+            return parts.count == 4 && parts[2] == "App" ? String(parts[1]) : nil
+        }
+    }
+
+    /// Returns the paths of the example files with an `@main`.
+    private static func mains() throws -> [String] {
+        try Repository.swift.map(\.path).filter { path in
+            guard path.hasPrefix("Examples/") else { return false }
+            let file = Repository.root.appending(path: path)
+            return try String(contentsOf: file, encoding: .utf8).contains("@main ")
+        }
+    }
+
+    /// A file in no target would be seen by `check-views` alone, and nobody could run it.
+    @Test func `has each screen of an example in a target, with one main each`() throws {
+        let folders = try objects("PBXNativeTarget").map { target in
+            try #require(target["fileSystemSynchronizedGroups"] as? [String])
+                .compactMap { objects[$0]?["path"] as? String }
+        }
+        let all = folders.flatMap(\.self)
+        #expect(Set(all).count == all.count, "no folder is in two targets")
+        let screens = Repository.swift.map(\.path).filter { path in
+            let parts = path.split(separator: "/")
+            return parts[0] == "Examples" && ["App", "UIKit", "Views"].contains(parts[2])
+        }
+        #expect(screens.count > 15)
+        for path in screens {
+            #expect(all.contains { path.hasPrefix("Examples/\($0)/") }, "\(path)")
+        }
+        let mains = try Self.mains()
+        for paths in folders {
+            let own = mains.filter { main in paths.contains { main.hasPrefix("Examples/\($0)/") } }
+            #expect(own.count == 1, "\(paths)")
+            #expect(paths.contains { exists($0 + "/Assets.xcassets/AppIcon.appiconset") })
+        }
+        #expect(mains.count == folders.count)
+        #expect(folders.contains(["Homes/UIKit"]))
     }
 
     @Test func `builds as the package does: Swift 6, for the package's systems`() throws {

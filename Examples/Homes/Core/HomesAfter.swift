@@ -50,11 +50,11 @@ public final class HomesAfter: PhoneApp {
     /// which accept a made-up token, need no account at Apple.
     public convenience init(_ services: PhoneServices) throws {
         switch services {
-        case .project: try self.init(services.stackSettings(feeds: Self.feeds))
+        case .project: try self.init(Self.settings(services))
         case .local:
             let user = services.phoneSettings().user
             try self.init(
-                services.stackSettings(feeds: Self.feeds), madeUp: user.appleCredential,
+                Self.settings(services), madeUp: user.appleCredential,
                 now: { Date() })
         }
     }
@@ -91,6 +91,11 @@ public final class HomesAfter: PhoneApp {
     ) -> StackSettings {
         StackSettings(
             folder: folder, projectID: projectID, accounts: accounts, feeds: feeds)
+    }
+
+    /// Returns the settings of the app that Xcode runs, for an app with view controllers.
+    public static func settings(_ services: PhoneServices) -> StackSettings {
+        services.stackSettings(feeds: feeds)
     }
 
     @Sendable private static func feeds(_ firestore: Firestore, _ user: UserID?) throws -> [Feed] {

@@ -19,6 +19,21 @@ public final class UIColor: Sendable {
 @MainActor open class UIWindow: UIView {
     /// https://developer.apple.com/documentation/uikit/uiwindow/rootviewcontroller
     public var rootViewController: UIViewController?
+    /// https://developer.apple.com/documentation/uikit/uiwindow/init(windowscene:)
+    public init(windowScene: UIWindowScene) { super.init(frame: .zero) }
+    public required init?(coder: NSCoder) { return nil }
+    /// https://developer.apple.com/documentation/uikit/uiwindow/makekeyandvisible()
+    open func makeKeyAndVisible() {}
+}
+
+/// https://developer.apple.com/documentation/uikit/nstextalignment
+public enum NSTextAlignment: Int, Sendable { case left, center, right }
+
+/// https://developer.apple.com/documentation/uikit/uilabel
+@MainActor open class UILabel: UIView {
+    open var text: String?
+    open var numberOfLines = 1
+    open var textAlignment = NSTextAlignment.left
 }
 
 /// https://developer.apple.com/documentation/uikit/nsdirectionaledgeinsets
