@@ -5,12 +5,15 @@ struct FactorSessionTable {
     /// The lifetime of a session, in milliseconds: ten minutes.
     static let lifetime: Int64 = 600_000
     /// The maximum number of sessions of an account. Only the newest are kept.
-    static let maxPerAccount = 10
-    /// The maximum number of sessions in a project. Only the newest are kept.
-    static let maxInAll = 10_000
+    static let maxPerAccount: Int64 = 10
 
     let project: String
     let transaction: StoreTransaction
+    private var rows: CodeRows {
+        CodeRows(
+            table: "factorSession", project: project, lifetime: Self.lifetime,
+            transaction: transaction)
+    }
 
     /// - Returns: The session; nil if there is none, or if it is too old.
     func session(_ digest: [UInt8], now: Int64) throws(StoreError) -> FactorSession? {
@@ -28,19 +31,9 @@ struct FactorSessionTable {
     }
 
     func insert(_ session: FactorSession) throws(StoreError) {
-        try transaction.execute(
-            "DELETE FROM factorSession WHERE project = ? AND createdAt < ?",
-            [.text(project), .integer(session.createdAt - Self.lifetime)])
-        try transaction.execute(
-            """
-            DELETE FROM factorSession WHERE id IN (SELECT id FROM factorSession WHERE account = ?
-            ORDER BY id DESC LIMIT -1 OFFSET ?)
-            """, [.integer(session.account), .integer(Int64(Self.maxPerAccount - 1))])
-        try transaction.execute(
-            """
-            DELETE FROM factorSession WHERE project = ? AND id <= (SELECT id FROM factorSession
-            WHERE project = ? ORDER BY id DESC LIMIT 1 OFFSET ?)
-            """, [.text(project), .text(project), .integer(Int64(Self.maxInAll - 1))])
+        try rows.makeRoom(
+            at: session.createdAt, column: "account", owner: .integer(session.account),
+            most: Self.maxPerAccount)
         try transaction.execute(
             """
             INSERT INTO factorSession (project, digest, account, secret, provider, failures,
@@ -54,12 +47,10 @@ struct FactorSessionTable {
     }
 
     func setFailures(of session: FactorSession, to failures: Int64) throws(StoreError) {
-        try transaction.execute(
-            "UPDATE factorSession SET failures = ? WHERE id = ?",
-            [.integer(failures), .integer(session.row)])
+        try rows.setFailures(of: session.row, to: failures)
     }
 
     func delete(_ session: FactorSession) throws(StoreError) {
-        try transaction.execute("DELETE FROM factorSession WHERE id = ?", [.integer(session.row)])
+        try rows.delete(session.row)
     }
 }

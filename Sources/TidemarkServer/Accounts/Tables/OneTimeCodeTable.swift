@@ -25,12 +25,15 @@ struct OneTimeCodeTable {
     /// The lifetime of a code in milliseconds: an hour. Source: Firebase, "Email link expiration".
     static let lifetime: Int64 = 3_600_000
     /// The maximum number of codes for an address; the newest are kept.
-    static let maxPerEmail = 10
-    /// The maximum number of codes in a project; the newest are kept.
-    static let maxInAll = 10_000
+    static let maxPerEmail: Int64 = 10
 
     let project: String
     let transaction: StoreTransaction
+    private var rows: CodeRows {
+        CodeRows(
+            table: "oneTimeCode", project: project, lifetime: Self.lifetime,
+            transaction: transaction)
+    }
 
     private static let columns = "id, digest, code, kind, email, newEmail, link, createdAt"
 
@@ -62,19 +65,8 @@ struct OneTimeCodeTable {
     }
 
     func insert(_ code: OneTimeCode) throws(StoreError) {
-        try transaction.execute(
-            "DELETE FROM oneTimeCode WHERE project = ? AND createdAt < ?",
-            [.text(project), .integer(code.createdAt - Self.lifetime)])
-        try transaction.execute(
-            """
-            DELETE FROM oneTimeCode WHERE id IN (SELECT id FROM oneTimeCode WHERE project = ?
-            AND email = ? ORDER BY id DESC LIMIT -1 OFFSET ?)
-            """, [.text(project), .text(code.email), .integer(Int64(Self.maxPerEmail - 1))])
-        try transaction.execute(
-            """
-            DELETE FROM oneTimeCode WHERE project = ? AND id <= (SELECT id FROM oneTimeCode
-            WHERE project = ? ORDER BY id DESC LIMIT 1 OFFSET ?)
-            """, [.text(project), .text(project), .integer(Int64(Self.maxInAll - 1))])
+        try rows.makeRoom(
+            at: code.createdAt, column: "email", owner: .text(code.email), most: Self.maxPerEmail)
         try transaction.execute(
             """
             INSERT INTO oneTimeCode (project, digest, code, kind, email, newEmail, link, createdAt)
@@ -88,7 +80,7 @@ struct OneTimeCodeTable {
     }
 
     func delete(_ code: OneTimeCode) throws(StoreError) {
-        try transaction.execute("DELETE FROM oneTimeCode WHERE id = ?", [.integer(code.row)])
+        try rows.delete(code.row)
     }
 
     /// Deletes the codes of an address that now belongs to another account, or to none.

@@ -21,12 +21,14 @@ struct PhoneCodeTable {
     /// The lifetime of a code and of a proof, in milliseconds: an hour.
     static let lifetime: Int64 = 3_600_000
     /// The maximum number of codes for a phone number. Only the newest are kept.
-    static let maxPerNumber = 10
-    /// The maximum number of codes in a project. Only the newest are kept.
-    static let maxInAll = 10_000
+    static let maxPerNumber: Int64 = 10
 
     let project: String
     let transaction: StoreTransaction
+    private var rows: CodeRows {
+        CodeRows(
+            table: "phoneCode", project: project, lifetime: Self.lifetime, transaction: transaction)
+    }
 
     private static let columns = "id, digest, session, code, phoneNumber, failures, createdAt"
 
@@ -54,19 +56,9 @@ struct PhoneCodeTable {
     }
 
     func insert(_ code: PhoneCode) throws(StoreError) {
-        try transaction.execute(
-            "DELETE FROM phoneCode WHERE project = ? AND createdAt < ?",
-            [.text(project), .integer(code.createdAt - Self.lifetime)])
-        try transaction.execute(
-            """
-            DELETE FROM phoneCode WHERE id IN (SELECT id FROM phoneCode WHERE project = ?
-            AND phoneNumber = ? ORDER BY id DESC LIMIT -1 OFFSET ?)
-            """, [.text(project), .text(code.phoneNumber), .integer(Int64(Self.maxPerNumber - 1))])
-        try transaction.execute(
-            """
-            DELETE FROM phoneCode WHERE project = ? AND id <= (SELECT id FROM phoneCode
-            WHERE project = ? ORDER BY id DESC LIMIT 1 OFFSET ?)
-            """, [.text(project), .text(project), .integer(Int64(Self.maxInAll - 1))])
+        try rows.makeRoom(
+            at: code.createdAt, column: "phoneNumber", owner: .text(code.phoneNumber),
+            most: Self.maxPerNumber)
         try transaction.execute(
             """
             INSERT INTO phoneCode (project, digest, session, code, phoneNumber, failures, createdAt)
@@ -79,12 +71,10 @@ struct PhoneCodeTable {
     }
 
     func setFailures(of code: PhoneCode, to failures: Int64) throws(StoreError) {
-        try transaction.execute(
-            "UPDATE phoneCode SET failures = ? WHERE id = ?",
-            [.integer(failures), .integer(code.row)])
+        try rows.setFailures(of: code.row, to: failures)
     }
 
     func delete(_ code: PhoneCode) throws(StoreError) {
-        try transaction.execute("DELETE FROM phoneCode WHERE id = ?", [.integer(code.row)])
+        try rows.delete(code.row)
     }
 }
