@@ -10,19 +10,19 @@
 public struct BackgroundWork: Sendable {
     /// The work of a part. Returns true if all of it is done. It is cancelled when the time is
     /// over, and need not have returned by then.
-    public typealias Act = @Sendable () async -> Bool
+    public typealias Action = @Sendable () async -> Bool
 
-    private let acts: [BackgroundPart: Act]
-    /// `run(for:clock:)` calls `began` before the first act and `ended` after the last.
+    private let actions: [BackgroundPart: Action]
+    /// `run(for:clock:)` calls `began` before the first action and `ended` after the last.
     package var began: @Sendable () async -> Void = {}
     package var ended: @Sendable () async -> Void = {}
 
-    /// - Parameter acts: The acts, by part.
-    public init(_ acts: [BackgroundPart: Act]) { self.acts = acts }
+    /// - Parameter actions: The actions, by part.
+    public init(_ actions: [BackgroundPart: Action]) { self.actions = actions }
 
-    /// Runs the acts. Returns when all are done, when the time is over, or when the task is
+    /// Runs the actions. Returns when all are done, when the time is over, or when the task is
     /// cancelled, as the system requires. In the last two cases it returns immediately, even if
-    /// acts still run.
+    /// actions still run.
     ///
     /// - Parameters:
     ///   - time: The system's time without the time that the app needs to end: 25 s of the 30 s of
@@ -32,7 +32,7 @@ public struct BackgroundWork: Sendable {
         for time: Duration, clock: any Clock<Duration> = ContinuousClock()
     ) async -> BackgroundReport {
         let (events, input) = AsyncStream.makeStream(of: BackgroundMachine.Event.self)
-        var machine = BackgroundMachine(Set(acts.keys))
+        var machine = BackgroundMachine(Set(actions.keys))
         var tasks: [BackgroundPart: Task<Void, Never>] = [:]
         let timer = Task {
             try? await clock.sleep(for: time)
@@ -49,9 +49,9 @@ public struct BackgroundWork: Sendable {
                 for effect in machine.step(event) {
                     switch effect {
                     case .start(let part):
-                        let act = acts[part]!
+                        let action = actions[part]!
                         tasks[part] = Task(priority: .utility) {
-                            input.yield(.ended(part, isDone: await act()))
+                            input.yield(.ended(part, isDone: await action()))
                         }
                     case .stop(let part): tasks[part]?.cancel()
                     case .finish(let report):

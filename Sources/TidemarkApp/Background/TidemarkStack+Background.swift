@@ -11,7 +11,7 @@ extension TidemarkStack {
     public func backgroundWork(
         backfill: (@Sendable () throws -> Backfill)? = nil
     ) -> BackgroundWork {
-        var acts: [BackgroundPart: BackgroundWork.Act] = [
+        var actions: [BackgroundPart: BackgroundWork.Action] = [
             .outbox: { [self] in
                 guard await identity.isReadable() else { return false }
                 firestore.networkMayBeBack()
@@ -25,7 +25,7 @@ extension TidemarkStack {
             },
         ]
         if let backfill {
-            acts[.backfill] = { [self] in
+            actions[.backfill] = { [self] in
                 guard await identity.isReadable(), let backfill = try? backfill() else {
                     return false
                 }
@@ -33,7 +33,7 @@ extension TidemarkStack {
                 return await backfill.runToItsEnd()
             }
         }
-        var work = BackgroundWork(acts)
+        var work = BackgroundWork(actions)
         work.began = { [firestore] in firestore.resume() }
         work.ended = { [self] in await suspendInBackground(after: .zero)?.value }
         return work
