@@ -43,7 +43,7 @@ struct ServingProcess {
     enum End: Sendable {
         /// SIGINT or SIGTERM. `ready` is called when all ports are open, and the port is printed.
         case signal(ready: @Sendable () -> Void)
-        /// The end of work that begins when all ports are open.
+        /// The server ends with this work. The work begins when all ports are open.
         case work(@Sendable (EmulatorHub.Ports) async throws -> Void)
     }
 
@@ -126,7 +126,7 @@ struct ServingProcess {
                 case .work(let work): try await work(ports)
                 }
             }
-            // An announcement ends early. Then the first other task that ends, ends all tasks.
+            // The task that prints the ports ends first. The next task that ends stops the server.
             if case .signal = end { try await group.next() }
             try await group.next()
             if let hubProject { EmulatorHub.removeLocator(of: hubProject) }

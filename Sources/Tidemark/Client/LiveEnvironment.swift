@@ -18,6 +18,6 @@ extension SyncEnvironment {
 
 /// The clock of the devices of a demo in which days pass.
 package enum DeviceClock {
-    /// The time by which the clock of a client is ahead that is created while this is set.
+    /// A client that is created while this value is set has a clock that is ahead by the value.
     @TaskLocal package static var ahead = Duration.zero
 }

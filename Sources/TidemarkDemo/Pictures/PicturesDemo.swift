@@ -2,7 +2,7 @@ import Foundation
 import TidemarkImages
 import TidemarkPhones
 
-/// Shows pictures in separate processes, as an app did and on Tidemark.
+/// Shows pictures in separate processes: by the code of the old app, and by Tidemark.
 struct PicturesDemo: Sendable {
     let rows: [PictureRow]
 

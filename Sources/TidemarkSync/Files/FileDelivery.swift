@@ -139,8 +139,8 @@ final class FileDelivery: @unchecked Sendable {
     }
 }
 
-/// The part of a long queue that an outbox looks at: all files that wait for no upload, and the
-/// oldest ones that do.
+/// The files of a long queue that an outbox reads: all files without an upload to make, and the
+/// oldest files with one.
 package struct FileWindow: Hashable, Sendable {
     /// The size in bytes up to which a file is small.
     package var smallBytes: Int64

@@ -28,16 +28,17 @@ protocol WireField: Sendable {
 
 /// Reads or writes the fields that a message lists.
 protocol FieldCoder {
-    /// Codes a field that is not sent if it has its default value.
+    /// Reads or writes a field. A field with its default value is not sent.
     mutating func field<T: WireField>(_ number: UInt64, _ value: inout T)
-    /// Codes a field that is sent if it is set.
+    /// Reads or writes an optional field. Nil is not sent.
     ///
     /// - Parameter oneOf: The choice of which the field is an alternative. The alternative that was
     ///   sent last removes the others.
     mutating func field<T: WireField>(_ number: UInt64, _ value: inout T?, of oneOf: OneOf?)
     mutating func field<T: WireField>(_ number: UInt64, _ values: inout [T])
     mutating func field<T: WireField>(_ number: UInt64, _ map: inout [String: T])
-    /// Sets `found` if a message that is read has a field that the lines before do not list.
+    /// Sets `found` if the message that is being read contains a field that was not listed before
+    /// this call.
     mutating func unknown(_ found: inout Bool)
 }
 

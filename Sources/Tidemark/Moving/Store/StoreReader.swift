@@ -3,8 +3,8 @@ import Foundation
 /// Reads a cache of any size in the order of its keys, in bounded memory: the keys of the logs, the
 /// indexes of a few tables, and one block of each table that is being read.
 ///
-/// A damaged block or a missing table is noted in ``damage`` and skipped. Only what has nothing to
-/// do with the contents is thrown: a file that cannot be read now.
+/// A damaged block or a missing table is noted in ``damage`` and skipped. The
+/// reader throws only if a file cannot be read now, or is of another format.
 ///
 /// The store must not change while it is read. Not `Sendable`: one task reads.
 final class StoreReader {
@@ -96,7 +96,7 @@ final class StoreReader {
         if isTorn { hasTornEnd = true }
     }
 
-    /// Notes damage, and throws what is none.
+    /// Notes the keys of a damaged part. Throws every other problem.
     private func note(
         _ problem: FirebaseStoreError, from first: [UInt8]?, through last: [UInt8]?
     ) throws(FirebaseStoreError) {
