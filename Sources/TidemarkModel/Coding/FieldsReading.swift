@@ -4,6 +4,11 @@
 // unexpected wire type is skipped, as protobuf requires.
 
 extension FieldsCodec {
+    /// The length of the shortest value: a tag, and a number of one byte.
+    private static let leastValueBytes = 2
+    /// The length of the shortest entry: a tag, a length, and the shortest value.
+    private static let leastEntryBytes = 4
+
     /// Reads every entry of a map whose entries are field `field` of the message. Skips other
     /// fields.
     ///
@@ -15,7 +20,8 @@ extension FieldsCodec {
         if depth > maxDepth { throw .tooDeep }
         let entryTag = field << 3 | 2
         var result: [MapValue.Entry] = []
-        result.reserveCapacity(reader.countOfMessages(tagged: entryTag))
+        result.reserveCapacity(
+            reader.countOfMessages(tagged: entryTag, ofAtLeast: leastEntryBytes, upTo: .max))
         var previous: UnsafeBufferPointer<UInt8>?
         var inOrder = true
         while !reader.isAtEnd {
@@ -27,11 +33,19 @@ extension FieldsCodec {
             var entry = try reader.message()
             var key = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
             let value = try mapEntry(&entry, key: &key, depth: depth)
-            if let previous, inOrder { inOrder = Comparison.bytes(previous, key) == .ascending }
+            switch previous.map({ Comparison.bytes($0, key) }) {
+            case .equal?:
+                // The last of several entries with a key counts.
+                result[result.count - 1].value = value
+                continue
+            case .descending?: inOrder = false
+            case .ascending?, nil: break
+            }
             previous = key
             result.append(MapValue.Entry(key: try WireReader.text(key), value: value))
         }
-        return inOrder ? MapValue(ordered: result) : MapValue(unordered: result)
+        if !inOrder { MapValue.sort(&result) }
+        return MapValue(ordered: result)
     }
 
     /// Reads the value of an entry, and sets `key` to the bytes of its key in the message.
@@ -94,7 +108,8 @@ extension FieldsCodec {
     static func array(_ reader: inout WireReader, depth: Int) throws(CodecError) -> [Value] {
         if depth > maxDepth { throw .tooDeep }
         var result: [Value] = []
-        result.reserveCapacity(reader.countOfMessages(tagged: 1 << 3 | 2))
+        result.reserveCapacity(
+            reader.countOfMessages(tagged: 1 << 3 | 2, ofAtLeast: leastValueBytes, upTo: .max))
         while !reader.isAtEnd {
             let tag = try reader.tag()
             guard tag == 1 << 3 | 2 else {

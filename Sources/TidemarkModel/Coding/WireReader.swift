@@ -102,13 +102,19 @@ package struct WireReader {
     }
 
     /// Counts the messages with this tag before the first other field, as a capacity to reserve.
-    /// Returns at most 4,096, which bounds the memory that a few bytes can request.
-    func countOfMessages(tagged tag: UInt64) -> Int {
+    ///
+    /// - Parameters:
+    ///   - length: The minimum length of a message. Shorter ones are not counted, so the bytes that
+    ///     a caller has read bound the memory that it reserves.
+    ///   - limit: The maximum result.
+    func countOfMessages(
+        tagged tag: UInt64, ofAtLeast length: Int = 0, upTo limit: Int = 4_096
+    ) -> Int {
         var copy = self
         var count = 0
-        while count < 4_096, !copy.isAtEnd, let found = try? copy.tag(), found == tag,
-            (try? copy.lengthDelimited()) != nil
-        { count += 1 }
+        while count < limit, !copy.isAtEnd, let found = try? copy.tag(), found == tag,
+            let message = try? copy.lengthDelimited()
+        { if message.count >= length { count += 1 } }
         return count
     }
 }

@@ -136,12 +136,27 @@ public struct WriteRequest: Hashable, Sendable {
     public var streamID: String
     public var streamToken: [UInt8]
     public var mutations: [Mutation]
+    /// The share of a server's memory that the request takes, wherever it waits.
+    package var memory = RequestMemory()
 
     public init(streamID: String = "", streamToken: [UInt8] = [], mutations: [Mutation] = []) {
         self.streamID = streamID
         self.streamToken = streamToken
         self.mutations = mutations
     }
+}
+
+/// Keeps a share of a memory budget for as long as the request exists that it belongs to.
+///
+/// Any two are equal: a share is no part of what a request asks for.
+package struct RequestMemory: Hashable, Sendable {
+    private let share: (any AnyObject & Sendable)?
+
+    package init(_ share: (any AnyObject & Sendable)? = nil) { self.share = share }
+
+    package static func == (left: Self, right: Self) -> Bool { true }
+
+    package func hash(into hasher: inout Hasher) {}
 }
 
 /// A response on a write stream. The server sends one per request, in order.

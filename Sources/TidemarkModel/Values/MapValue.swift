@@ -38,30 +38,55 @@ public struct MapValue: Sendable {
         let inOrder = zip(unordered, unordered.dropFirst()).allSatisfy {
             $0.key.precedesInBytes($1.key)
         }
-        self.init(ordered: inOrder ? unordered : Self.sorted(unordered))
+        entries = unordered
+        if !inOrder { Self.sort(&entries) }
     }
 
     /// Makes a map of entries that are already in order and have no duplicate keys.
     init(ordered: [Entry]) { entries = ordered }
 
-    private static func sorted(_ unordered: [Entry]) -> [Entry] {
+    /// Sorts the entries in place, and removes all but the last of entries with equal keys.
+    ///
+    /// Takes 6 bytes of memory for each entry beside them. A copy of the entries would double the
+    /// memory of a large request.
+    static func sort(_ entries: inout [Entry]) {
+        precondition(entries.count <= Int(UInt32.max))
+        var order = Array(0..<UInt32(entries.count))
         // The index makes the sort stable, so the last of several equal keys wins.
-        let order = unordered.indices.sorted { a, b in
-            switch Comparison.bytes(unordered[a].key, unordered[b].key) {
+        order.sort { a, b in
+            switch Comparison.bytes(entries[Int(a)].key, entries[Int(b)].key) {
             case .ascending: true
             case .equal: a < b
             case .descending: false
             }
         }
-        var result: [Entry] = []
-        result.reserveCapacity(order.count)
-        for index in order {
-            if let last = result.last, last.key.hasSameBytes(as: unordered[index].key) {
-                result.removeLast()
+        arrange(&entries, in: &order)
+        keepLast(&entries)
+    }
+
+    /// Moves to each place the entry that `order` names for it, along the cycles of the order.
+    private static func arrange(_ entries: inout [Entry], in order: inout [UInt32]) {
+        for start in order.indices {
+            var place = start
+            while true {
+                let source = Int(order[place])
+                order[place] = UInt32(place)
+                if source == start { break }
+                entries.swapAt(place, source)
+                place = source
             }
-            result.append(unordered[index])
         }
-        return result
+    }
+
+    /// Removes all but the last of entries with equal keys. The entries are in order.
+    private static func keepLast(_ entries: inout [Entry]) {
+        var count = 0
+        for index in entries.indices {
+            if count > 0, entries[count - 1].key.hasSameBytes(as: entries[index].key) { count -= 1 }
+            if count < index { entries.swapAt(count, index) }
+            count += 1
+        }
+        entries.removeLast(entries.count - count)
     }
 
     public subscript(key: String) -> Value? {

@@ -117,11 +117,11 @@ extension HTTPService {
         return (route, try await caller(request, route))
     }
 
-    /// Decodes a request. Fails if the budget has no room for the decoded body.
+    /// Decodes a request. Fails if the budget has no room for the decoded body, which counts until
+    /// the share is released.
     private func call(
-        _ request: RESTRequest, _ route: RESTRoute
+        _ request: RESTRequest, to route: RESTRoute, within share: BodyBudget.Share
     ) throws(RESTRefusal) -> RESTCall {
-        let share = bodies.share()
         do throws(RPCStatus) {
             guard share.grow(by: Self.treeBytes * request.body.count) else { throw .bodiesHeld }
             return try RESTCall(request, route)
@@ -142,7 +142,9 @@ extension HTTPService {
     ) async -> HTTPAnswer {
         do throws(RESTRefusal) {
             let (route, caller) = try await known(of: request, admission)
-            let call = try self.call(request, route)
+            let share = bodies.share()
+            defer { withExtendedLifetime(share) {} }
+            let call = try self.call(request, to: route, within: share)
             do throws(RPCStatus) { try caller.checkReach(of: call.database) } catch {
                 throw RESTRefusal(error, isList: call.isStreaming)
             }

@@ -43,7 +43,7 @@ final class RPCStreamChannel<Message: Sendable, Response: Sendable>: ChannelStre
             limit: Self.maxQueuedBytes, window: Self.window, budget: service.budget,
             onRoom: { handle.set(isPaused: false) })
         self.coding = coding
-        messages = StreamMessages(coding)
+        messages = StreamMessages(coding, budget: service.bodies)
         requestType = request
         responseType = response
         self.service = service

@@ -4,11 +4,18 @@ import TidemarkModel
 struct DecodedRequest {
     let database: DatabaseID
     let request: Request
+    /// The request's share of the budget; nil for a small request, and without a budget.
+    let memory: BodyBudget.Share?
 
+    /// - Parameter budget: Limits the memory of decoded requests; nil limits nothing.
     /// - Throws: `INVALID_ARGUMENT`, or `UNIMPLEMENTED` for requests that the model does not
-    ///   support; never `INTERNAL`, which clients would retry.
-    init(_ method: RPCMethod, _ bytes: [UInt8]) throws(RPCStatus) {
+    ///   support; never `INTERNAL`, which clients would retry. `UNAVAILABLE` if the budget has no
+    ///   room.
+    init(
+        _ method: RPCMethod, _ bytes: [UInt8], budget: BodyBudget? = nil
+    ) throws(RPCStatus) {
         try RequestParts.check(method, bytes)
+        memory = try budget?.share(for: method, bytes)
         let parsed: (DatabaseID, Request) =
             switch method {
             case .getDocument: try GetDocumentRequestMessage(wire: bytes).decoded()

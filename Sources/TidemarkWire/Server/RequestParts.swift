@@ -91,7 +91,8 @@ struct RequestParts {
 
     private static func part(_ field: UInt64, of kind: Kind) -> Part {
         switch (kind, field) {
-        case (.writes(let writes), _): field == writes ? .group(.write) : .other
+        // The other fields are labels, and what a request has once.
+        case (.writes(let writes), _): field == writes ? .group(.write) : .message
         case (.names(let documents), _): field == documents ? .name : .other
         case (.masked(let mask), _): field == mask ? .group(.mask) : .other
         case (.query(let query), _): field == query ? .group(.structured) : .other
@@ -104,6 +105,8 @@ struct RequestParts {
         case (.aggregation, 1): .group(.structured)
         case (.aggregation, 3): .few
         case (.target, 2): .group(.queryTarget)
+        // Labels.
+        case (.target, 4): .message
         // A target is a message inside the request, so the field numbers below are the target's.
         case (.queryTarget, 2): .group(.query(field: 2))
         case (.queryTarget, 3): .group(.documents)

@@ -49,7 +49,7 @@ struct ServerCall: Sendable {
         endTimer()
         // A client that has disconnected does not need the rest.
         call.cancel()
-        withExtendedLifetime(incoming.bytes) {}
+        withExtendedLifetime(incoming) {}
     }
 
     private struct Incoming {
@@ -62,6 +62,17 @@ struct ServerCall: Sendable {
     private func receive(
         _ inbound: ServerTransportInbound
     ) async throws(RPCStatus) -> Incoming {
+        let (metadata, caller, bytes) = try await message(inbound)
+        let request = try DecodedRequest(method, bytes.bytes, budget: shared.unpacking.budget)
+        try caller.checkReach(of: request.database)
+        return Incoming(metadata: metadata, request: request, bytes: bytes)
+    }
+
+    /// Returns the request's bytes and its caller. The library's copy of the bytes ends with this
+    /// method, before the request is decoded.
+    private func message(
+        _ inbound: ServerTransportInbound
+    ) async throws(RPCStatus) -> (IncomingMetadata, Caller, Unpacking.Request) {
         var parts = inbound.makeAsyncIterator()
         var metadata = IncomingMetadata([:])
         var caller = Caller()
@@ -72,9 +83,7 @@ struct ServerCall: Sendable {
                 caller = try await desk.caller(metadata.token, method)
             case .message(let bytes):
                 let received = try shared.unpacking.request(bytes, isPacked: metadata.isPacked)
-                let request = try DecodedRequest(method, received.bytes)
-                try caller.checkReach(of: request.database)
-                return Incoming(metadata: metadata, request: request, bytes: received)
+                return (metadata, caller, received)
             }
         }
         throw .noRequest

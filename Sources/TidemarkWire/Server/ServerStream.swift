@@ -27,7 +27,7 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
     ) async {
         let streams = shared.streams
         let handle = ServerCallHandle()
-        let messages = StreamMessages(coding)
+        let messages = StreamMessages(coding, budget: shared.unpacking.budget)
         let sending = ReplySending<Response>(
             shared, handle, size: coding.size, encode: { messages.bytes(of: $0) })
         defer { sending.close() }

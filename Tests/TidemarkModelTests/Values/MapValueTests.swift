@@ -57,6 +57,23 @@ import Testing
         }
     }
 
+    @Test func `many entries in any order are sorted, the last of a key winning`() {
+        var generator = Generator(seed: 8)
+        for count in [0, 1, 2, 3, 10, 100, 1_000] {
+            for range in [1, 3, 50, 100_000] {
+                let pairs = (0..<count).map { index in
+                    (String(generator.number(0...range)), Value.integer(Int64(index)))
+                }
+                var oracle: [[UInt8]: Value] = [:]
+                for (key, value) in pairs { oracle[Array(key.utf8)] = value }
+                let sorted = oracle.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+                let fields = MapValue(pairs)
+                #expect(fields.map { Array($0.key.utf8) } == sorted.map(\.key))
+                #expect(fields.map(\.value) == sorted.map(\.value))
+            }
+        }
+    }
+
     @Test func `the last of equal keys counts, however they come`() {
         var generator = Generator(seed: 6)
         for _ in 0..<500 {

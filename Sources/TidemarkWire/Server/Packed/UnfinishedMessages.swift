@@ -10,6 +10,10 @@ final class UnfinishedMessages: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias InboundOut = HTTP2Frame.FramePayload
 
+    /// The length of a message whose memory the library must not keep, in bytes.
+    private static let large = 1 << 18
+    /// The time for which a complete message of a stream still counts.
+    private static let delivery = TimeAmount.seconds(1)
     /// The maximum time from a message's first byte to its last.
     static let patience = TimeAmount.seconds(60)
 
@@ -25,14 +29,23 @@ final class UnfinishedMessages: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if case .data(let frame) = Self.unwrapInboundIn(data),
-            case .byteBuffer(let bytes) = frame.data,
-            !hold(bytes, context)
-        {
-            // The library collects no more of it.
+        guard case .data(let frame) = Self.unwrapInboundIn(data),
+            case .byteBuffer(let bytes) = frame.data
+        else { return context.fireChannelRead(data) }
+        let isLarge = prefixes.seen >= Self.large
+        // The library collects no more of a message that has no room.
+        guard hold(bytes, isEnd: frame.endStream, context) else {
             return context.close(promise: nil)
         }
-        context.fireChannelRead(data)
+        guard isLarge, prefixes.seen == 0 else { return context.fireChannelRead(data) }
+        // The library keeps the memory of a message until more bytes arrive. An empty frame behind
+        // it makes the library drop its copy.
+        var last = frame
+        last.endStream = false
+        context.fireChannelRead(Self.wrapInboundOut(.data(last)))
+        let end = HTTP2Frame.FramePayload.Data(
+            data: .byteBuffer(ByteBuffer()), endStream: frame.endStream)
+        context.fireChannelRead(Self.wrapInboundOut(.data(end)))
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -43,10 +56,12 @@ final class UnfinishedMessages: ChannelInboundHandler {
     func handlerRemoved(context: ChannelHandlerContext) { letGo() }
 
     /// - Returns: False if the budget has too little room.
-    private func hold(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) -> Bool {
+    private func hold(
+        _ bytes: ByteBuffer, isEnd: Bool, _ context: ChannelHandlerContext
+    ) -> Bool {
         let waiting = bytes.withUnsafeReadableBytes { prefixes.read($0) }
         if waiting == 0 {
-            letGo()
+            keep(isEnd: isEnd, context)
             return true
         }
         if waiting <= bytes.readableBytes {
@@ -64,6 +79,14 @@ final class UnfinishedMessages: ChannelInboundHandler {
         return share.grow(by: min(waiting, bytes.readableBytes))
     }
 
+    /// Keeps the share of a complete message, which the library may not have delivered yet: until
+    /// the end of a call, whose only message it is, and for a moment on a stream.
+    private func keep(isEnd: Bool, _ context: ChannelHandlerContext) {
+        timer.take()?.cancel()
+        if isEnd || share == nil { return }
+        timer = context.eventLoop.assumeIsolated().scheduleTask(in: Self.delivery) { self.letGo() }
+    }
+
     private func letGo() {
         share = nil
         timer.take()?.cancel()
@@ -76,7 +99,7 @@ struct MessagePrefixes: Equatable {
     private static let prefixBytes = 5
 
     /// The number of bytes received of the current message; 0 between messages.
-    private var seen = 0
+    private(set) var seen = 0
     private var length = 0
 
     /// - Returns: The number of bytes received of an incomplete message, also in earlier frames; 0

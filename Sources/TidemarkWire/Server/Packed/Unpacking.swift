@@ -9,7 +9,8 @@ import TidemarkModel
 final class Unpacking: Sendable {
     private let perRequest: Int
     private let limit: Int
-    private let budget: BodyBudget
+    /// The budget of the bytes of requests, and of what is decoded from them.
+    let budget: BodyBudget
     private let held = Atomic(0)
     /// The length below which a request is not counted against the budget of all requests.
     private static let leastCounted = 1 << 16
@@ -52,9 +53,9 @@ final class Unpacking: Sendable {
         if bytes.count > perRequest { throw .requestTooLarge }
         var share: BodyBudget.Share?
         if bytes.count >= Self.leastCounted {
-            // Twice: the bytes, and what is made of them.
+            // The library's copy is counted by ``UnfinishedMessages``.
             share = budget.share()
-            guard share?.grow(by: 2 * bytes.count) ?? true else { throw .bodiesHeld }
+            guard share?.grow(by: bytes.count) ?? true else { throw .bodiesHeld }
         }
         let received = bytes.withUnsafeBytes { [UInt8]($0) }
         guard isPacked, received.starts(with: [0x1F, 0x8B]) else {
