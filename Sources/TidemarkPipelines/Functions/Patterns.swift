@@ -21,7 +21,9 @@ enum Patterns {
         .ofValues(name, takes: 2...2) { values, scope throws(Fault) in
             let text = try values[0].string(in: name)
             let pattern = try scope.run.pattern(try values[1].string(in: name), in: name)
-            var steps = scope.run.context.limits.patternSteps
+            let most = scope.run.context.limits.patternSteps
+            var steps = most
+            defer { scope.run.count(patternSteps: most - steps) }
             guard let result = body(pattern, text, &steps) else { throw tooSlow(name) }
             return .boolean(result)
         }
@@ -37,7 +39,9 @@ enum Patterns {
             if pattern.groupCount > 1 {
                 throw Fault("\(name): the pattern has more than one capturing group.")
             }
-            var steps = scope.run.context.limits.patternSteps
+            let limit = scope.run.context.limits.patternSteps
+            var steps = limit
+            defer { scope.run.count(patternSteps: limit - steps) }
             guard let found = pattern.matches(in: text, most: most, steps: &steps) else {
                 throw tooSlow(name)
             }

@@ -28,6 +28,9 @@ package struct PipelineContext: Sendable {
 ///
 /// A run belongs to one owner and is synchronous, so this class needs no lock.
 final class RunState {
+    /// The number of steps after which a run asks whether it must end.
+    private static let interval = 256
+
     let context: PipelineContext
     let source: any PipelineSource
     var random: SeededRandom
@@ -37,6 +40,8 @@ final class RunState {
     private(set) var readUnits = 0
     private var patterns: [ByteString: Result<Pattern, InvalidPattern>] = [:]
     private var steps = 0
+    /// The number of steps at which the run asks next whether it must end.
+    private var nextCheck = RunState.interval
     /// The reason why the run must end, found where nothing can be thrown.
     private var interruption: PipelineError?
 
@@ -81,7 +86,15 @@ final class RunState {
     func count() -> Bool {
         steps += 1
         if interruption != nil { return false }
-        guard steps.isMultiple(of: 256) else { return true }
+        return steps < nextCheck ? true : check()
+    }
+
+    /// Counts the steps of a regular expression, of which sixteen take about as long as one of the
+    /// run. The run's next step finds out whether the run must end.
+    func count(patternSteps: Int) { steps += patternSteps / 16 }
+
+    private func check() -> Bool {
+        nextCheck = steps + Self.interval
         interruption = context.interruption()
         if steps > context.limits.steps {
             interruption = PipelineError(

@@ -48,7 +48,8 @@ struct PipelineAnswer {
         let run = pipeline.valid.run(
             over: ScopedPipelineSource(scope: scope),
             context: PipelineContext(
-                database: context.database, now: scope.readTime, seed: access.randomBits()))
+                database: context.database, now: scope.readTime, seed: access.randomBits(),
+                interruption: PipelineTurn.limit(access.stopwatch)))
         var collected = CollectedRows()
         do throws(PipelineError) {
             defer { bill(run, pipeline: pipeline, context: context) }

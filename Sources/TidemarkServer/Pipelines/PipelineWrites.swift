@@ -37,7 +37,8 @@ struct PipelineWrites {
         let run = pipeline.valid.run(
             over: ScopedPipelineSource(scope: scope),
             context: PipelineContext(
-                database: database, now: scope.readTime, seed: environment.randomBits()))
+                database: database, now: scope.readTime, seed: environment.randomBits(),
+                interruption: PipelineTurn.limit(environment.ticks)))
         let mutations = try Self.mutations(run)
         let commit = try commits.commit(
             mutations, context, transactionID: try Self.transaction(of: request))

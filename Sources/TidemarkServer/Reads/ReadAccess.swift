@@ -12,7 +12,7 @@ final class ReadAccess {
     let editions: DatabaseEditions
     /// Returns 64 random bits.
     let randomBits: @Sendable () -> UInt64
-    private let stopwatch: @Sendable () -> Duration
+    let stopwatch: @Sendable () -> Duration
     /// The transaction that the current call began before its locks were granted.
     private var begun: TransactionID?
 

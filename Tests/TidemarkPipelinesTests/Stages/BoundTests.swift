@@ -111,6 +111,20 @@ import TidemarkModel
         #expect(rows?.message == "The pipeline needs more than 100000 steps.")
     }
 
+    @Test(arguments: ["regex_contains", "regex_match", "regex_find", "regex_find_all"])
+    func `counts the steps of regular expressions`(function: String) {
+        let text = String(repeating: "a", count: 20_000)
+        let list = "[" + (0..<100).map { "\($0)" }.joined(separator: ", ") + "]"
+        let pipeline = """
+            literals {t: '\(text)'}
+            unnest \(list), u
+            where equal(\(function)(t, '(a*)*b'), 1)
+            """
+        #expect(error(pipeline) { $0.steps = 10_000_000 } == nil)
+        let slow = error(pipeline) { $0.steps = 100_000 }
+        #expect(slow?.message == "The pipeline needs more than 100000 steps.")
+    }
+
     @Test func `ends when its caller asks, with the caller's reason`() throws {
         let reason = PipelineError(.cancelled, "The call was cancelled.")
         let context = PipelineContext(

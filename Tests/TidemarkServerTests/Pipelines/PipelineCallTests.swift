@@ -48,6 +48,29 @@ struct PipelineCallTests {
         #expect(parts.count == 1 && parts[0].rows.isEmpty && parts[0].executionTime != nil)
     }
 
+    /// Two nested arrays make 10,000 rows for each document.
+    private static let long: [Pipeline.Stage] = ["x", "y"].map { name in
+        let hundred = (0..<100).map { Pipeline.Expression.constant(.integer($0)) }
+        return Pipeline.Stage(name: "unnest", arguments: [.array(hundred), .field(name)])
+    }
+
+    @Test func `a pipeline that holds the server for long ends, and others go on`() throws {
+        let never = Pipeline.Stage.filter(.equal("n", .integer(9)))
+        #expect(try server.execute(.collection("c"), Self.long[0], Self.long[1], never).rows == [])
+        // Each look at the clock takes three seconds.
+        server.machine.tick = .seconds(3)
+        let ended = #expect(throws: RPCStatus.self) {
+            try server.execute(.collection("c"), Self.long[0], Self.long[1], never)
+        }
+        #expect(ended?.code == .deadlineExceeded)
+        #expect(ended?.message.hasPrefix("The pipeline ran for 10 seconds") == true)
+        let change = #expect(throws: RPCStatus.self) {
+            try server.execute(.collection("c"), Self.long[0], Self.long[1], never, .delete)
+        }
+        #expect(change?.code == .deadlineExceeded)
+        #expect(try server.execute(.collection("c")).ids == ["a", "b", "d"])
+    }
+
     @Test func `a pipeline reads at a past time`() throws {
         let then = try #require(server.execute(.collection("c")).first?.executionTime)
         server.machine.advance(.seconds(5))
