@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TidemarkModel
 
@@ -100,7 +101,7 @@ struct RequestTests {
         #expect(patch.contentType == .remove)
         #expect(patch.cacheControl == .set("no-store"))
         #expect(patch.contentLanguage == .keep)
-        #expect(patch.custom == ["a": nil, "b": "1"])
+        #expect(patch.custom == [ByteString("a"): nil, ByteString("b"): "1"])
     }
 
     @Test func `with the reserved key set the download tokens`() throws {
@@ -118,6 +119,22 @@ struct RequestTests {
     @Test(arguments: ["", "a\nb", "..", String(repeating: "é", count: 513)])
     func `for invalid names are refused`(name: String) {
         #expect(throws: ObjectRefusal.self) { _ = try ObjectPath(bucket: "k", name: name) }
+    }
+
+    @Test func `keep two spellings of a letter in the metadata's names apart`() throws {
+        let text = #"{"metadata":{"\u00e9":"one","e\u0301":"two"}}"#
+        let (fields, _) = try ObjectForm(Array(text.utf8)).fields()
+        #expect(fields.custom["\u{E9}"] == "one" && fields.custom["e\u{301}"] == "two")
+        let stored = try JSONEncoder().encode(fields)
+        #expect(try JSONDecoder().decode(ObjectFields.self, from: stored) == fields)
+        var changed = fields
+        try ObjectForm(Array(#"{"metadata":{"e\u0301":"three"}}"#.utf8)).patch().apply(to: &changed)
+        #expect(changed.custom.inOrder.map(\.text) == ["three", "one"])
+        // The form of stored objects from before.
+        let old = #"{"custom":{"k":"v"}}"#
+        let read = try JSONDecoder().decode(ObjectFields.self, from: Data(old.utf8))
+        #expect(read.custom == ["k": "v"])
+        #expect(String(decoding: try JSONEncoder().encode(read), as: UTF8.self) == old)
     }
 
     @Test func `keep two spellings of a letter apart`() throws {

@@ -162,7 +162,7 @@ struct ObjectDetails: Page {
     let created: String
     let md5Hash: String?
     let crc32c: String
-    let metadata: [String: String]
+    let metadata: CustomMetadata
     let tokens: Int
     private let isPicture: Bool
 
@@ -212,6 +212,6 @@ struct ObjectDetails: Page {
             ("Generation", generation), ("Metageneration", metageneration), ("Created", created),
             ("Changed", object.updated), ("MD5", md5Hash ?? "none"), ("CRC32C", crc32c),
             ("Download tokens", "\(tokens)"), ("Uploaded by", object.uploader ?? "unknown"),
-        ] + metadata.sorted { $0.key < $1.key }.map { ("Metadata: \($0.key)", $0.value) }
+        ] + metadata.inOrder.map { ("Metadata: \($0.name)", $0.text) }
     }
 }

@@ -40,6 +40,7 @@ extension ObjectsServer {
         var call = WebCall(request)
         // An upload has any content type.
         call.isAnyContentExpected = true
+        call.isDownloadLink = request.isDownloadLink
         switch web.verdict(on: call) {
         case .preflight(let origin): return .objectsPreflight(request, origin: origin)
         case .refused(let refusal):
@@ -76,6 +77,16 @@ extension ObjectsServer {
                 }
                 return .cloud(error)
             }
+        }
+    }
+}
+
+extension Request {
+    /// True if the address has a download token or a signature. Its holder may download the file.
+    fileprivate var isDownloadLink: Bool {
+        guard method == .get || method == .head else { return false }
+        return ["token", "X-Goog-Signature"].contains { name in
+            uri.queryParameters[Substring(name)]?.isEmpty == false
         }
     }
 }

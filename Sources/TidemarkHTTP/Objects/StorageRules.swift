@@ -130,7 +130,9 @@ extension RulesMap {
         _ object: StoredObject, isNew: Bool, isEarly: Bool
     ) -> RulesMap {
         let fields = object.fields
-        let custom = fields.custom.map { (key: $0.key, value: RulesValue.string($0.value)) }
+        let custom = fields.custom.inOrder.map {
+            (key: $0.name, value: RulesValue.string($0.text))
+        }
         var pairs: [(key: String, value: RulesValue)] = [
             ("name", .string(object.path.name)), ("bucket", .string(object.path.bucket)),
             ("size", .integer(object.contents.size)),

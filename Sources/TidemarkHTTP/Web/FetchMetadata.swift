@@ -19,6 +19,11 @@ struct FetchMetadata: Hashable, Sendable {
         purpose = header("sec-purpose").first
     }
 
+    /// True if the page shows the answer as a picture, a sound or a film, and cannot read it.
+    var isMedia: Bool {
+        mode == "no-cors" && ["image", "audio", "video", "track"].contains(destination)
+    }
+
     /// True if a page of another site sends the request, and the request is not a user's navigation
     /// to this server.
     var isOfOtherSite: Bool {

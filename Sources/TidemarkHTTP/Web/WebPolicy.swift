@@ -94,7 +94,8 @@ public struct WebPolicy: Sendable, Hashable {
                     --allow-origin.
                     """))
         }
-        if origin == nil, call.fetch.isOfOtherSite {
+        let isShown = call.isDownloadLink && call.fetch.isMedia
+        if origin == nil, call.fetch.isOfOtherSite, !isShown {
             return .refused(
                 .forbidden(
                     """
@@ -172,6 +173,11 @@ struct WebCall: Hashable, Sendable {
     /// True if Google's clients send this call with any content type. Only the first three rules
     /// then apply.
     var isAnyContentExpected = false
+
+    /// True if the address itself permits the download of a file. A page of another site may show
+    /// such a file, as in production: a page at `localhost` and a server at `127.0.0.1` are two
+    /// sites.
+    var isDownloadLink = false
 
     /// The content type without its parameters.
     var mediaType: String {

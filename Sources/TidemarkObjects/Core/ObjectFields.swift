@@ -1,3 +1,5 @@
+package import TidemarkModel
+
 /// The metadata of an object that its writers choose.
 package struct ObjectFields: Hashable, Sendable, Codable {
     /// The maximum size of custom metadata: the sum of its keys and values, in bytes.
@@ -12,7 +14,7 @@ package struct ObjectFields: Hashable, Sendable, Codable {
     package var cacheControl: String?
     /// A time in the form of RFC 3339, which this server stores and does not interpret.
     package var customTime: String?
-    package var custom: [String: String] = [:]
+    package var custom = CustomMetadata()
 
     package init() {}
 
@@ -32,7 +34,7 @@ package struct ObjectFields: Hashable, Sendable, Codable {
             }
         }
         var bytes = 0
-        for (key, value) in custom { bytes += key.utf8.count + value.utf8.count }
+        for (name, text) in custom.inOrder { bytes += name.utf8.count + text.utf8.count }
         if bytes > Self.maxCustomBytes {
             throw .invalid("The custom metadata has more than 8192 bytes.")
         }
@@ -63,7 +65,7 @@ package struct ObjectPatch: Hashable, Sendable {
     package var cacheControl = Change<String>.keep
     package var customTime = Change<String>.keep
     /// The changed keys of the custom metadata. A nil value removes its key.
-    package var custom: [String: String?] = [:]
+    package var custom: [ByteString: String?] = [:]
     /// True if keys that are not in ``custom`` are removed.
     package var replacesCustom = false
     /// The new download tokens; nil keeps them.
@@ -79,6 +81,6 @@ package struct ObjectPatch: Hashable, Sendable {
         cacheControl.apply(to: &fields.cacheControl)
         customTime.apply(to: &fields.customTime)
         if replacesCustom { fields.custom = [:] }
-        for (key, value) in custom { fields.custom[key] = value }
+        for (name, text) in custom { fields.custom[name.text] = text }
     }
 }

@@ -70,8 +70,9 @@ package struct ObjectForm: Sendable {
         return text?.isEmpty == true ? nil : text
     }
 
-    private static func takeTokens(_ custom: inout [String: String]) -> [String] {
-        guard let list = custom.removeValue(forKey: tokensKey) else { return [] }
+    private static func takeTokens(_ custom: inout CustomMetadata) -> [String] {
+        guard let list = custom[tokensKey] else { return [] }
+        custom[tokensKey] = nil
         return list.split(separator: ",").map(String.init)
     }
 
@@ -106,9 +107,9 @@ package struct ObjectForm: Sendable {
         case nil: break
         case .null?: patch.replacesCustom = true
         default:
-            for (key, value) in try custom() { patch.custom[key] = .some(value) }
+            for (key, value) in try custom() { patch.custom[ByteString(key)] = .some(value) }
         }
-        if let tokens = patch.custom.removeValue(forKey: Self.tokensKey) {
+        if let tokens = patch.custom.removeValue(forKey: ByteString(Self.tokensKey)) {
             patch.tokens = (tokens ?? "").split(separator: ",").map(String.init)
         }
         return patch

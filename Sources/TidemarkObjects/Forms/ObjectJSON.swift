@@ -79,9 +79,8 @@ package enum ObjectJSON {
         return members
     }
 
-    private static func texts(_ values: [String: String]) -> JSONValue {
-        .object(
-            JSONObject(values.sorted { $0.key < $1.key }.map { ($0.key, .text($0.value)) }))
+    private static func texts(_ custom: CustomMetadata) -> JSONValue {
+        .object(JSONObject(custom.inOrder.map { ($0.name, .text($0.text)) }))
     }
 
     /// Returns the disposition that is stored, or one with the object's name.

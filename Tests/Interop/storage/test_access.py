@@ -90,3 +90,18 @@ def test_without_a_gate_an_unsigned_token_names_the_user(files):
     assert requests.get(cloud).status_code == 200
     header = {"Authorization": "Firebase eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbm4ifQ."}
     assert requests.get(cloud, headers=header).status_code == 403
+
+
+def test_a_page_of_another_site_shows_a_picture_by_its_link(guarded, user):
+    """A page at `localhost` and a server at `127.0.0.1` are two sites for a browser."""
+    name = uuid.uuid4().hex
+    ios = Ios(guarded, token=user)
+    made = ios.upload(name, b"a picture")
+    link = ios.url(name) + "?alt=media&token=" + made["downloadTokens"]
+    shown = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
+    answer = requests.get(link, headers=shown)
+    assert answer.status_code == 200 and answer.content == b"a picture"
+    assert answer.headers["cross-origin-resource-policy"] == "cross-origin"
+    assert requests.get(link, headers=dict(shown, **{"Sec-Fetch-Dest": "script"})).status_code == 403
+    assert requests.get(ios.url(name) + "?alt=media", headers=shown).status_code == 403
+    assert requests.get(ios.url(name), headers=shown).status_code == 403

@@ -113,6 +113,23 @@ struct WebPolicyTests {
         }
     }
 
+    @Test(arguments: ["image", "audio", "video", "track", "script", "iframe", "empty", nil])
+    func `a page of another site shows a file by its link, and loads nothing else`(kind: String?) {
+        var asked = call()
+        asked.fetch.site = "cross-site"
+        asked.fetch.mode = "no-cors"
+        asked.fetch.destination = kind
+        #expect(status(asked) == 403)
+        asked.isDownloadLink = true
+        let isShown = ["image", "audio", "video", "track"].contains(kind)
+        #expect(status(asked) == (isShown ? 200 : 403))
+        asked.fetch.mode = "navigate"
+        #expect(status(asked) == (kind == nil ? 200 : 403))
+        asked.fetch.mode = "no-cors"
+        asked.origins = ["https://evil.example"]
+        #expect(status(asked) == 403)
+    }
+
     @Test(arguments: ["same-origin", "same-site", "none", nil])
     func `what a browser does not send for another site is let through`(site: String?) {
         var asked = call()
