@@ -106,6 +106,7 @@ def write_in_each(browser, tabs, writes=2):
     for tab in tabs:
         wait_for_rows(browser, tab, expected)
     print("\nms until acknowledged:", " ".join(f"{time:.0f}" for time in times))
+    return times
 
 
 @pytest.mark.bound(120)
@@ -129,15 +130,18 @@ def test_two_tabs_and_a_restart_between(tmp_path, site, browser):
         server.stop()
 
 
-@pytest.mark.bound(120)
-def test_seven_tabs_by_names_of_their_own(server, site, browser):
+def by_names_of_their_own(server, site, browser):
     """A browser opens six connections to a host. Each tab uses two, and has its own host name."""
     hosts = [f"tab{n}.localhost:{server.port}" for n in range(7)]
-    write_in_each(browser, open_tabs(browser, site, "t-" + uuid.uuid4().hex[:8], hosts))
+    return write_in_each(browser, open_tabs(browser, site, "t-" + uuid.uuid4().hex[:8], hosts))
 
 
 @pytest.mark.bound(120)
-def test_seven_tabs_on_one_connection(tmp_path, site, start):
+def test_seven_tabs_by_names_of_their_own(server, site, browser):
+    by_names_of_their_own(server, site, browser)
+
+
+def on_one_connection(tmp_path, site, start):
     """Over TLS, a browser uses HTTP/2, and all tabs share a connection."""
     server = Server(tmp_path / "data", 0, "--tls")
     try:
@@ -151,10 +155,23 @@ def test_seven_tabs_on_one_connection(tmp_path, site, start):
         place = "t-" + uuid.uuid4().hex[:8]
         hosts = [f"localhost:{server.port}"] * 7
         tabs = open_tabs(browser, site, place, hosts, "&tls=1")
-        write_in_each(browser, tabs)
+        times = write_in_each(browser, tabs)
         assert connections(server) <= 2, "the tabs share them"
+        return times
     finally:
         server.stop()
+
+
+@pytest.mark.bound(120)
+def test_seven_tabs_on_one_connection(tmp_path, site, start):
+    on_one_connection(tmp_path, site, start)
+
+
+@pytest.mark.times
+@pytest.mark.bound(240)
+def test_each_write_of_seven_tabs_is_acknowledged_within_100_ms(tmp_path, server, site, start):
+    assert max(by_names_of_their_own(server, site, start())) < 100
+    assert max(on_one_connection(tmp_path, site, start)) < 100
 
 
 @pytest.mark.bound(120)

@@ -63,6 +63,8 @@ import TidemarkServer
         var limit: Int?
         var isLast = false
         var start: (value: Int64, isBefore: Bool)?
+        /// The end; `isBefore` excludes the rows with this value.
+        var end: (value: Int64, isBefore: Bool)?
         /// The row that the query starts after; nil for none.
         var place: Row?
         var atLeast: Int64?
@@ -82,6 +84,7 @@ import TidemarkServer
 
         var description: String {
             "\(orders) limit \(limit ?? -1) last \(isLast) start \(String(describing: start)) "
+                + "end \(String(describing: end)) "
                 + "after \(place?.id ?? "none") "
                 + "r >= \(atLeast ?? -1) of \(summed)"
         }
@@ -135,6 +138,15 @@ import TidemarkServer
                     return first == order.descending
                 }
             }
+            if let end, let order = orders.first {
+                rows = rows.filter { row in
+                    guard let first = Self.isBefore(row.values[order.field]!, .integer(end.value))
+                    else {
+                        return !end.isBefore
+                    }
+                    return first != order.descending
+                }
+            }
             if let place { rows = rows.filter { $0.id != place.id && precedes(place, $0) } }
             rows.sort(by: precedes)
             if let limit { rows = Array(isLast ? rows.suffix(limit) : rows.prefix(limit)) }
@@ -184,6 +196,10 @@ import TidemarkServer
                 if let start = cut.start {
                     let value = [Int(start.value)]
                     query = start.isBefore ? query.start(at: value) : query.start(after: value)
+                }
+                if let end = cut.end {
+                    let value = [Int(end.value)]
+                    query = end.isBefore ? query.end(before: value) : query.end(at: value)
                 }
                 let taking = cut.rows(of: rows)
                 var answers: [[String]] = []
@@ -239,6 +255,9 @@ import TidemarkServer
         if cut.limit != nil, !fields.isEmpty, dice.chance(30) { cut.isLast = true }
         if !fields.isEmpty, dice.chance(40) {
             cut.start = (Int64(dice.roll(6)), dice.chance(50))
+        }
+        if !fields.isEmpty, dice.chance(40) {
+            cut.end = (Int64(dice.roll(6)), dice.chance(50))
         }
         if fields.first != "s", dice.chance(30) { cut.atLeast = Int64(dice.roll(5)) }
         if cut.start == nil, dice.chance(25) {
