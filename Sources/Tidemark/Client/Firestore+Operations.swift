@@ -1,5 +1,6 @@
 import Dispatch
 public import Foundation
+import Synchronization
 import TidemarkStore
 import TidemarkWire
 
@@ -267,8 +268,9 @@ extension Firestore {
     /// until the folder is removed. It returns when the writes are queued and the results of the
     /// first screen are in this client's cache, so that the first screen shows its content without
     /// a network. Everything else follows in parts while the app runs. A kill between two parts
-    /// loses nothing, and the next call goes on behind the last part. Nothing in the folder is
-    /// changed; ``FirebaseStore/remove(_:)`` removes it.
+    /// loses nothing, and the next call goes on behind the last part. A call during an earlier one
+    /// begins when that is over. Nothing in the folder is changed; ``FirebaseStore/remove(_:)``
+    /// removes it.
     ///
     /// A query's result is taken only with every row, and with documents at least as new as the
     /// result. The next listen to such a query receives what changed since, and is billed for the
@@ -295,10 +297,15 @@ extension Firestore {
         var values: [QueryValue] = []
         for query in first { values.append(try query.runnable()) }
         let queries = values
-        let takeOver = CacheTakeOver { [self] board async throws(FirestoreError) in
-            try await TakeOverRun(
-                self, folder: folder, user: user, documents: documents, first: queries, board: board
-            ).run()
+        let takeOver = started.takeOver.withLock { last in
+            let next = CacheTakeOver(after: last) { [self] board async throws(FirestoreError) in
+                try await TakeOverRun(
+                    self, folder: folder, user: user, documents: documents, first: queries,
+                    board: board
+                ).run()
+            }
+            last = next
+            return next
         }
         try await takeOver.awaitFirstScreen()
         return takeOver

@@ -30,6 +30,8 @@ final class Client: Sendable {
     /// The number of suspensions and resumptions. After a grace period, a caller compares it to
     /// find out if the suspension is still wanted.
     let pauses = Mutex(0)
+    /// The take-over that was begun last. The next one begins when it is over.
+    let takeOver = Mutex<CacheTakeOver?>(nil)
 
     init(
         _ settings: FirestoreSettings.Values, engine: SyncEngine,

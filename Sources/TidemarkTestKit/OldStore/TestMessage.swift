@@ -23,15 +23,44 @@ package enum TestMessage {
             + (time.nanoseconds == 0 ? [] : field(2, Int64(time.nanoseconds)))
     }
 
+    /// - Precondition: The value has no estimate of a server's time, which no store has.
     package static func value(_ value: Value) -> [UInt8] {
         switch value {
-        case .integer(let number): field(2, number)
-        case .string(let text): field(17, text)
         case .boolean(let flag): field(1, flag ? 1 : 0)
+        case .integer(let number): field(2, number)
+        case .double(let number): double(3, number)
+        case .reference(let reference): field(5, reference.path.name(in: reference.database))
+        case .map(let map): field(6, entries(map.entries.map { ($0.key, $0.value) }, of: 1))
+        case .geoPoint(let point): field(8, place(point))
+        case .array(let values): field(9, values.flatMap { field(1, self.value($0)) })
         case .timestamp(let time): field(10, self.time(time))
         case .null: field(11, 0)
-        default: preconditionFailure("no test has \(value)")
+        case .string(let text): field(17, text)
+        case .bytes(let bytes): field(18, bytes)
+        case .vector(let vector):
+            field(
+                6,
+                entries(
+                    [
+                        ("__type__", .string("__vector__")),
+                        ("value", .array(vector.array.map { .double($0) })),
+                    ], of: 1))
+        case .pendingServerTimestamp: preconditionFailure("no store has an estimate")
         }
+    }
+
+    private static func entries(_ fields: [(String, Value)], of number: Int64) -> [UInt8] {
+        fields.flatMap { field(number, field(1, $0.0) + field(2, value($0.1))) }
+    }
+
+    private static func double(_ number: Int64, _ value: Double) -> [UInt8] {
+        varint(number << 3 | 1) + WrittenStore.fixed(value.bitPattern, 8)
+    }
+
+    /// A zero is left out.
+    private static func place(_ point: GeoPoint) -> [UInt8] {
+        (point.latitude == 0 ? [] : double(1, point.latitude))
+            + (point.longitude == 0 ? [] : double(2, point.longitude))
     }
 
     /// Returns a document of `remote_document`.
@@ -39,8 +68,7 @@ package enum TestMessage {
         _ name: String, fields: [(String, Value)], updateTime: Timestamp,
         committed: Bool = false
     ) -> [UInt8] {
-        let entries = fields.flatMap { field(2, field(1, $0.0) + field(2, value($0.1))) }
-        return field(2, field(1, name) + entries + field(4, time(updateTime)))
+        field(2, field(1, name) + entries(fields, of: 2) + field(4, time(updateTime)))
             + (committed ? field(4, 1) : [])
     }
 

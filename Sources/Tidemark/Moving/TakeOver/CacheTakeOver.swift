@@ -98,12 +98,16 @@ public final class CacheTakeOver: Sendable {
     private let board: ProgressBoard
     private let task: Task<Result<Outcome, FirestoreError>, Never>
 
+    /// - Parameter last: The take-over that must be over before. Two at once would store the same
+    ///   rows twice, and the later one could do so after a listener has removed some.
     init(
+        after last: CacheTakeOver?,
         _ run: @escaping @Sendable (ProgressBoard) async throws(FirestoreError) -> Outcome
     ) {
         let board = ProgressBoard()
         self.board = board
-        task = Task.detached(priority: .userInitiated) {
+        task = Task.detached(priority: .userInitiated) { [last = last?.task] in
+            _ = await last?.value
             let result: Result<Outcome, FirestoreError>
             do throws(FirestoreError) { result = .success(try await run(board)) } catch {
                 result = .failure(error)

@@ -226,6 +226,51 @@ import TidemarkTesting
         await local.stop()
     }
 
+    @Test func `is taken by one of two calls at once`() async throws {
+        var old = try await oldPhone(1_050)
+        try old.finish()
+        let phone = try await phone()
+        let folder = folder
+        async let one = phone.takeOver(folder, user: "ann").outcome()
+        async let other = phone.takeOver(folder, user: "ann").outcome()
+        let both = try await [one, other]
+        #expect(both.count { $0.refusal == nil && $0.documents == 1_050 && $0.targets == 2 } == 1)
+        #expect(both.count { $0.refusal == .takenBefore } == 1)
+        #expect(try await cached(rooms(phone)).count == 1_050)
+        await local.stop()
+    }
+
+    /// The app cancels a call, or what follows behind the first screen.
+    @Test(arguments: [true, false])
+    func `is taken on after a cancellation`(ofCall: Bool) async throws {
+        var old = try await oldPhone(1_050)
+        try old.finish()
+        let phone = try await phone()
+        if ofCall {
+            let folder = folder
+            let call = Task { try await phone.takeOver(folder, user: "ann") }
+            call.cancel()
+            _ = await call.result
+        } else {
+            let takeOver = try await phone.takeOver(folder, user: "ann", first: [latest(phone)])
+            takeOver.cancel()
+            #expect(try await cached(latest(phone)).count == 10)
+            do { _ = try await takeOver.outcome() } catch { #expect(error.code == .cancelled) }
+        }
+        let outcome = try await takeOver(phone)
+        #expect(outcome.refusal == nil || outcome.refusal == .takenBefore)
+        #expect(try await cached(rooms(phone)).count == 1_050)
+        #expect(try await cached(latest(phone)).count == 10)
+        await phone.enableNetwork()
+        for query in [rooms(phone), latest(phone)] {
+            for try await snapshot in query.snapshots(includeMetadataChanges: true)
+            where !snapshot.metadata.isFromCache { break }
+        }
+        #expect(reads("new") == 0, "both results have their tokens")
+        await phone.terminate()
+        await local.stop()
+    }
+
     // MARK: Kills
 
     /// The app is killed after each number of parts. The next start has only what is on disk.

@@ -134,20 +134,7 @@ import TidemarkTesting
         old.put(
             target: query, rows: result.rows, version: result.version, token: [],
             documents: result.documents)
-        let bundled = TestMessage.field(1, OldPhone.root) + TestMessage.field(2, query)
-        old.put([
-            (
-                TestKey.table("named_queries") + [0x92] + TestKey.text("latest") + [0x80],
-                TestMessage.field(1, "latest") + TestMessage.field(2, bundled)
-                    + TestMessage.field(3, TestMessage.time(result.version))
-            ),
-            (
-                TestKey.table("bundles") + [0x91] + TestKey.text("daily") + [0x80],
-                TestMessage.field(1, "daily")
-                    + TestMessage.field(2, TestMessage.time(result.version))
-                    + TestMessage.field(3, 1)
-            ),
-        ])
+        old.leaveBundle("daily", naming: "latest", query, version: result.version)
         try old.finish()
         let phone = try await phone(local)
         let outcome = try await phone.takeOver(folder, user: "ann", documents: .all).outcome()
@@ -155,6 +142,42 @@ import TidemarkTesting
         let named = try #require(try await phone.getQuery(named: "latest"))
         #expect(try await cached(named) == (107..<112).reversed().map { "r\($0)" })
         #expect(try await phone.getQuery(named: "other") == nil)
+        await local.stop()
+    }
+
+    @Test func `have values of every kind`() async throws {
+        let local = try LocalFirestore.start(projectID: OldPhone.project)
+        let database = try DatabaseID(project: OldPhone.project, database: "(default)")
+        let fields: [(String, Value)] = [
+            ("array", .array([.integer(1), .array([]), .map(["x": .null])])),
+            ("boolean", .boolean(false)), ("bytes", .bytes([0, 255])), ("double", .double(-0.5)),
+            ("infinity", .double(.infinity)), ("integer", .integer(.min)), ("map", .map([:])),
+            ("nested", .map(["a": .map(["\u{e9}\0": .string("")])])), ("null", .null),
+            ("place", .geoPoint(GeoPoint(latitude: 0, longitude: -180))),
+            (
+                "reference",
+                .reference(
+                    ReferenceValue(database: database, path: try DocumentPath("rooms/a")))
+            ),
+            ("time", .timestamp(Timestamp(seconds: -1, nanoseconds: 999_999_000))),
+            ("vector", .vector(VectorValue([0, 1.5]))), ("zero", .integer(0)),
+        ]
+        var old = try OldPhone(folder)
+        old.put(
+            target: TestMessage.query("rooms"), rows: ["rooms/all"], version: local.now, token: [1],
+            documents: [
+                (
+                    "rooms/all",
+                    TestMessage.document(
+                        OldPhone.root + "/rooms/all", fields: fields, updateTime: local.now)
+                )
+            ])
+        try old.finish()
+        let phone = try await phone(local)
+        let outcome = try await phone.takeOver(folder, user: "ann", documents: .all).outcome()
+        #expect(outcome.targets == 1 && outcome.leftOut.isEmpty)
+        let rows = try await phone.collection("rooms").getDocuments(source: .cache).documents
+        #expect(rows.map(\.fields) == [MapValue(fields)])
         await local.stop()
     }
 
@@ -195,8 +218,8 @@ import TidemarkTesting
 
     /// The tables of the store that a take-over reads, and what their damage costs.
     private static let tables = [
-        "remote_document", "document_target", "target", "target_document", "version",
-        "mutation_queue",
+        "remote_document", "document_target", "target", "target_document", "target_global",
+        "version", "mutation_queue", "mutation", "bundles", "named_queries",
     ]
 
     /// A file for each table of the store. In each file, one byte after the other is damaged.
@@ -217,6 +240,8 @@ import TidemarkTesting
                         updateTime: time)
                 )
             })
+        source.leaveWrite(of: "ann", batch: 1, path: paths[0], value: .integer(2))
+        source.leaveBundle("daily", naming: "all", TestMessage.query("rooms"), version: time)
         try source.finish()
         var damaged = 0
         let (file, size) = try split(source.folder)[table]!
@@ -233,6 +258,8 @@ import TidemarkTesting
             let outcome = try await phone.takeOver(folder, user: "ann").outcome()
             let rows = try await cached(phone.collection("rooms"))
             if outcome.targets > 0 { #expect(rows.count == 40, "\(place)") }
+            let writes = outcome.writesProblem == nil ? 1 : 0
+            #expect(outcome.writes.queued.count == writes, "\(place)")
             let isSaid =
                 outcome.refusal != nil || !outcome.problems.isEmpty || outcome.writesProblem != nil
             #expect(isSaid || outcome.targets == 1, "\(place)")
@@ -266,5 +293,26 @@ import TidemarkTesting
         }
         try store.finish()
         return files
+    }
+}
+
+extension OldPhone {
+    /// Writes the rows of a loaded bundle and of its named query.
+    fileprivate mutating func leaveBundle(
+        _ id: String, naming name: String, _ query: [UInt8], version: Timestamp
+    ) {
+        let bundled = TestMessage.field(1, OldPhone.root) + TestMessage.field(2, query)
+        put([
+            (
+                TestKey.table("named_queries") + [0x92] + TestKey.text(name) + [0x80],
+                TestMessage.field(1, name) + TestMessage.field(2, bundled)
+                    + TestMessage.field(3, TestMessage.time(version))
+            ),
+            (
+                TestKey.table("bundles") + [0x91] + TestKey.text(id) + [0x80],
+                TestMessage.field(1, id) + TestMessage.field(2, TestMessage.time(version))
+                    + TestMessage.field(3, 1)
+            ),
+        ])
     }
 }
