@@ -132,7 +132,7 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
         _ completion: @escaping @Sendable (Result<FeedProgress, SyncError>) -> Void
     ) {
         let begun = ResultBox<FeedProgress>()
-        engine.beginFeed(
+        engine.begin(
             with: definition.query, by: definition.itemTime,
             made: { [definition, database] known in
                 let made = FeedProgress.beginning(

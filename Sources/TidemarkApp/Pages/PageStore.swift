@@ -92,7 +92,8 @@ final class PageStore: Sendable {
         state.withLock { $0.floor = max($0.floor, .end(of: time)) }
     }
 
-    /// Reads the record, and creates the index for the pages.
+    /// Reads the record, and creates the index for the pages. Without a record, the pager begins
+    /// with the result of an earlier listener, if the cache has one.
     func load() async throws(FirestoreError) {
         if state.withLock(\.isLoaded) { return }
         let query = query
@@ -104,10 +105,11 @@ final class PageStore: Sendable {
         let bytes: [UInt8]? = try await answer { finish in
             engine.record(forKey: key, completion: finish)
         }
+        let known = bytes == nil ? await begin() : bytes.flatMap { PageProgress(encoded: $0) }
         state.withLock { state in
             if state.isLoaded { return }
             state.isLoaded = true
-            guard let bytes, var stored = PageProgress(encoded: bytes) else { return }
+            guard var stored = known else { return }
             // The head may have answered before the disk.
             for heard in state.progress.coverage.intervals {
                 stored.insert(heard.lower..<heard.upper, asOf: heard.asOf)
@@ -115,6 +117,39 @@ final class PageStore: Sendable {
             state.progress = stored
             state.wasStored = true
         }
+    }
+
+    /// Stores a record of what a known result covers. Costs no reads.
+    ///
+    /// - Returns: Nil if the cache knows no such result, or cannot be written now.
+    private func begin() async -> PageProgress? {
+        let made = ResultBox<PageProgress>()
+        let start: (@escaping @Sendable (Result<Void, SyncError>) -> Void) -> Void = { finish in
+            self.engine.begin(
+                with: self.plain, by: self.order,
+                made: { [self] known in
+                    // Another call has loaded in the meantime.
+                    if state.withLock(\.isLoaded) { return nil }
+                    guard
+                        let (progress, covered) = PageProgress.beginning(
+                            with: known.documents.map(bookRow), asOf: known.readTime,
+                            isAll: known.isAll)
+                    else { return nil }
+                    made.set(progress)
+                    return FeedPageRecords(
+                        records: [key: progress.encoded],
+                        complete: part(covered.upperBound, downTo: covered.lowerBound))
+                }, completion: finish)
+        }
+        do throws(FirestoreError) { try await answer(start) } catch { return nil }
+        return made.value
+    }
+
+    private func bookRow(_ document: Document) -> FeedBookRow {
+        var time: Timestamp?
+        if case .timestamp(let its)? = document.fields[order] { time = its }
+        return FeedBookRow(
+            path: document.path, itemTime: time, changeTime: nil, updateTime: document.updateTime)
     }
 
     /// Returns true if the device has pages of an earlier launch, which may have changed.

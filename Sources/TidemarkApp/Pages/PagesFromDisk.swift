@@ -4,6 +4,9 @@ import Tidemark
 ///
 /// A page comes from disk only if the device knows that it has every row of the page. Otherwise
 /// only the gap is read, and is known from then on. The newest page is always a listener.
+///
+/// A pager that is new on the device begins with the result of an earlier listener of its
+/// collection and filters, if the cache has one of at most 2,000 rows.
 public enum PagesFromDisk: Hashable, Sendable {
     /// Never: every page is a listener, and shows the server's present state.
     case never

@@ -162,8 +162,9 @@ final class Fetches: @unchecked Sendable {
         }
     }
 
-    /// Stores the records of a feed that begins with a result of the cache, if there is one.
-    func beginFeed(
+    /// Stores the records of a feed or a pager that begins with a result of the cache, if there is
+    /// one.
+    func begin(
         _ query: Query, itemTime: FieldPath, made: (KnownResult) -> FeedPageRecords?
     ) -> Result<Void, SyncError> {
         if let refusal = context.gate.writeRefusal { return .failure(refusal) }

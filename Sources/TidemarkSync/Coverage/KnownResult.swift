@@ -1,9 +1,9 @@
 package import TidemarkModel
 
-/// The result of a query of a feed's collection and filters, as an earlier listener left it, or
-/// another client whose cache was taken over.
+/// The result of a query of the collection and filters of a feed or a pager, as an earlier listener
+/// left it, or another client whose cache was taken over.
 package struct KnownResult: Sendable {
-    /// The maximum number of rows of a result with which a feed begins.
+    /// The maximum number of rows of a result with which a feed or a pager begins.
     static let mostRows = 2_000
 
     /// The rows that exist, newest item first, as the server has confirmed them.
@@ -41,6 +41,33 @@ extension FeedProgress {
         var progress = FeedProgress(overlap: rules.overlap)
         _ = progress.receive(placed, of: plan, readTime: readTime, rules: rules)
         return (progress, covered(by: placed, of: range, isLast: isAll))
+    }
+}
+
+extension PageProgress {
+    /// Returns the progress of a pager that begins with a known result, and the range of which
+    /// everything is held: from the newest row down to the oldest one, or to the end if the result
+    /// is everything.
+    ///
+    /// The range does not reach above the newest row, because newer rows can exist by now. A row
+    /// that has changed after the result may have had another time then, so the other rows bound
+    /// the range.
+    ///
+    /// - Parameter rows: The rows of the result, in any order.
+    /// - Returns: Nil if the result says nothing about any range.
+    package static func beginning(
+        with rows: [FeedBookRow], asOf readTime: Timestamp, isAll: Bool
+    ) -> (progress: PageProgress, covered: Range<CoveragePosition>)? {
+        let places = rows.filter { $0.updateTime <= readTime }.compactMap { row in
+            row.itemTime.map { (time: $0, path: row.path) }
+        }
+        guard let first = places.map({ CoveragePosition.after($0.time, $0.path) }).max(),
+            let last = places.map({ CoveragePosition.before($0.time, $0.path) }).min()
+        else { return nil }
+        let covered = (isAll ? .lowest : last)..<first
+        var progress = PageProgress()
+        progress.insert(covered, asOf: readTime)
+        return (progress, covered)
     }
 }
 

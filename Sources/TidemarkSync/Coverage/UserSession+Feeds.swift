@@ -79,20 +79,21 @@ extension UserSession {
         }
     }
 
-    /// Begins a feed with a result that the cache has already, if there is one. Costs no reads.
+    /// Begins a feed or a pager with a result that the cache has already, if there is one. Costs no
+    /// reads.
     ///
     /// - Parameters:
-    ///   - query: The collection and filters of the feed.
+    ///   - query: The collection and filters of the feed or the pager.
     ///   - itemTime: The field by which its items are ordered.
-    ///   - made: Returns the records of the feed; nil if the result says nothing about it. Called
-    ///     on the engine's executor.
-    package func beginFeed(
+    ///   - made: Returns the records of the feed or the pager; nil if the result says nothing about
+    ///     it. Called on the engine's executor.
+    package func begin(
         with query: Query, by itemTime: FieldPath,
         made: @escaping @Sendable (KnownResult) -> FeedPageRecords?,
         completion: @escaping @Sendable (Result<Void, SyncError>) -> Void
     ) {
         perform(completion) { core in
-            core.fetch { completion($0.beginFeed(query, itemTime: itemTime, made: made)) }
+            core.fetch { completion($0.begin(query, itemTime: itemTime, made: made)) }
         }
     }
 

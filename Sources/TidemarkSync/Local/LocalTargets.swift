@@ -86,7 +86,7 @@ final class LocalTargets {
         try file.read { try rows.all(of: target, $0) }
     }
 
-    // MARK: What a feed can begin with
+    // MARK: What a feed or a pager can begin with
 
     /// Returns a known result of a query without orders and limits: the newest one that tells what
     /// exists by item time.

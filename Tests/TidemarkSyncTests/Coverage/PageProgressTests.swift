@@ -45,6 +45,30 @@ import TidemarkModel
         #expect(progress.coverage.intervals.allSatisfy { $0.asOf == time(3_000) })
     }
 
+    @Test func `begins with a known result, between rows that have not changed since`() {
+        func row(_ seconds: Int, changed: Int = 0) -> FeedBookRow {
+            FeedBookRow(
+                path: DocumentPath(unchecked: "c/d\(seconds)"), itemTime: time(seconds),
+                changeTime: nil, updateTime: time(changed))
+        }
+        func begun(_ isAll: Bool, _ rows: FeedBookRow...) -> Range<CoveragePosition>? {
+            let made = PageProgress.beginning(with: rows, asOf: time(1_000), isAll: isAll)
+            #expect(made.map { $0.progress.cursor.readTime == time(1_000) } ?? true)
+            #expect(made.map { $0.progress.coverage.contains($0.covered) } ?? true)
+            return made?.covered
+        }
+        func after(_ seconds: Int) -> CoveragePosition {
+            .after(time(seconds), DocumentPath(unchecked: "c/d\(seconds)"))
+        }
+        #expect(begun(true, row(50), row(90), row(10)) == .lowest..<after(90))
+        #expect(begun(false, row(50), row(90), row(10)) == before(10)..<after(90))
+        // Rows that have changed since can have been elsewhere then.
+        let moved = (row(99, changed: 1_001), row(5, changed: 1_001))
+        #expect(begun(false, moved.0, row(50), row(90), moved.1) == before(50)..<after(90))
+        #expect(begun(true, moved.0, row(50), moved.1) == .lowest..<after(50))
+        #expect(begun(true, moved.0, moved.1) == nil && begun(true) == nil && begun(false) == nil)
+    }
+
     @Test func `is bounded, and forgets from below`() {
         var progress = PageProgress()
         for number in 0..<PageProgress.maxIntervals + 20 {
