@@ -71,6 +71,24 @@ import TidemarkTesting
         await world.stop()
     }
 
+    /// After an update from another library, no user of this device is recorded.
+    @Test func `shows the data of a user whose session was loaded before the launch`()
+        async throws
+    {
+        let world = try await StackWorld()
+        var stack = try world.stack()
+        _ = try await stack.accounts?.signUp(email: "ada@b.c", password: "correct horse")
+        let user = try #require(stack.identity.user)
+        await stack.close()
+
+        stack = try world.stack()
+        #expect(try await stack.parts(stages()).openLocal().lastUser == nil)
+        await stack.identity.load()
+        #expect(try await stack.parts(stages()).openLocal().lastUser == user)
+        await stack.close()
+        await world.stop()
+    }
+
     /// The job begins offline, and continues when the system reports a network.
     @Test func `goes on with a job when the network is back`() async throws {
         let world = try await StackWorld()

@@ -76,12 +76,17 @@ public struct LaunchParts: Sendable {
         self.runBackground = runBackground
         self.beginSignUp = beginSignUp
         openLocal = {
+            let isInJob = try files.record() != nil
             // If the app was killed after the sign-in, only the session may name the user of the
             // sign-up.
-            if try files.record() != nil { await identity.load() }
+            if isInJob { await identity.load() }
             let known = files.known
+            var last = known.lastUser
+            // After an update from another library, no user is recorded, but the app can have
+            // loaded the session.
+            if last == nil, !isInJob, case .signedIn(let user) = identity.state { last = user }
             return LocalFacts(
-                lastUser: known.lastUser, completeProfile: known.completeProfile,
+                lastUser: last, completeProfile: known.completeProfile,
                 unfinished: try jobs.unfinished())
         }
         readSession = { await identity.load() }
