@@ -48,8 +48,28 @@ extension DayDemo {
             return Dictionary(uniqueKeysWithValues: named)
         }
         return LaunchScenario(
-            name: Self.name, network: "healthy", bar: "each message is shown within a minute",
-            before: figures(.before), after: figures(.after))
+            name: Self.name, network: "healthy",
+            bar: "each message is shown; a launch receives less than the whole chat",
+            before: figures(.before), after: figures(.after), why: complaints(uses))
+    }
+
+    /// Returns the facts that are not as they must be: the app as it was receives the whole chat at
+    /// each launch, and Tidemark receives less.
+    func complaints(_ uses: [Side: DayUse]) -> [String] {
+        let (before, after) = (uses[.before] ?? DayUse(), uses[.after] ?? DayUse())
+        var complaints: [String] = []
+        // The name of a message alone has more bytes.
+        if before.launch.bytes < 60 * Double(held) {
+            complaints.append(
+                "a launch of the app as it was received \(Int(before.launch.bytes)) bytes, and not "
+                    + "the \(grouped(held)) messages")
+        }
+        if after.launch.bytes >= before.launch.bytes {
+            complaints.append(
+                "a launch on Tidemark received \(Int(after.launch.bytes)) bytes, and as it was "
+                    + "\(Int(before.launch.bytes))")
+        }
+        return complaints
     }
 
     /// Returns the figures as a table.

@@ -149,8 +149,8 @@ enum DayError: Error, Equatable, CustomStringConvertible {
     case ended(Side, message: String)
     /// The app runs and does not show a message.
     case didNotShow(Side, message: String, seconds: Int64)
-    /// The system does not tell what a process uses.
-    case notMeasured
+    /// The app has ended, or the system does not tell what a process uses.
+    case notMeasured(Side)
 
     var description: String {
         switch self {
@@ -158,8 +158,8 @@ enum DayError: Error, Equatable, CustomStringConvertible {
             "\(Self.app(side)) ended before it showed message \(message)."
         case .didNotShow(let side, let message, let seconds):
             "\(Self.app(side)) did not show message \(message) within \(seconds) s."
-        case .notMeasured:
-            "This system does not tell what a process uses: only Linux does, in /proc."
+        case .notMeasured(let side):
+            "\(Self.app(side)) ended, or this system does not tell what it uses: only Linux does."
         }
     }
 

@@ -97,7 +97,7 @@ final class DayApp: Sendable {
     /// - Throws: ``DayError/notMeasured`` if the app does not run, or not on Linux.
     func use() throws -> ProcessUse {
         guard let threads = ThreadSum.threads(of: process.identifier) else {
-            throw DayError.notMeasured
+            throw DayError.notMeasured(side)
         }
         var use = sum.withLock { sum in
             sum.add(threads)

@@ -1,6 +1,6 @@
 /// The use of a phone in a day with an app, by its parts.
 struct DayUse: Hashable, Sendable {
-    /// The use until a launch shows the newest message.
+    /// The use until a launch shows everything that is on the server.
     var launch = ProcessUse()
     /// The use for a message that arrives while the chat is shown.
     var message = ProcessUse()
@@ -26,12 +26,12 @@ struct DayUse: Hashable, Sendable {
             ("wake-ups of a minute", minute.wakes, ""),
             ("bursts of a launch", launch.bursts, ""),
             ("bursts of a minute", minute.bursts, ""),
-            ("kilobytes of a launch", launch.bytes / 1_000, " kB"),
-            ("kilobytes of a minute", minute.bytes / 1_000, " kB"),
+            ("bytes of a launch", launch.bytes / 1_000, " kB"),
+            ("bytes of a minute", minute.bytes / 1_000, " kB"),
             ("processor time of a day", inDay(\.milliseconds) / 1_000, " s"),
             ("wake-ups of a day", inDay(\.wakes), ""),
             ("bursts of a day", inDay(\.bursts), ""),
-            ("megabytes of a day", inDay(\.bytes) / 1_000_000, " MB"),
+            ("bytes of a day", inDay(\.bytes) / 1_000_000, " MB"),
         ]
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import TidemarkModel
 import TidemarkWire
 
@@ -47,9 +48,13 @@ struct DirectServer: Sendable {
     ///
     /// - Parameter changes: The maximum number of changes since the last call.
     func forget(_ changes: Int = 0) async throws {
-        let nothing = Mutation(path: DocumentPath(unchecked: "elsewhere/nothing"), .set([:]))
-        // The server forgets a thousand changes per commit.
-        try await play(Array(repeating: nothing, count: changes / 1_000 + 2))
+        // The server forgets a thousand changes per commit. A write of the same content would be no
+        // change, and a listener that has seen the last change resumes, however old it is.
+        let path = DocumentPath(unchecked: "elsewhere/nothing")
+        let changes = (0..<changes / 1_000 + 2).map { _ in
+            Mutation(path: path, .set(["id": .string(UUID().uuidString)]))
+        }
+        try await play(changes)
     }
 
     func close() async { await transport.close() }

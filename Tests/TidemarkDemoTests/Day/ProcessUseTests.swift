@@ -61,6 +61,27 @@ import Testing
     }
 }
 
+@Suite struct `The launches of a day` {
+    private func complaints(before: Double, after: Double) -> [String] {
+        var uses = [Side.before: DayUse(), .after: DayUse()]
+        uses[.before]?.launch.bytes = before
+        uses[.after]?.launch.bytes = after
+        return DayDemo(held: 1_000).complaints(uses)
+    }
+
+    @Test func `receive the whole chat as it was, and less on Tidemark`() {
+        #expect(complaints(before: 152_000, after: 2_600).isEmpty)
+        #expect(
+            complaints(before: 1_700, after: 1_200) == [
+                "a launch of the app as it was received 1700 bytes, and not the 1,000 messages"
+            ])
+        #expect(
+            complaints(before: 152_000, after: 152_000) == [
+                "a launch on Tidemark received 152000 bytes, and as it was 152000"
+            ])
+    }
+}
+
 @Suite struct `A burst of the network` {
     @Test func `ends with ten seconds of silence`() {
         var count = BurstCount()
