@@ -86,8 +86,8 @@ let table = """
     StampsCore: +ExampleKit TidemarkImages
     # The parts of the program that play the examples, and the programs. A plugin finds tidemark-lint
     # by the name of its target. Benchmarks measures what is `package` and in no product.
-    TidemarkPhones: +TidemarkHTTP +StampsCore MessagesCore HealthCore ChatsCore HomesCore
-        ArgumentParser AsyncHTTPClient
+    TidemarkPhones: +TidemarkHTTP TidemarkTestKit +StampsCore MessagesCore HealthCore ChatsCore
+        HomesCore ArgumentParser AsyncHTTPClient
     TidemarkDemo: +TidemarkPhones +TidemarkTesting TidemarkSystem TidemarkResilience
         TidemarkHealth TidemarkHealthSync
     TidemarkShow: +TidemarkPhones +TidemarkConsole TidemarkWire Tidemark UnixSignals

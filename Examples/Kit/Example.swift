@@ -17,6 +17,11 @@ public struct Example: Sendable {
     /// True if both phones are used before the story begins: on a good network, until the first
     /// screen is complete, with a tap on the control `signIn` if there is one.
     public var isUsedBefore = true
+    /// The example whose rules are deployed; nil for this one.
+    public var rulesOf: String?
+    /// The use of the version before the update, which had FirebaseFirestore. Nil if there was no
+    /// such version.
+    public var oldUse: OldUse?
     /// Writes the server's data before the first launch.
     public var seed: @Sendable (Town) async throws -> Void
     /// Makes act number `n` of other users, counted from 0. Each act writes one document or a few.
@@ -48,6 +53,24 @@ public struct Example: Sendable {
         self.secondDevice = secondDevice
         self.truth = truth
         self.story = story
+    }
+}
+
+/// The use of a version with FirebaseFirestore. It leaves FirebaseFirestore's store and a signed-in
+/// user on both phones before the story begins.
+public struct OldUse: Sendable {
+    /// Returns the queries to which the version listened. They have orders and limits, but no
+    /// filters.
+    public var queries: @Sendable (Town) -> [Query]
+    /// Returns the documents that the version has read one by one.
+    public var documents: @Sendable (Town) -> [DocumentReference]
+
+    public init(
+        queries: @escaping @Sendable (Town) -> [Query],
+        documents: @escaping @Sendable (Town) -> [DocumentReference] = { _ in [] }
+    ) {
+        self.queries = queries
+        self.documents = documents
     }
 }
 

@@ -68,6 +68,8 @@ public struct PhoneSettings: Codable, Hashable, Sendable {
     public var token: String?
     /// The part of a picture's address before its name; nil if there are no pictures.
     public var pictures: String?
+    /// The folder of FirebaseFirestore's store; nil if no version of the app had FirebaseFirestore.
+    public var oldStore: String?
     /// True if the app diagnoses its connection. A demo launches it without, to measure the cost.
     public var diagnoses = true
     /// The project's key and app at Google, for an app in production; nil for local servers.
@@ -94,6 +96,7 @@ public struct PhoneSettings: Codable, Hashable, Sendable {
             folder: folder, project: info.projectID, firestore: "firestore.googleapis.com:443",
             accounts: "identitytoolkit.googleapis.com", user: user, label: "phone")
         self.pictures = pictures
+        oldStore = FirebaseStore.folder(projectID: info.projectID)?.path
         production = Production(
             apiKey: info.apiKey, bundleID: info.bundleID ?? Bundle.main.bundleIdentifier)
     }

@@ -152,9 +152,28 @@ def test_a_killed_phone_opens_again_in_the_same_moment(show):
     assert "running" in show.phone("after")["life"]
 
 
+@pytest.mark.parametrize("show", [["update"]], indirect=True)
+@pytest.mark.bound(150)
+def test_the_update_shows_the_old_stamps_and_reads_the_new_ones(browser, show):  # noqa: F811
+    errors(browser)
+    browser.get(show.base)
+    until(lambda: named(browser, "heading", "the day you switch"))
+    show.until(is_ready, 60)
+    press(browser, "Play the story")
+    show.until(lambda s: s["isAirplane"] and len(Show.rows(s["phones"][1])) == 50, 60)
+    before, after = show.state["phones"]
+    assert not Show.rows(before) and after["reads"] == 0, "nothing was asked of a server"
+    show.until(lambda s: (s.get("story") or {}).get("isOver")
+               and all("comparison" in p for p in s["phones"]), 80)
+    before, after = show.state["phones"]
+    assert after["comparison"] == {"count": 50, "missing": 0, "extra": 0}
+    assert after["reads"] < 30 and before["reads"] >= 250
+    assert errors(browser) == []
+
+
 STORIES = [(app, "Play the story") for app in ("stamps", "homes")]
 if IS_LONG:
-    STORIES = [(app, button) for app in ("stamps", "chats", "health", "messages", "homes")
+    STORIES = [(app, button) for app in ("stamps", "chats", "health", "messages", "homes", "update")
                for button in ("Play the story", "3G", "3 of 10 calls fail")]
 
 
@@ -162,7 +181,7 @@ if IS_LONG:
 @pytest.mark.parametrize("show,button", [([app], button) for app, button in STORIES],
                          indirect=["show"], ids=[f"{app}: {button}" for app, button in STORIES])
 def test_a_story_plays_to_its_table(browser, show, button):  # noqa: F811
-    """Each story contains a kill -9. `make long` plays all five stories on three networks."""
+    """Each story contains a kill -9. `make long` plays all stories on three networks."""
     browser.get(show.base)
     press(browser, button)
     show.until(lambda s: "story" in s, 120)

@@ -175,8 +175,9 @@ enum ImportRules {
         ],
         "TidemarkPhones": [
             "TidemarkServer", "TidemarkHTTP", "TidemarkApp", "TidemarkImages", "ExampleKit",
-            "ChatsCore", "HealthCore", "HomesCore", "MessagesCore", "StampsCore", "ArgumentParser",
-            "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix",
+            "ChatsCore", "HealthCore", "HomesCore", "MessagesCore", "StampsCore",
+            "ArgumentParser", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix", "Tidemark",
+            "TidemarkModel", "TidemarkTestKit", "TidemarkWire",
         ],
         // The examples import only what an adopter's app imports.
         "ExampleKit": ["Tidemark", "TidemarkApp", "SwiftUI"],

@@ -55,7 +55,32 @@ public final class StampsAfter: PhoneApp {
                 },
                 runBackground: { [weak self] in await self?.diagnose() }))
         state.withLock { $0.launch = launch }
+        guard let folder = phone.settings.oldStore else {
+            start(launch)
+            return
+        }
+        tasks.begin(self) { app in
+            await app.takeOver(URL(fileURLWithPath: folder))
+            app.start(launch)
+        }
+    }
+
+    private func start(_ launch: Launch) {
         tasks.add(launch.start { [weak self] in self?.launchChanged($0) })
+    }
+
+    /// Takes over what FirebaseFirestore has left on this device. Returns when the first screen is
+    /// in the cache, before the feed opens; the rest follows, and then the folder is removed.
+    private func takeOver(_ folder: URL) async {
+        guard case .signedIn(let user) = await stack.identity.load() else { return }
+        let stamps = stack.firestore.collection(Paths.stamps)
+            .order(by: Paths.created, descending: true)
+        let takeOver = try? await stack.firestore.takeOver(
+            folder, user: user.text, documents: .all, first: [stamps])
+        tasks.begin(self) { _ in
+            let outcome = try? await takeOver?.outcome()
+            if outcome?.mayRemove == true { try? FirebaseStore.remove(folder) }
+        }
     }
 
     static func settings(_ phone: PhoneSettings) -> StackSettings {

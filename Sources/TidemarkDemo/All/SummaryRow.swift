@@ -107,7 +107,7 @@ extension SummaryRow {
 
 extension LaunchDemoFigures {
     /// The rows of the launches: one per network, one for each diagnosis with a problem, one for
-    /// the rank, and one for the cost of a diagnosis.
+    /// the rank, one for the cost of a diagnosis, and two for the update from FirebaseFirestore.
     var summary: [SummaryRow] {
         let shown = launches.map { launch in
             SummaryRow(
@@ -134,7 +134,12 @@ extension LaunchDemoFigures {
                 after: String(format: "%.1f %%", cost.after.percent), holds: cost.holds,
                 slow: cost.slow)
         }
-        return shown + found + [rank, cost].compactMap(\.self)
+        let updated = updates.map { update in
+            SummaryRow(
+                name: update.name, network: update.network, before: update.before.text,
+                after: update.after.text, holds: update.holds)
+        }
+        return shown + found + [rank, cost].compactMap(\.self) + updated
     }
 }
 

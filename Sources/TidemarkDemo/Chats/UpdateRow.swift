@@ -3,6 +3,7 @@ import Foundation
 import Tidemark
 import TidemarkApp
 import TidemarkModel
+import TidemarkPhones
 import TidemarkTestKit
 
 /// The first open after the update from FirebaseFirestore. The old version of the app listened to
@@ -46,29 +47,21 @@ struct UpdateRow: ScenarioRow {
     // MARK: The old version
 
     func oldUse(_ side: Side, at place: DemoPlace) async throws {
-        let query = TidemarkModel.Query(collection: Self.collection)
-        let result = try await OldListener(place).result(of: query)
+        var query = TidemarkModel.Query(collection: Self.collection)
+        query.orders = [Order(try FieldPath(encoded: Self.time), .descending)]
+        let result = try await OldListener(
+            port: place.port, try place.context("old-version")
+        ).result(of: query)
         var phone = try OldPhone(Self.folder(place), project: DemoPlace.project)
         phone.leaveTrace(of: Self.owner)
-        let documents = result.documents.map { document in
-            (
-                document.path.text,
-                TestMessage.document(
-                    phone.root + "/" + document.path.text,
-                    fields: document.fields.entries.map { ($0.key, $0.value) },
-                    updateTime: document.updateTime)
-            )
-        }
-        phone.put(
-            target: TestMessage.query(
-                "notifications", orders: [(Self.time, true), ("__name__", true)]),
-            parent: "\(phone.root)/users/\(Self.owner)", rows: documents.map(\.0),
-            version: result.version, token: result.token, documents: documents)
+        phone.put(query, result)
         try phone.finish()
     }
 
     private static func folder(_ place: DemoPlace) -> URL {
-        place.folder.appendingPathComponent("firestore/__FIRAPP_DEFAULT/demo/main")
+        URL(
+            fileURLWithPath: OldVersion.folder(
+                in: place.folder.path, project: DemoPlace.project))
     }
 
     // MARK: The update

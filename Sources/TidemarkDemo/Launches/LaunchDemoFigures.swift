@@ -9,13 +9,17 @@ struct LaunchDemoFigures: Sendable {
     var diagnoses: [LaunchScenario<DiagnosisFigure>] = []
     var ranks: [LaunchScenario<RankFigure>] = []
     var costs: [LaunchScenario<DiagnosisCost>] = []
+    var updates: [LaunchScenario<UpdateFigure>] = []
 
-    var scenarios: [any Encodable & Sendable] { launches + diagnoses + ranks + costs }
+    var scenarios: [any Encodable & Sendable] {
+        launches + diagnoses + ranks + costs + updates
+    }
 
     /// The failed requirements as sentences; empty if all hold.
     var complaints: [String] {
         launches.compactMap(\.complaint) + diagnoses.compactMap(\.complaint)
             + ranks.compactMap(\.complaint) + costs.compactMap(\.complaint)
+            + updates.compactMap(\.complaint)
     }
 
     /// The times that exceeded their limits.
@@ -25,7 +29,7 @@ struct LaunchDemoFigures: Sendable {
     }
 
     var table: String {
-        [launchTable, diagnosisTable, rankLines, costLines].filter { !$0.isEmpty }
+        [launchTable, diagnosisTable, rankLines, costLines, updateLines].filter { !$0.isEmpty }
             .map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
     }
 
@@ -93,6 +97,15 @@ struct LaunchDemoFigures: Sendable {
                 \(grouped(before.reads)), \(Self.text(before.ms, "never"))\
                 \(scenario.verdict)
                 """
+        }
+    }
+
+    private var updateLines: [String] {
+        updates.map { scenario in
+            """
+            \(scenario.name), \(scenario.network): \(scenario.after.text); before \
+            \(scenario.before.text)\(scenario.verdict)
+            """
         }
     }
 

@@ -7,7 +7,7 @@ import StampsCore
 
 /// The example apps that can be shown.
 package enum Examples {
-    package static let all: [Example] = [.stamps, .chats, .health, .messages, .homes]
+    package static let all: [Example] = [.stamps, .chats, .health, .messages, .homes, .update]
 
     package static func named(_ name: String) -> Example? { all.first { $0.name == name } }
 }
@@ -15,7 +15,7 @@ package enum Examples {
 extension Example {
     /// The example's deployed `firestore.rules`.
     package var rules: String {
-        guard let rules = ExampleRules(rawValue: name) else {
+        guard let rules = ExampleRules(rawValue: rulesOf ?? name) else {
             preconditionFailure("\(name) has no rules")
         }
         return rules.text

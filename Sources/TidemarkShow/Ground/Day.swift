@@ -61,6 +61,10 @@ struct Day: Sendable {
             firestore: places.firestore, accounts: places.accounts, user: town.user,
             label: label(side), token: RulesPerson.user(town.user.id).unsignedToken)
         settings.pictures = "http://\(places.pictures)/\(label(side))"
+        if example.oldUse != nil {
+            settings.oldStore = OldVersion.folder(
+                in: settings.folder, project: settings.project)
+        }
         return settings
     }
 

@@ -29,7 +29,8 @@ final class ShowGround: Sendable {
     private let accounts: AccountsServer
     private let pictures: PictureServer
     /// The address `HOST:PORT` that bypasses all simulated networks.
-    let firestorePlace: String
+    var firestorePlace: String { "127.0.0.1:\(firestorePort)" }
+    let firestorePort: Int
     let accountsPlace: String
     private let ways: [PhoneSide: Ways]
     private let serving: Task<Void, Never>
@@ -87,7 +88,7 @@ final class ShowGround: Sendable {
         }
         (self.faulty, self.recorded, self.accounts, self.ways) = (faulty, recorded, accounts, ways)
         self.pictures = pictures
-        firestorePlace = "127.0.0.1:\(firestorePort)"
+        self.firestorePort = firestorePort
         accountsPlace = "127.0.0.1:\(accountsPort)"
     }
 

@@ -329,6 +329,13 @@ actor Show: ShowSource {
                 }
             }
         }
+        if let use = example.oldUse {
+            beat(.preparing("The version before the update."), of: number)
+            for (side, town) in day.towns {
+                try await OldVersion(use, in: town, day.settings(side, ground))
+                    .play(port: ground.firestorePort)
+            }
+        }
         guard days == number else { return await day.end() }
         try setClock(ahead: morning)
         self.day = day

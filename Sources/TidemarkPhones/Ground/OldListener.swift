@@ -1,23 +1,27 @@
-import TidemarkModel
+package import TidemarkModel
 import TidemarkWire
 
 /// Listens to a query without a client, as FirebaseFirestore does. Its reads count under a label of
 /// their own.
-struct OldListener {
+package struct OldListener {
     /// A complete result, as a client stores it.
-    struct Result {
-        var documents: [Document]
-        var version: Timestamp
-        var token: [UInt8]
+    package struct Result {
+        package var documents: [Document]
+        package var version: Timestamp
+        package var token: [UInt8]
     }
 
-    private let place: DemoPlace
+    private let host: String
+    private let port: Int
+    private let context: CallContext
 
-    init(_ place: DemoPlace) { self.place = place }
+    package init(host: String = "127.0.0.1", port: Int, _ context: CallContext) {
+        (self.host, self.port, self.context) = (host, port, context)
+    }
 
     /// Returns the first complete result.
-    func result(of query: Query) async throws -> Result {
-        let transport = GRPCTransport(.init(host: "127.0.0.1", port: place.port, usesTLS: false))
+    package func result(of query: Query) async throws -> Result {
+        let transport = GRPCTransport(.init(host: host, port: port, usesTLS: false))
         do {
             let result = try await result(of: query, over: transport)
             await transport.close()
@@ -30,7 +34,7 @@ struct OldListener {
 
     private func result(of query: Query, over transport: GRPCTransport) async throws -> Result {
         let (events, input) = AsyncStream.makeStream(of: StreamEvent<ListenResponse>.self)
-        let stream = transport.listen(try place.context("old-version")) { input.yield($0) }
+        let stream = transport.listen(context) { input.yield($0) }
         defer { stream.cancel() }
         stream.send(.add(ListenTarget(id: 2, .query(query)), labels: [:]))
         var documents: [DocumentPath: Document] = [:]

@@ -1,0 +1,45 @@
+public import ExampleKit
+import Tidemark
+
+extension Example {
+    /// The day on which the app of journey 1 switches from FirebaseFirestore.
+    public static let update: Example = {
+        var example = stamps
+        example.name = "update"
+        example.title = "Stamps: the day you switch"
+        example.problem = """
+            The app was updated overnight, and the new version has no FirebaseFirestore. Its cache \
+            is on the phone, but the app as it was cannot read it: nothing is shown without a \
+            network, and everything is billed again.
+            """
+        example.promise = """
+            The cache is taken over. The first launch shows what the last one before the update \
+            showed, and reads what changed since.
+            """
+        example.isUsedBefore = false
+        example.rulesOf = stamps.name
+        example.secondDevice = []
+        example.oldUse = OldUse(
+            queries: { town in
+                let stamps = town.firestore.collection(Paths.stamps)
+                return [stamps.order(by: Paths.created, descending: true)]
+            },
+            documents: { town in [town.firestore.document("\(Paths.users)/\(town.user.id)")] })
+        example.story = [
+            Beat(
+                "The first launch after the update is in airplane mode.",
+                [.airplane(true), .launch], seconds: 7),
+            Beat(
+                "Three new stamps are issued, and the network is back.",
+                [.others(3), .airplane(false)], seconds: 6),
+            Beat(
+                """
+                The server hangs: each call takes 18 s. Both apps are ended, and opened again.
+                """, [.kill, .network(.slow), .launch], seconds: 8),
+            Beat(
+                "Both are opened once more on a good network.",
+                [.kill, .network(.healthy), .launch], seconds: 8, until: .fresh),
+        ]
+        return example
+    }()
+}

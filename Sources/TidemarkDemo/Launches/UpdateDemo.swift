@@ -1,0 +1,156 @@
+import ExampleKit
+import Foundation
+import StampsCore
+import Tidemark
+import TidemarkPhones
+
+/// The first two launches of the app of journeys 1 after its update from FirebaseFirestore, as it
+/// was and on Tidemark: without a server, and then on a good network, after new stamps were issued.
+struct UpdateDemo: Sendable {
+    private static let patience = Duration.seconds(60)
+    private static let day = 86_400.0
+    private static let issued = 3
+
+    private let ground: LaunchGround
+    private let towns: [PhoneSide: Town]
+
+    /// Plays the launches on a server of their own.
+    static func play() async throws -> [LaunchScenario<UpdateFigure>] {
+        try await LaunchGround.play("update", under: .stamps, on: [.refused, .healthy]) { ground in
+            let demo = try await UpdateDemo(ground)
+            ProgressLine.show("the update from FirebaseFirestore")
+            try await demo.playOldVersion()
+            let scenarios = [
+                try await demo.launches(on: .refused), try await demo.launches(on: .healthy),
+            ]
+            for town in demo.towns.values { await town.firestore.terminate() }
+            return scenarios
+        }
+    }
+
+    private init(_ ground: LaunchGround) async throws {
+        var towns: [PhoneSide: Town] = [:]
+        for side in PhoneSide.allCases {
+            var town = try ground.town()
+            let secrets = ground.folder.appendingPathComponent("desk-\(side.rawValue)").path
+            town.user = PhoneUser(id: "", name: "Ada", email: "ada@\(side.rawValue).test")
+            town.user.id = try await town.user.signUp(
+                at: ground.gates.direct.accounts, secrets: secrets)
+            try await Example.update.seed(town)
+            towns[side] = town
+        }
+        (self.ground, self.towns) = (ground, towns)
+    }
+
+    /// Returns the surroundings of the side. There are some for each side.
+    private func town(_ side: PhoneSide) -> Town { towns[side]! }
+
+    private func settings(_ side: PhoneSide, _ place: LaunchPlace) -> PhoneSettings {
+        let folder = ground.folder.appendingPathComponent(side.rawValue).path
+        var settings = PhoneSettings(
+            folder: folder, project: DemoPlace.project, firestore: place.firestore,
+            accounts: place.accounts, user: town(side).user, label: "update.\(side.rawValue)")
+        settings.diagnoses = false
+        settings.oldStore = OldVersion.folder(in: folder, project: DemoPlace.project)
+        return settings
+    }
+
+    private func playOldVersion() async throws {
+        guard let use = Example.update.oldUse else { return }
+        for side in PhoneSide.allCases {
+            try await OldVersion(use, in: town(side), settings(side, ground.gates.direct))
+                .play(port: ground.server.directPort)
+        }
+    }
+
+    // MARK: After the update
+
+    private func launches(
+        on network: LaunchNetwork
+    ) async throws -> LaunchScenario<UpdateFigure> {
+        if network.reachesServer {
+            try await ground.server.setClock(
+                secondsSince1970: Int64(Date().timeIntervalSince1970 + Self.day))
+            for number in 0..<Self.issued {
+                try await Example.update.others(town(.after), number)
+            }
+        }
+        let truth = try await Example.update.truth(town(.after))
+        let before = try await launch(.before, on: network, truth: truth)
+        let after = try await launch(.after, on: network, truth: truth)
+        let most = network.reachesServer ? Self.issued + UpdateFigure.readsBesides : 0
+        return LaunchScenario(
+            name: "the update from FirebaseFirestore", network: network.rawValue,
+            bar: "\(truth.count) stamps, for at most \(most) reads", before: before, after: after,
+            why: after.wrongs(mostReads: most))
+    }
+
+    private func launch(
+        _ side: PhoneSide, on network: LaunchNetwork, truth: [String]
+    ) async throws -> UpdateFigure {
+        let settings = settings(side, ground.gates.places[network]!)
+        let bill = try await ground.server.bill(of: settings.label)
+        let use = try await PhoneUse.play(
+            Example.update.name, side: side, settings: settings, clock: Self.day,
+            patience: Self.patience
+        ) { use in
+            guard let screen = use.last else { return .wait }
+            return Self.isOver(screen, network: network, truth: truth) ? .kill : .wait
+        }
+        let reads = try await ground.server.bill(of: settings.label).minus(bill).documents
+        return UpdateFigure(use, truth: truth, reads: reads)
+    }
+
+    private static func isOver(
+        _ screen: Screen, network: LaunchNetwork, truth: [String]
+    ) -> Bool {
+        if network.reachesServer {
+            return screen.isUpToDate && screen.documents == truth && screen.rank != nil
+                && screen.rank?.detail == nil
+        }
+        switch screen.state {
+        case .failed, .empty: return true
+        case .loading, .fresh, .quiet, .stale: return !screen.documents.isEmpty
+        }
+    }
+}
+
+/// The figures of a launch after the update.
+struct UpdateFigure: Encodable, Sendable {
+    /// The reads of a launch on Tidemark besides the new stamps: the profile, by the launch, which
+    /// does not know yet that the user has one, and by its listener; the rank; and one for a query
+    /// that finds nothing.
+    static let readsBesides = 4
+
+    /// The time in milliseconds until stamps were shown; nil if none were.
+    let firstContentMs: Double?
+    /// The number of shown stamps at the end.
+    let items: Int
+    let missed: Int
+    let extra: Int
+    let reads: Int
+
+    init(_ use: PhoneUse, truth: [String], reads: Int) {
+        let shown = use.last?.documents ?? []
+        firstContentMs = use.first { !$0.documents.isEmpty }
+        items = shown.count
+        missed = Set(truth).subtracting(shown).count
+        extra = Set(shown).subtracting(truth).count
+        self.reads = reads
+    }
+
+    /// Returns the failed requirements.
+    func wrongs(mostReads: Int) -> [String] {
+        var wrongs: [String] = []
+        if missed + extra > 0 { wrongs.append("\(missed) stamps missed, \(extra) wrong") }
+        if reads > mostReads { wrongs.append("\(reads) reads, but the limit is \(mostReads)") }
+        return wrongs
+    }
+
+    /// The figures as a text, such as `50 items, 6 reads, 90 ms`.
+    var text: String {
+        items == 0
+            ? "nothing, \(grouped(reads)) reads"
+            : "\(items) items, \(grouped(reads)) reads, \(SummaryRow.time(firstContentMs))"
+    }
+}
