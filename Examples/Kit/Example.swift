@@ -23,23 +23,23 @@ public struct Example: Sendable {
     /// such version.
     public var oldUse: OldUse?
     /// Writes the server's data before the first launch.
-    public var seed: @Sendable (Town) async throws -> Void
+    public var seed: @Sendable (PhoneProject) async throws -> Void
     /// Makes act number `n` of other users, counted from 0. Each act writes one document or a few.
-    public var others: @Sendable (Town, _ n: Int) async throws -> Void
+    public var others: @Sendable (PhoneProject, _ n: Int) async throws -> Void
     /// The acts that the user can do on a second device. Each is a button.
-    public var secondDevice: [Act]
+    public var secondDevice: [StoryAction]
     /// Returns the ids of the documents that the first screen should show, in its order, by a full
     /// read.
-    public var truth: @Sendable (Town) async throws -> [String]
-    public var story: [Beat]
+    public var truth: @Sendable (PhoneProject) async throws -> [String]
+    public var story: [StoryScene]
 
     public init(
         name: String, title: String, problem: String, promise: String,
         before: any PhoneApp.Type, after: any PhoneApp.Type, hasAccount: Bool = false,
-        seed: @escaping @Sendable (Town) async throws -> Void,
-        others: @escaping @Sendable (Town, _ n: Int) async throws -> Void,
-        secondDevice: [Act] = [],
-        truth: @escaping @Sendable (Town) async throws -> [String], story: [Beat]
+        seed: @escaping @Sendable (PhoneProject) async throws -> Void,
+        others: @escaping @Sendable (PhoneProject, _ n: Int) async throws -> Void,
+        secondDevice: [StoryAction] = [],
+        truth: @escaping @Sendable (PhoneProject) async throws -> [String], story: [StoryScene]
     ) {
         self.name = name
         self.title = title
@@ -61,22 +61,22 @@ public struct Example: Sendable {
 public struct OldUse: Sendable {
     /// Returns the queries to which the version listened. They have orders and limits, but no
     /// filters.
-    public var queries: @Sendable (Town) -> [Query]
+    public var queries: @Sendable (PhoneProject) -> [Query]
     /// Returns the documents that the version has read one by one.
-    public var documents: @Sendable (Town) -> [DocumentReference]
+    public var documents: @Sendable (PhoneProject) -> [DocumentReference]
 
     public init(
-        queries: @escaping @Sendable (Town) -> [Query],
-        documents: @escaping @Sendable (Town) -> [DocumentReference] = { _ in [] }
+        queries: @escaping @Sendable (PhoneProject) -> [Query],
+        documents: @escaping @Sendable (PhoneProject) -> [DocumentReference] = { _ in [] }
     ) {
         self.queries = queries
         self.documents = documents
     }
 }
 
-/// The surroundings of a phone. Each phone has its own town, which is a project of the same server,
-/// so the phones do not see each other's writes. The same things happen in both towns.
-public struct Town: Sendable {
+/// A phone's project on the server. Each phone has its own project, so the phones do not see each
+/// other's writes. The same things happen in both projects.
+public struct PhoneProject: Sendable {
     /// A client that connects without a simulated network. Its reads are counted separately.
     public var firestore: Firestore
     public var user: PhoneUser
@@ -95,13 +95,14 @@ public struct Town: Sendable {
 }
 
 /// An action on the user's second device.
-public struct Act: Sendable, Identifiable {
+public struct StoryAction: Sendable, Identifiable {
     public var id: String
     public var title: String
-    public var perform: @Sendable (Town) async throws -> Void
+    public var perform: @Sendable (PhoneProject) async throws -> Void
 
     public init(
-        _ id: String, _ title: String, perform: @escaping @Sendable (Town) async throws -> Void
+        _ id: String, _ title: String,
+        perform: @escaping @Sendable (PhoneProject) async throws -> Void
     ) {
         self.id = id
         self.title = title
@@ -110,15 +111,15 @@ public struct Act: Sendable, Identifiable {
 }
 
 /// A scene of a story: a caption, the steps, and the maximum time. Both phones get the same steps.
-public struct Beat: Sendable {
+public struct StoryScene: Sendable {
     /// The text for the audience, one or two sentences.
     public var caption: String
     public var steps: [Step]
     /// The seconds until the next scene. It starts earlier if both phones show `until`.
     public var seconds: Double
-    public var until: Sight?
+    public var until: Goal?
 
-    public init(_ caption: String, _ steps: [Step], seconds: Double, until: Sight? = nil) {
+    public init(_ caption: String, _ steps: [Step], seconds: Double, until: Goal? = nil) {
         self.caption = caption
         self.steps = steps
         self.seconds = seconds
@@ -133,7 +134,7 @@ public struct Beat: Sendable {
         case kill
         /// Makes this number of acts of other users.
         case others(Int)
-        /// Makes the ``Act`` with this id on the second device.
+        /// Makes the ``StoryAction`` with this id on the second device.
         case secondDevice(String)
         /// Taps a control or row on each phone that shows it.
         case tap(String, text: String = "")
@@ -142,7 +143,7 @@ public struct Beat: Sendable {
     }
 
     /// The state that both phones must show.
-    public enum Sight: Sendable, Equatable {
+    public enum Goal: Sendable, Equatable {
         case content
         case fresh
     }

@@ -32,8 +32,8 @@ struct SeldomList: CustomTestStringConvertible, Sendable {
 
     /// Writes the entries of `numbers`, one second apart, the newest about ten minutes old.
     @MainActor func write(_ numbers: Range<Int>, _ world: ChatsWorld) async throws {
-        let batch = world.town.firestore.batch()
-        let entries = world.town.firestore.collection(collection)
+        let batch = world.project.firestore.batch()
+        let entries = world.project.firestore.collection(collection)
         let end = world.local.now.advanced(by: .seconds(-600))
         for number in numbers {
             let at = end.advanced(by: .seconds(number - numbers.upperBound))
@@ -57,7 +57,7 @@ struct SeldomList: CustomTestStringConvertible, Sendable {
         _ place: SeldomList
     ) async throws {
         try await ChatsWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             try await place.write(0..<40, world)
             let first = try world.client()
             var list: FeedModel<Entry>? = try place.open(world.app(first))
@@ -93,7 +93,7 @@ struct SeldomList: CustomTestStringConvertible, Sendable {
     @Test(arguments: SeldomList.all)
     func `of nobody's is empty, and says so`(_ place: SeldomList) async throws {
         try await ChatsWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let list = try place.open(world.app(world.client()))
             try await until { isFresh(list) }
             #expect(list.items.isEmpty && list.undecodable.isEmpty)
@@ -102,7 +102,7 @@ struct SeldomList: CustomTestStringConvertible, Sendable {
 
     @Test func `holds the newest of what was shared in a chat`() async throws {
         try await ChatsWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let media = SeldomList.all[2]
             try await media.write(0..<500, world)
             let list = try media.open(world.app(world.client()))
@@ -116,7 +116,7 @@ struct SeldomList: CustomTestStringConvertible, Sendable {
 
     @Test func `of a chat of others says why it is not shown`() async throws {
         try await ChatsWorld.run(isRefused: true) { world in
-            try await world.town.firestore.document("chats/others").setData(
+            try await world.project.firestore.document("chats/others").setData(
                 from: Chat(members: ["alan", "grace"], title: "Others"))
             let list = try world.app(world.client()).media(of: "others")
             try await until { if case .failed = list.phase { true } else { false } }
@@ -127,7 +127,7 @@ struct SeldomList: CustomTestStringConvertible, Sendable {
 
     @Test func `of those who are online shrinks as time goes by`() async throws {
         try await ChatsWorld.run { world in
-            let presence = world.town.firestore.collection("presence")
+            let presence = world.project.firestore.collection("presence")
             for (name, ago) in [("grace", 60), ("alan", 3_600), ("barbara", 90_000)] {
                 let seen = world.local.now.advanced(by: .seconds(-ago))
                 try await presence.document(name).setData(["lastSeen": seen])

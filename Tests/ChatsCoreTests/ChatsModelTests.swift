@@ -16,30 +16,30 @@ import TidemarkTesting
 
     /// Opens the list and closes it. One hour later, a message arrives.
     private func openAnHourAgo(_ world: ChatsWorld) async throws {
-        try await world.town.seed()
+        try await world.project.seed()
         let client = try world.client()
         let list = try world.app(client).chats()
         try await until { isFresh(list.phase) && list.rows.count == 6 }
         await client.terminate()
         world.local.advance(by: .seconds(3_600))
-        try await world.town.write("news", by: "Grace", id: "g1")
+        try await world.project.write("news", by: "Grace", id: "g1")
     }
 
     @Test func `has a badge for what came, on both devices, until it was seen on one`() async throws
     {
         try await ChatsWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let phone = try world.app(world.client()).chats()
             let tablet = try world.app(world.client("tablet")).chats()
             try await until {
                 isFresh(phone.phase) && phone.rows.count == 6 && phone.unreadTotal == 0
             }
             world.local.advance(by: .seconds(1))
-            try await world.town.write("one", by: "Alan", id: "a1")
-            try await world.town.write("two", by: "Alan", id: "a2")
+            try await world.project.write("one", by: "Alan", id: "a1")
+            try await world.project.write("two", by: "Alan", id: "a2")
             try await until { phone.unreadTotal == 2 && tablet.unreadTotal == 2 }
             #expect(phone.rows.first?.id == "alan" && phone.rows.first?.unread == 2)
-            #expect(phone.rows.map(\.id) == (try await world.town.chats()))
+            #expect(phone.rows.map(\.id) == (try await world.project.chats()))
             await tablet.markSeen(tablet.rows[0])
             #expect(tablet.rows[0].unread == 0 || tablet.unreadTotal <= 2)
             try await until { phone.unreadTotal == 0 && tablet.unreadTotal == 0 }
@@ -110,7 +110,7 @@ import TidemarkTesting
 
     @Test func `is read once, and then for what is new`() async throws {
         try await ChatsWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let first = try world.client()
             var chat: ChatModel? = try world.app(first).chat("grace")
             try await until { isFresh(chat!.messages.phase) && chat!.messages.items.count == 50 }
@@ -119,7 +119,7 @@ import TidemarkTesting
             world.local.advance(by: .seconds(86_400))
             for number in 0..<10 {
                 world.local.advance(by: .seconds(1))
-                try await world.town.write("news \(number)", by: "Grace", id: "g\(number)")
+                try await world.project.write("news \(number)", by: "Grace", id: "g\(number)")
             }
             let before = world.reads()
             let second = try world.client()
@@ -131,7 +131,7 @@ import TidemarkTesting
             // is live.
             #expect(world.reads() - before <= 13, "\(world.reads() - before)")
             while again.messages.hasMore { await again.loadEarlier() }
-            let truth = try await world.town.messages(of: "grace")
+            let truth = try await world.project.messages(of: "grace")
             #expect(again.messages.items.reversed().compactMap(\.value.id) == truth)
         }
     }
@@ -141,7 +141,7 @@ import TidemarkTesting
         let defaults = try #require(UserDefaults(suiteName: name))
         defer { defaults.removePersistentDomain(forName: name) }
         try await ChatsWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let chat = try world.app(world.client()).chat("grace")
             try await until { isFresh(chat.messages.phase) && chat.messages.items.count == 50 }
             let times = chat.messages.items.map(\.item.time)
@@ -162,14 +162,14 @@ import TidemarkTesting
 
     @Test func `of 5,000 costs a new phone the newest, and each older page once`() async throws {
         try await ChatsWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             try await world.write(5_000, to: "grace")
             let first = try world.client()
             var chat: ChatModel? = try world.app(first).chat("grace")
             try await until { isFresh(chat!.messages.phase) && chat!.messages.items.count == 50 }
             // The chat listens, so the server bills later messages to it.
             world.local.advance(by: .seconds(1))
-            try await world.town.write("news", by: "Grace", id: "g1")
+            try await world.project.write("news", by: "Grace", id: "g1")
             try await until { chat!.messages.items.first?.value.id == "g1" }
             // The reads are the new message, the shared mark, the chat for the rules, and one per
             // listener.
@@ -193,7 +193,7 @@ import TidemarkTesting
             await reopened.loadEarlier()
             await reopened.loadEarlier()
             #expect(reopened.problem == nil && world.reads() == before)
-            let truth = try await world.town.messages(of: "grace")
+            let truth = try await world.project.messages(of: "grace")
             #expect(
                 reopened.messages.items.reversed().compactMap(\.value.id)
                     == Array(truth.suffix(150)))
@@ -202,21 +202,21 @@ import TidemarkTesting
 
     @Test func `that was cleared is not read again, here and on a new device`() async throws {
         try await ChatsWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let chat = try world.app(world.client()).chat("grace")
             try await until { isFresh(chat.messages.phase) && chat.messages.items.count == 50 }
             await chat.clear()
             try await until { chat.messages.items.isEmpty }
             #expect(chat.problem == nil)
             world.local.advance(by: .seconds(60))
-            try await world.town.write("after it", by: "Grace", id: "g1")
+            try await world.project.write("after it", by: "Grace", id: "g1")
             try await until { chat.messages.items.map(\.value.id) == ["g1"] }
             let other = try world.app(world.client("tablet")).chat("grace")
             try await until { isFresh(other.messages.phase) && other.messages.items.count == 1 }
             #expect(other.messages.items.map(\.value.id) == ["g1"])
             // The reads are the message, the mark, one for the listener, and two of the chat for
             // the rules, which check its members.
-            #expect(world.reads("tablet") <= 5, "of \(ChatsTown.messages) messages")
+            #expect(world.reads("tablet") <= 5, "of \(ChatsProject.messages) messages")
         }
     }
 
@@ -224,7 +224,7 @@ import TidemarkTesting
         async throws
     {
         try await ChatsWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             var app = try world.app(world.client())
             app.sharesClears = false
             let chat = try app.chat("grace")
@@ -239,7 +239,7 @@ import TidemarkTesting
 
     @Test func `shows what is sent offline at once, and sends it`() async throws {
         try await ChatsWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let client = try world.client()
             let chat = try world.app(client).chat("alan")
             try await until { isFresh(chat.messages.phase) && chat.messages.items.count == 4 }
@@ -270,7 +270,7 @@ import TidemarkTesting
 
     @Test func `costs one read when it is opened`() async throws {
         try await ChatsWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let clock = ManualClock()
             var app = try world.app(world.client())
             app.clock = clock
@@ -289,7 +289,7 @@ import TidemarkTesting
             await prefetcher.setEnabled(true)
             await clock.sleepers()
             world.local.advance(by: .seconds(3_600))
-            try await world.town.write("news", by: "Grace", id: "g1")
+            try await world.project.write("news", by: "Grace", id: "g1")
             world.local.advance(by: .seconds(3_000))
             clock.advance(by: .seconds(6_600))
             await clock.sleepers()
@@ -314,7 +314,7 @@ import TidemarkTesting
 @MainActor @Suite(.timeLimit(.minutes(2))) struct `Documents of which there is one` {
     private func write(_ state: String, _ single: ChatsApp.Single, _ world: ChatsWorld) async throws
     {
-        try await world.town.firestore.document("users/ada/state/\(single.rawValue)").setData([
+        try await world.project.firestore.document("users/ada/state/\(single.rawValue)").setData([
             "state": state, "updatedAt": FieldValue.serverTimestamp(),
         ])
     }
@@ -359,7 +359,7 @@ import TidemarkTesting
 @MainActor @Suite(.timeLimit(.minutes(2))) struct `A message that is refused` {
     @Test func `is undone, and the person is told`() async throws {
         try await ChatsWorld.run(isRefused: true) { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let chat = try world.app(world.client()).chat("gone")
             await chat.send("Hello?")
             try await until { chat.problem != nil }
@@ -372,7 +372,7 @@ import TidemarkTesting
 @MainActor @Suite(.timeLimit(.minutes(2))) struct `People` {
     @Test func `who are blocked are read once, and shown live`() async throws {
         try await ChatsWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let app = world.app(try world.client())
             let blocked = try app.blocked()
             try await until { blocked.phase == .fresh && blocked.entries.map(\.id) == ["mallory"] }
@@ -384,7 +384,7 @@ import TidemarkTesting
             // Another device of the user blocks somebody.
             let before = world.reads()
             world.local.advance(by: .seconds(1))
-            try await world.town.firestore.document("users/ada/blocked/grace").setData([
+            try await world.project.firestore.document("users/ada/blocked/grace").setData([
                 "blockedAt": FieldValue.serverTimestamp(),
                 "updatedAt": FieldValue.serverTimestamp(),
             ])
@@ -396,7 +396,7 @@ import TidemarkTesting
 
     @Test func `are found as their names are typed, without asking twice`() async throws {
         try await ChatsWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let search = try world.app(world.client()).search()
             search.text = "mal"
             await world.clock.pass(search.debounce)

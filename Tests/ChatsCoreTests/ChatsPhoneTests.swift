@@ -15,23 +15,23 @@ import TidemarkTesting
     @Test(arguments: [true, false])
     func `show the chats of a full read with their badges`(isAfter: Bool) async throws {
         try await ChatsWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let phone = try world.phone(isAfter: isAfter, try world.client())
-            var truth = try await world.town.chats()
+            var truth = try await world.project.chats()
             let state: Screen.State = isAfter ? .fresh : .quiet
             let first = try await screen(phone) {
                 $0.state == state && $0.documents == truth && $0.title == "Chats"
             }
             #expect(first.rows.allSatisfy { $0.badge == nil })
             world.local.advance(by: .seconds(1))
-            try await world.town.write("News", by: "Alan", id: "a1")
-            truth = try await world.town.chats()
+            try await world.project.write("News", by: "Alan", id: "a1")
+            truth = try await world.project.chats()
             let second = try await screen(phone) {
                 $0.documents == truth && $0.title == "Chats (1)"
             }
             #expect(second.rows.first?.id == "alan" && second.rows.first?.badge == "1")
             await phone.tap("alan", "")
-            let messages = try await world.town.messages(of: "alan")
+            let messages = try await world.project.messages(of: "alan")
             _ = try await screen(phone) { $0.title == "Alan" && $0.documents == messages }
             await phone.tap("back", "")
             _ = try await screen(phone) { $0.title == "Chats" && $0.documents == truth }
@@ -44,7 +44,7 @@ import TidemarkTesting
         var reads: [Bool: Int] = [:]
         for isAfter in [true, false] {
             try await ChatsWorld.run { world in
-                try await world.town.seed()
+                try await world.project.seed()
                 let first = try world.client()
                 let before = try world.phone(isAfter: isAfter, first)
                 _ = try await screen(before) { $0.documents.contains("grace") }
@@ -55,7 +55,7 @@ import TidemarkTesting
                 world.local.advance(by: .seconds(86_400))
                 for number in 0..<5 {
                     world.local.advance(by: .seconds(1))
-                    try await world.town.write("New \(number)", by: "Grace", id: "x\(number)")
+                    try await world.project.write("New \(number)", by: "Grace", id: "x\(number)")
                 }
                 let billed = world.reads()
                 let again = try world.phone(isAfter: isAfter, try world.client())
@@ -68,14 +68,14 @@ import TidemarkTesting
         }
         // The reads are the new messages, one chat, two documents, and one per call.
         #expect(try #require(reads[true]) <= 12)
-        #expect(try #require(reads[false]) >= ChatsTown.messages)
+        #expect(try #require(reads[false]) >= ChatsProject.messages)
     }
 
     @Test func `clear all notifications for good; before, all of them are read again`() async throws
     {
         for isAfter in [true, false] {
             try await ChatsWorld.run { world in
-                try await world.town.seed()
+                try await world.project.seed()
                 let client = try world.client()
                 let phone = try world.phone(isAfter: isAfter, client)
                 _ = try await screen(phone) { $0.documents.count == 6 }
@@ -86,7 +86,7 @@ import TidemarkTesting
                 _ = try await screen(phone) { $0.title == "Notifications" && $0.documents.isEmpty }
                 await phone.tap("back", "")
                 world.local.advance(by: .seconds(86_400))
-                try await world.town.notify("Again", id: "new")
+                try await world.project.notify("Again", id: "new")
                 let billed = world.reads()
                 await phone.tap("notices", "")
                 _ = try await screen(phone) { $0.documents == ["new"] }
@@ -99,7 +99,7 @@ import TidemarkTesting
 
     @Test func `find, block and unblock people`() async throws {
         try await ChatsWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let phone = try world.phone(try world.client())
             _ = try await screen(phone) { $0.documents.count == 6 }
             await phone.tap("search", "")

@@ -10,11 +10,11 @@ import TidemarkTesting
     static let example = Example.chats
 
     let world: PhoneWorld
-    let town: ChatsTown
+    let project: ChatsProject
 
     init() throws {
         world = try PhoneWorld(.chats)
-        town = ChatsTown(try world.town())
+        project = ChatsProject(try world.project())
     }
 
     func app(_ firestore: Firestore) -> ChatsApp {
@@ -26,10 +26,10 @@ import TidemarkTesting
 
     /// Writes `count` messages of Grace, one second apart, the last one ten minutes ago.
     func write(_ count: Int, to chat: String) async throws {
-        let messages = town.firestore.collection("chats/\(chat)/messages")
+        let messages = project.firestore.collection("chats/\(chat)/messages")
         let end = local.now.advanced(by: .seconds(-600))
         for first in stride(from: 0, to: count, by: 500) {
-            let batch = town.firestore.batch()
+            let batch = project.firestore.batch()
             for number in first..<min(count, first + 500) {
                 var message = ChatMessage(
                     author: "Grace", text: "Line \(number + 1)",

@@ -10,7 +10,7 @@ import TidemarkTesting
 @MainActor @Suite(.timeLimit(.minutes(2))) struct `The people who wrote in a chat` {
     @Test func `are counted on the device, live, and without a network`() async throws {
         try await ChatsWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             try await world.write(30, to: "grace")
             let app = try world.app(world.client())
             let chat = try app.chat("grace")

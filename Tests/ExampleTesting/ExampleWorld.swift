@@ -19,9 +19,9 @@ public import TidemarkTesting
     }
 
     /// Returns the other people around the phones, at the server's time.
-    public func town() throws -> Town {
-        Town(
-            firestore: try local.firestore(label: "town", token: "owner"), user: user,
+    public func project() throws -> PhoneProject {
+        PhoneProject(
+            firestore: try local.firestore(label: "project", token: "owner"), user: user,
             dayStart: local.now)
     }
 

@@ -25,7 +25,7 @@ import TidemarkTesting
     /// The phone's screens are drawn again in real time.
     var phoneClock: any Clock<Duration> { ContinuousClock() }
 
-    var town: HealthTown { get throws { HealthTown(try world.town()) } }
+    var project: HealthProject { get throws { HealthProject(try world.project()) } }
 
     /// Returns a client with its cache in memory. Only the health store is on the phone's disk.
     func client(_ device: String) throws -> Firestore {
@@ -65,10 +65,10 @@ import TidemarkTesting
     }
 
     @Test func `a full read is of the day that the phones have, after a night too`() async throws {
-        var town = try HealthWorld().world.town()
-        let before = try await Example.health.truth(town)
-        town.now = town.dayStart.advanced(by: .seconds(86_400))
-        let after = try await Example.health.truth(town)
+        var project = try HealthWorld().world.project()
+        let before = try await Example.health.truth(project)
+        project.now = project.dayStart.advanced(by: .seconds(86_400))
+        let after = try await Example.health.truth(project)
         #expect(before.count == 7 && after.count == 7)
         #expect(after.dropFirst() == before.dropLast())
     }
@@ -105,7 +105,7 @@ import TidemarkTesting
             try await until { model.week.count == 7 }
             let steps = try await truth(health)
             for day in model.week { #expect(day.steps == steps[day.id], "\(day.id)") }
-            #expect(model.week.map(\.id) == (try world.town.days(of: 7)))
+            #expect(model.week.map(\.id) == (try world.project.days(of: 7)))
             try await until {
                 model.summary.summary.phase(.stepsToday) == .fresh
                     && model.summary.summary.weight != nil
@@ -233,7 +233,7 @@ import TidemarkTesting
             let client = try world.client("phone")
             await client.disableNetwork()
             let phone = try HealthAfter(world.environment(client))
-            let days = try world.town.days(of: 7)
+            let days = try world.project.days(of: 7)
             let first = try await screen(phone) { !$0.sections.isEmpty }
             #expect(first.state == .loading || first.documents == days)
             let ready = try await screen(phone) { screen in
@@ -251,7 +251,7 @@ import TidemarkTesting
         try await HealthWorld.run { world in
             let client = try world.client("phone")
             let phone = try HealthAfter(world.environment(client))
-            let days = try world.town.days(of: 7)
+            let days = try world.project.days(of: 7)
             let ready = try await screen(phone) { $0.documents == days && $0.state == .fresh }
             let steps = try #require(figure(ready, days[0])?.trailing.flatMap { Int($0) })
             await phone.tap("walk", "")
@@ -276,7 +276,7 @@ import TidemarkTesting
         try await HealthWorld.run { world in
             let client = try world.client("phone")
             let first = try HealthAfter(world.environment(client))
-            let days = try world.town.days(of: 7)
+            let days = try world.project.days(of: 7)
             let ready = try await screen(first) { $0.documents == days && $0.state == .fresh }
             // The app may show all values before it has sent its last write.
             try await until("the rules are asked") {

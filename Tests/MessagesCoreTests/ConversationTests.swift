@@ -17,13 +17,13 @@ import TidemarkTesting
 
     @Test func `pages to its first message while others write, edit and delete`() async throws {
         try await MessagesWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let model = try world.app(world.client()).conversation("blue")
             try await until { model.messages.phase == .fresh }
             #expect(model.messages.items.count == 50 && world.reads() <= 51)
             var acts = 0
             while model.messages.hasMore {
-                try await world.town.act(acts)
+                try await world.project.act(acts)
                 acts += 1
                 let count = model.messages.items.count
                 model.messages.loadMore()
@@ -34,10 +34,10 @@ import TidemarkTesting
                 }
             }
             #expect(acts >= 7, "pages of 50")
-            let truth = try await world.town.messages(of: "blue")
+            let truth = try await world.project.messages(of: "blue")
             await model.refresh()
             try await until { ids(model) == truth }
-            #expect(model.problem == nil && truth.count > MessagesTown.count)
+            #expect(model.problem == nil && truth.count > MessagesProject.count)
             model.close()
         }
     }
@@ -77,7 +77,7 @@ import TidemarkTesting
 
     @Test func `of others is asked for once more, and then has failed`() async throws {
         try await MessagesWorld.run(isRefused: true) { world in
-            try await world.local.firestore(label: "town", token: "owner")
+            try await world.local.firestore(label: "project", token: "owner")
                 .document("conversations/theirs").setData(["members": ["grace", "bob"]])
             let model = try world.app(try world.client()).conversation("theirs")
             try await until { world.local.rules.refusals.count == 2 }
@@ -92,7 +92,7 @@ import TidemarkTesting
 
     @Test func `without a network is what the device holds, and says as of when`() async throws {
         try await MessagesWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let first = try world.client()
             let read = world.local.now
             var model = try world.app(first).conversation("blue")
@@ -123,7 +123,7 @@ import TidemarkTesting
 
     @Test func `that the device knows nothing of has a way out after ten seconds`() async throws {
         try await MessagesWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let client = try world.client()
             await client.disableNetwork()
             let model = try world.app(client).conversation("blue")
@@ -147,7 +147,7 @@ import TidemarkTesting
         async throws
     {
         try await MessagesWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let first = try world.client()
             var model = try world.app(first).conversation("blue")
             try await until { model.messages.phase == .fresh }
@@ -169,8 +169,8 @@ import TidemarkTesting
                 model.messages.phase == .fresh && model.messages.items.allSatisfy { !$0.isWaiting }
             }
             #expect(model.messages.items.suffix(3).map(\.text) == ["one", "two", "three"])
-            let truth = try await world.town.messages(of: "blue")
-            #expect(truth.count == MessagesTown.count + 3)
+            let truth = try await world.project.messages(of: "blue")
+            #expect(truth.count == MessagesProject.count + 3)
             #expect(ids(model) == truth.suffix(ids(model).count))
             model.close()
         }
@@ -178,7 +178,7 @@ import TidemarkTesting
 
     @Test func `gets a reply that does not open it, also without a network`() async throws {
         try await MessagesWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let client = try world.client()
             let app = world.app(client)
             await client.disableNetwork()
@@ -199,7 +199,7 @@ import TidemarkTesting
 
     @Test func `hides what is deleted, here and on a device that holds its page`() async throws {
         try await MessagesWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let first = try world.client()
             var model = try world.app(first).conversation("blue")
             try await until { model.messages.phase == .fresh }
@@ -207,7 +207,7 @@ import TidemarkTesting
             try await until { !ids(model).contains("m399") }
             model.close()
             await first.terminate()
-            try await world.town.firestore.document("messages/m360").updateData([
+            try await world.project.firestore.document("messages/m360").updateData([
                 "deletedAt": FieldValue.serverTimestamp(),
                 "updatedAt": FieldValue.serverTimestamp(),
             ])
@@ -220,7 +220,7 @@ import TidemarkTesting
 
     @Test func `keeps what the server refused until the person decides`() async throws {
         try await MessagesWorld.run(isRefused: true) { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let client = try world.client()
             let model = try world.app(client).conversation("blue")
             try await until { model.messages.phase == .fresh }
@@ -257,7 +257,7 @@ import TidemarkTesting
         async throws
     {
         try await MessagesWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let client = try world.client()
             let model = try world.app(client).conversation("blue")
             try await until { model.messages.phase == .fresh && model.rows.count == 50 }
@@ -292,7 +292,7 @@ import TidemarkTesting
         async throws
     {
         try await MessagesWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let client = try world.client()
             let model = try world.app(client).conversation("blue")
             try await until { model.messages.phase == .fresh }

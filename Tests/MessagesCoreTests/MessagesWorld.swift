@@ -10,11 +10,11 @@ import TidemarkTesting
     static let example = Example.messages
 
     let world: PhoneWorld
-    let town: MessagesTown
+    let project: MessagesProject
 
     init() throws {
         world = try PhoneWorld(.messages)
-        town = MessagesTown(try world.town())
+        project = MessagesProject(try world.project())
     }
 
     func app(_ firestore: Firestore) -> MessagesApp {

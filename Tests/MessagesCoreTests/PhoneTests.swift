@@ -10,18 +10,18 @@ import TidemarkTesting
     @Test(arguments: [true, false])
     func `shows the conversations of a full read, the latest first`(isAfter: Bool) async throws {
         try await MessagesWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let client = try world.client()
             let phone = try world.phone(isAfter: isAfter, client)
-            var truth = try await world.town.conversations()
+            var truth = try await world.project.conversations()
             let state: Screen.State = isAfter ? .fresh : .quiet
             let first = try await screen(phone) { $0.state == state && $0.documents == truth }
             #expect(first.rows.first?.trailing == "Now" && truth.count == 5)
             world.local.advance(by: .seconds(1))
-            try await world.town.firestore.document("conversations/alan").updateData([
+            try await world.project.firestore.document("conversations/alan").updateData([
                 "lastText": "New", "lastMessageAt": FieldValue.serverTimestamp(),
             ])
-            truth = try await world.town.conversations()
+            truth = try await world.project.conversations()
             #expect(truth.first == "alan")
             _ = try await screen(phone) { $0.documents == truth }
             await phone.close()
@@ -34,12 +34,12 @@ import TidemarkTesting
         var reads: [Bool: Int] = [:]
         for isAfter in [true, false] {
             try await MessagesWorld.run { world in
-                try await world.town.seed()
+                try await world.project.seed()
                 let client = try world.client()
                 let phone = try world.phone(isAfter: isAfter, client)
                 _ = try await screen(phone) { $0.documents.contains("blue") }
                 await phone.tap("blue", "")
-                let newest = try await world.town.messages(of: "blue").suffix(50)
+                let newest = try await world.project.messages(of: "blue").suffix(50)
                 _ = try await screen(phone) {
                     $0.title == "Grace" && $0.documents.suffix(50) == newest
                         && $0.state == (isAfter ? .fresh : .quiet)
@@ -50,12 +50,12 @@ import TidemarkTesting
         }
         // The limit includes five conversations.
         #expect(try #require(reads[true]) <= 56)
-        #expect(try #require(reads[false]) >= MessagesTown.count)
+        #expect(try #require(reads[false]) >= MessagesProject.count)
     }
 
     @Test func `says what became of a message that was written offline`() async throws {
         try await MessagesWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let client = try world.client()
             let phone = try world.phone(client)
             _ = try await screen(phone) { $0.documents.contains("blue") }
@@ -76,19 +76,19 @@ import TidemarkTesting
 
     @Test func `before, a send waits for the server and the person is told nothing`() async throws {
         try await MessagesWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let client = try world.client()
             let phone = try world.phone(isAfter: false, client)
             _ = try await screen(phone) { $0.documents.contains("blue") }
             await phone.tap("blue", "")
-            _ = try await screen(phone) { $0.documents.count == MessagesTown.count }
+            _ = try await screen(phone) { $0.documents.count == MessagesProject.count }
             await client.disableNetwork()
             world.local.advance(by: .seconds(1))
             await phone.tap("send", "On my way")
             _ = try await screen(phone) { $0.rows.last?.title == "Sending…" }
             await client.enableNetwork()
             let end = try await screen(phone) { $0.rows.last?.title == "On my way" }
-            #expect(end.documents == (try await world.town.messages(of: "blue")))
+            #expect(end.documents == (try await world.project.messages(of: "blue")))
             await phone.close()
         }
     }
@@ -96,7 +96,7 @@ import TidemarkTesting
     @Test func `says how long ago, and goes on saying so, as the old app does`() async throws {
         for isAfter in [true, false] {
             try await MessagesWorld.run { world in
-                try await world.town.seed()
+                try await world.project.seed()
                 let client = try world.client()
                 let phone = try world.phone(isAfter: isAfter, client)
                 _ = try await screen(phone) { $0.rows.first?.trailing == "Now" }
@@ -107,7 +107,7 @@ import TidemarkTesting
                     _ = try await screen(phone) { $0.rows.first?.trailing == "2h ago" }
                     #expect(world.reads() == reads)
                 } else {
-                    try await world.town.write("Later", by: "Grace")
+                    try await world.project.write("Later", by: "Grace")
                     let later = try await screen(phone) { $0.rows.first?.detail == "Later" }
                     #expect(later.rows.dropFirst().first?.trailing == "2h ago")
                 }
@@ -118,7 +118,7 @@ import TidemarkTesting
 
     @Test func `draws a skeleton, and a way out when nothing comes`() async throws {
         try await MessagesWorld.run { world in
-            try await world.town.seed()
+            try await world.project.seed()
             let client = try world.client()
             await client.disableNetwork()
             let phone = try world.phone(client)

@@ -32,7 +32,7 @@ import TidemarkTesting
             let home = try await second.screen("a home") {
                 $0.state == .fresh && $0.sections[0].rows[1].trailing == "Elm Street 4"
             }
-            let truth = try await Example.homes.truth(ground.town)
+            let truth = try await Example.homes.truth(ground.project)
             #expect(home.documents == truth)
             await second.close()
         }
@@ -62,7 +62,7 @@ import TidemarkTesting
             await app.tap("name", "Ada")
             await app.tap("home", "Elm Street 4")
             let home = try await app.screen("neighbours") { !$0.documents.isEmpty }
-            let truth = try await Example.homes.truth(ground.town)
+            let truth = try await Example.homes.truth(ground.project)
             #expect(home.documents == truth)
             await app.close()
         }

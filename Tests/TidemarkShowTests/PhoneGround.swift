@@ -13,7 +13,7 @@ struct PhoneGround {
     let accounts: LocalAccounts
     let socket: LocalSocket
     let folder: String
-    var town: Town
+    var project: PhoneProject
 
     static func play(_ example: Example, _ body: (PhoneGround) async throws -> Void) async throws {
         let root = URL(filePath: #filePath).resolvingSymlinksInPath()
@@ -39,13 +39,13 @@ struct PhoneGround {
             await desk.load()
             user.id = try await desk.signUp(email: user.email, password: user.password).text
         }
-        let town = Town(
-            firestore: try local.firestore(label: "town", token: "owner"), user: user,
+        let project = PhoneProject(
+            firestore: try local.firestore(label: "project", token: "owner"), user: user,
             dayStart: local.now)
-        try await example.seed(town)
+        try await example.seed(project)
         let ground = PhoneGround(
             local: local, accounts: accounts, socket: try await local.serve(), folder: folder,
-            town: town)
+            project: project)
         try await body(ground)
         // The diagnosis reads a missing document, because any answer shows that the server is
         // there. A refusal is also an answer.
@@ -63,7 +63,7 @@ struct PhoneGround {
         var settings = PhoneSettings(
             folder: "\(folder)/\(name)", project: "phones",
             firestore: isOnline ? socket.host : "127.0.0.1:1",
-            accounts: isOnline ? accounts.host : "127.0.0.1:1", user: town.user, label: name)
+            accounts: isOnline ? accounts.host : "127.0.0.1:1", user: project.user, label: name)
         settings.pictures = pictures
         var environment = PhoneEnvironment(settings)
         // The server counts a figure only once per launch. The screen waits long for the figure,

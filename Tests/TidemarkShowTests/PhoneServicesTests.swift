@@ -77,8 +77,8 @@ import TidemarkTesting
             #expect(await form.state == .signedIn(user))
             #expect(await form.problem == nil)
             let fresh = try await app.screen("fresh") { $0.state == .fresh && $0.hasContent }
-            #expect(try await fresh.documents == Example.stamps.truth(ground.town))
-            let profile = ground.town.firestore.document("users/\(user.text)")
+            #expect(try await fresh.documents == Example.stamps.truth(ground.project))
+            let profile = ground.project.firestore.document("users/\(user.text)")
             try await until("the profile is written") {
                 try await profile.getDocument(source: .server).get("totalStamps") as? Int == 0
             }

@@ -140,8 +140,8 @@ import TidemarkTesting
         let example = try #require(Examples.named(name))
         let local = try LocalFirestore.start(rules: example.rules, now: Self.now)
         let user = PhoneUser(id: "ada", name: "Ada", email: "ada@example.test")
-        let admin = try local.firestore(label: "town", token: "owner")
-        try await example.seed(Town(firestore: admin, user: user, dayStart: local.now))
+        let admin = try local.firestore(label: "project", token: "owner")
+        try await example.seed(PhoneProject(firestore: admin, user: user, dayStart: local.now))
         let rules = local.rules
         let questions = try #require(Self.questions[name])
         for question in questions {

@@ -10,8 +10,8 @@ import TidemarkPhones
         name: "x", title: "X", problem: "p", promise: "q",
         acts: [ShowState.Named(id: "collect", title: "Collect")])
     private static let script = [
-        Beat("Both are opened.", [.launch], seconds: 5, until: .content),
-        Beat(
+        StoryScene("Both are opened.", [.launch], seconds: 5, until: .content),
+        StoryScene(
             "Killed, no network.", [.kill, .airplane(true), .launch, .tap("go", text: "a")],
             seconds: 3),
     ]
@@ -124,8 +124,8 @@ import TidemarkPhones
         machine.change(
             to: Self.app,
             [
-                Beat("Out.", [.network(.blackhole), .launch], seconds: 5),
-                Beat("Back.", [.network(.healthy)], seconds: 5),
+                StoryScene("Out.", [.network(.blackhole), .launch], seconds: 5),
+                StoryScene("Back.", [.network(.healthy)], seconds: 5),
             ])
         let first = machine.step(.prepared)
         #expect(

@@ -27,7 +27,7 @@ import TidemarkTesting
             let first = try ground.phone(StampsAfter.self)
             try await signIn(first)
             let fresh = try await first.screen("fresh") { $0.state == .fresh }
-            let truth = try await Example.stamps.truth(ground.town)
+            let truth = try await Example.stamps.truth(ground.project)
             #expect(fresh.documents == truth)
             try await waitForRank(of: first)
             await first.close()
@@ -54,7 +54,7 @@ import TidemarkTesting
             }
             #expect(shown.sections.first?.rows.first { $0.id == "rank" }?.trailing == "201")
             #expect(shown.state == .quiet)
-            let truth = try await Example.stamps.truth(ground.town)
+            let truth = try await Example.stamps.truth(ground.project)
             #expect(shown.documents == truth)
             let reads = ground.local.meter().first { $0.label == "before" }?.reads ?? 0
             #expect(reads >= 251, "50 stamps, a profile and 200 users")

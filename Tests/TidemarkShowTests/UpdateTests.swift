@@ -24,7 +24,7 @@ import TidemarkTesting
         var settings = PhoneSettings(
             folder: folder, project: "phones",
             firestore: isOnline ? ground.socket.host : "127.0.0.1:1",
-            accounts: isOnline ? ground.accounts.host : "127.0.0.1:1", user: ground.town.user,
+            accounts: isOnline ? ground.accounts.host : "127.0.0.1:1", user: ground.project.user,
             label: label)
         settings.oldStore = OldVersion.folder(in: folder, project: "phones")
         settings.diagnoses = false
@@ -34,13 +34,13 @@ import TidemarkTesting
     private func leaveOldVersion(_ ground: PhoneGround) async throws {
         let use = try #require(Example.update.oldUse)
         let port = try #require(Int(ground.socket.host.split(separator: ":")[1]))
-        try await OldVersion(use, in: ground.town, settings(ground, "old", isOnline: true))
+        try await OldVersion(use, in: ground.project, settings(ground, "old", isOnline: true))
             .play(port: port)
     }
 
     @Test func `shows the old stamps without a network, and reads the new ones`() async throws {
         try await PhoneGround.play(.stamps) { ground in
-            let old = try await Example.update.truth(ground.town)
+            let old = try await Example.update.truth(ground.project)
             try await leaveOldVersion(ground)
             let store = settings(ground, "new", isOnline: true).oldStore ?? ""
             #expect(FileManager.default.fileExists(atPath: store + "/CURRENT"))
@@ -50,8 +50,8 @@ import TidemarkTesting
             #expect(stale.documents == old)
             await first.close()
 
-            for number in 0..<3 { try await Example.update.others(ground.town, number) }
-            let new = try await Example.update.truth(ground.town)
+            for number in 0..<3 { try await Example.update.others(ground.project, number) }
+            let new = try await Example.update.truth(ground.project)
             let second = try launch(StampsAfter.self, ground, isOnline: true)
             let fresh = try await second.screen("the new stamps") {
                 $0.state == .fresh && $0.documents == new

@@ -21,23 +21,23 @@ extension Example {
     }()
 
     private static let story = [
-        Beat(
+        StoryScene(
             "Ada opens the app for the first time, on 3G.", [.network(.threeG), .launch],
             seconds: 4),
-        Beat("She signs in with Apple.", [.tap("begin")], seconds: 5),
-        Beat("She types her name.", [.tap("name", text: "Ada")], seconds: 2),
-        Beat("A call comes in, and the system ends the app.", [.kill], seconds: 2),
-        Beat(
+        StoryScene("She signs in with Apple.", [.tap("begin")], seconds: 5),
+        StoryScene("She types her name.", [.tap("name", text: "Ada")], seconds: 2),
+        StoryScene("A call comes in, and the system ends the app.", [.kill], seconds: 2),
+        StoryScene(
             "She opens it again. One phone knows what she had typed; the other waits for a profile.",
             [.launch], seconds: 7),
-        Beat("She names her home.", [.tap("home", text: "Elm Street 4")], seconds: 1),
-        Beat(
+        StoryScene("She names her home.", [.tap("home", text: "Elm Street 4")], seconds: 1),
+        StoryScene(
             "The app is killed while account and profile are being made, and opened again.",
             [.kill, .launch], seconds: 9, until: .fresh),
-        Beat("Two neighbours join.", [.others(2)], seconds: 4),
-        Beat(
+        StoryScene("Two neighbours join.", [.others(2)], seconds: 4),
+        StoryScene(
             "Airplane mode, and the app is opened.", [.kill, .airplane(true), .launch], seconds: 5),
-        Beat(
+        StoryScene(
             "A good network again. One phone is at home; the other still waits.",
             [.airplane(false), .network(.healthy)], seconds: 5, until: .fresh),
     ]
@@ -49,28 +49,28 @@ enum HomesWorld {
         "Bo", "Cleo", "Dan", "Edda", "Finn", "Gro", "Hal", "Ines", "Jon", "Kim", "Lea", "Mats",
     ]
 
-    static func seed(_ town: Town) async throws {
+    static func seed(_ project: PhoneProject) async throws {
         for number in 0..<6 {
-            let time = town.dayStart.advanced(by: .seconds(-86_400 * (6 - number)))
-            try await write(number, to: town, joined: time, updated: time)
+            let time = project.dayStart.advanced(by: .seconds(-86_400 * (6 - number)))
+            try await write(number, to: project, joined: time, updated: time)
         }
     }
 
-    static func others(_ town: Town, _ n: Int) async throws {
+    static func others(_ project: PhoneProject, _ n: Int) async throws {
         let now = FieldValue.serverTimestamp()
-        try await write(6 + n, to: town, joined: now, updated: now)
+        try await write(6 + n, to: project, joined: now, updated: now)
     }
 
     private static func write(
-        _ number: Int, to town: Town, joined: Any, updated: Any
+        _ number: Int, to project: PhoneProject, joined: Any, updated: Any
     ) async throws {
         let name = names[number % names.count]
-        try await town.firestore.document("\(Paths.members)/m\(number)")
+        try await project.firestore.document("\(Paths.members)/m\(number)")
             .setData(["name": name, Paths.joined: joined, Paths.updated: updated])
     }
 
-    static func truth(_ town: Town) async throws -> [String] {
-        let answer = try await town.firestore.collection(Paths.members)
+    static func truth(_ project: PhoneProject) async throws -> [String] {
+        let answer = try await project.firestore.collection(Paths.members)
             .order(by: Paths.joined, descending: true).limit(to: Paths.window)
             .getDocuments(source: .server)
         return answer.documents.map(\.documentID)

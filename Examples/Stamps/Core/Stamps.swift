@@ -16,34 +16,34 @@ extension Example {
         before: StampsBefore.self, after: StampsAfter.self, hasAccount: true,
         seed: StampsWorld.seed, others: StampsWorld.others,
         secondDevice: [
-            Act("collect", "Collect ten stamps") { town in
-                try await town.firestore.collection(Paths.users).document(town.user.id)
+            StoryAction("collect", "Collect ten stamps") { project in
+                try await project.firestore.collection(Paths.users).document(project.user.id)
                     .updateData([Paths.total: FieldValue.increment(Int64(10))])
             }
         ],
         truth: StampsWorld.truth,
         story: [
-            Beat(
+            StoryScene(
                 """
                 A good network. Both phones were used yesterday, and are used again.
                 """, [.launch], seconds: 6, until: .content),
-            Beat("Three new stamps are issued.", [.others(3)], seconds: 3),
-            Beat(
+            StoryScene("Three new stamps are issued.", [.others(3)], seconds: 3),
+            StoryScene(
                 """
                 The server hangs: each call takes 18 s. Both apps are ended, and opened again. Look \
                 which one shows its stamps.
                 """, [.kill, .network(.slow), .launch], seconds: 8),
-            Beat(
+            StoryScene(
                 """
                 Killed in the middle, and opened where packets vanish: a train, a cellar.
                 """, [.kill, .network(.blackhole), .launch], seconds: 8),
-            Beat(
+            StoryScene(
                 "Airplane mode, and four more stamps are issued meanwhile.",
                 [.kill, .network(.healthy), .airplane(true), .launch, .others(4)], seconds: 5),
-            Beat(
+            StoryScene(
                 "The network is back: one phone goes on by itself.", [.airplane(false)],
                 seconds: 5),
-            Beat(
+            StoryScene(
                 "Both are opened once more on a good network.", [.kill, .launch], seconds: 6,
                 until: .content),
         ])
@@ -73,35 +73,35 @@ enum StampsWorld {
         ]
     }
 
-    static func seed(_ town: Town) async throws {
-        let batch = town.firestore.batch()
+    static func seed(_ project: PhoneProject) async throws {
+        let batch = project.firestore.batch()
         for number in 0..<stamps {
-            let time = town.dayStart.advanced(by: .seconds(-600 * (stamps - number)))
+            let time = project.dayStart.advanced(by: .seconds(-600 * (stamps - number)))
             batch.setData(
                 fields(of: number, created: time, updated: time),
-                forDocument: town.firestore.document("\(Paths.stamps)/s\(number)"))
+                forDocument: project.firestore.document("\(Paths.stamps)/s\(number)"))
         }
         try await batch.commit()
-        let people = town.firestore.batch()
+        let people = project.firestore.batch()
         for number in 0..<users {
             people.setData(
                 ["name": "Collector \(number + 1)", Paths.total: number + 1],
-                forDocument: town.firestore.document("\(Paths.users)/u\(number)"))
+                forDocument: project.firestore.document("\(Paths.users)/u\(number)"))
         }
         people.setData(
-            ["name": town.user.name, Paths.total: ownStamps],
-            forDocument: town.firestore.document("\(Paths.users)/\(town.user.id)"))
+            ["name": project.user.name, Paths.total: ownStamps],
+            forDocument: project.firestore.document("\(Paths.users)/\(project.user.id)"))
         try await people.commit()
     }
 
-    static func others(_ town: Town, _ n: Int) async throws {
+    static func others(_ project: PhoneProject, _ n: Int) async throws {
         let now = FieldValue.serverTimestamp()
-        try await town.firestore.document("\(Paths.stamps)/n\(n)")
+        try await project.firestore.document("\(Paths.stamps)/n\(n)")
             .setData(fields(of: stamps + n, created: now, updated: now))
     }
 
-    static func truth(_ town: Town) async throws -> [String] {
-        let answer = try await town.firestore.collection(Paths.stamps)
+    static func truth(_ project: PhoneProject) async throws -> [String] {
+        let answer = try await project.firestore.collection(Paths.stamps)
             .order(by: Paths.created, descending: true).limit(to: Paths.window)
             .getDocuments(source: .server)
         return answer.documents.map(\.documentID)

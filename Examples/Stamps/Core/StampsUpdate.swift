@@ -20,23 +20,25 @@ extension Example {
         example.rulesOf = stamps.name
         example.secondDevice = []
         example.oldUse = OldUse(
-            queries: { town in
-                let stamps = town.firestore.collection(Paths.stamps)
+            queries: { project in
+                let stamps = project.firestore.collection(Paths.stamps)
                 return [stamps.order(by: Paths.created, descending: true)]
             },
-            documents: { town in [town.firestore.document("\(Paths.users)/\(town.user.id)")] })
+            documents: { project in
+                [project.firestore.document("\(Paths.users)/\(project.user.id)")]
+            })
         example.story = [
-            Beat(
+            StoryScene(
                 "The first launch after the update is in airplane mode.",
                 [.airplane(true), .launch], seconds: 7),
-            Beat(
+            StoryScene(
                 "Three new stamps are issued, and the network is back.",
                 [.others(3), .airplane(false)], seconds: 6),
-            Beat(
+            StoryScene(
                 """
                 The server hangs: each call takes 18 s. Both apps are ended, and opened again.
                 """, [.kill, .network(.slow), .launch], seconds: 8),
-            Beat(
+            StoryScene(
                 "Both are opened once more on a good network.",
                 [.kill, .network(.healthy), .launch], seconds: 8, until: .fresh),
         ]

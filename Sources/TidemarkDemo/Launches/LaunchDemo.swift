@@ -22,12 +22,13 @@ struct LaunchDemo: Sendable {
         let start = ContinuousClock.now
         return try await LaunchGround.play("launch", under: .stamps, on: networks) { ground in
             let pictures = try await LaunchPictures()
-            let town = try ground.town()
+            let project = try ground.project()
             let phones = try await LaunchSeed(documents: documents).phones(ground, pictures)
-            var play = LaunchPlay(ground: ground, pictures: pictures, phones: phones, town: town)
+            var play = LaunchPlay(
+                ground: ground, pictures: pictures, phones: phones, project: project)
             var figures = try await figures(of: &play, ground)
             figures.updates = try await UpdateDemo.play()
-            await town.firestore.terminate()
+            await project.firestore.terminate()
             await pictures.close()
             output.detail("\n" + figures.table)
             let seconds = (ContinuousClock.now - start).milliseconds / 1_000

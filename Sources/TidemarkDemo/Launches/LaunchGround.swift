@@ -40,14 +40,14 @@ struct LaunchGround: Sendable {
     }
 
     /// Makes the example's access to its server, as an administrator and without a network.
-    func town() throws -> Town {
+    func project() throws -> PhoneProject {
         let firestore = try Firestore(
             projectID: DemoPlace.project,
             settings: FirestoreSettings(
-                host: gates.direct.firestore, isSSLEnabled: false, cache: .memory, label: "town",
+                host: gates.direct.firestore, isSSLEnabled: false, cache: .memory, label: "project",
                 token: TokenVariable.value ?? "owner"))
-        return Town(
-            firestore: firestore, user: PhoneUser(id: "town", name: "Town", email: ""),
+        return PhoneProject(
+            firestore: firestore, user: PhoneUser(id: "project", name: "Project", email: ""),
             dayStart: Timestamp(date: Date()))
     }
 }

@@ -22,15 +22,18 @@ struct LaunchPlay: Sendable {
     let pictures: LaunchPictures
     let phones: [PhoneSide: StampsPhone]
     /// The access to the server without a network.
-    let town: Town
+    let project: PhoneProject
     /// The number of seconds by which the clocks of the server and the phones are ahead.
     private var ahead = 0.0
     private var acts = 0
 
     init(
-        ground: LaunchGround, pictures: LaunchPictures, phones: [PhoneSide: StampsPhone], town: Town
+        ground: LaunchGround, pictures: LaunchPictures, phones: [PhoneSide: StampsPhone],
+        project: PhoneProject
     ) {
-        (self.ground, self.pictures, self.phones, self.town) = (ground, pictures, phones, town)
+        (self.ground, self.pictures, self.phones, self.project) = (
+            ground, pictures, phones, project
+        )
     }
 
     /// Returns the phone of the side. There is a phone for each side.
@@ -46,7 +49,7 @@ struct LaunchPlay: Sendable {
         var launches: (before: [WholeLaunch], after: [WholeLaunch]) = ([], [])
         for number in 0..<times {
             let news = network.reachesServer ? try await issue() : []
-            let truth = try await Example.stamps.truth(town)
+            let truth = try await Example.stamps.truth(project)
             launches.before.append(
                 try await wholeLaunch(
                     .before, network: network, place: place, truth: truth, news: news))
@@ -94,12 +97,12 @@ struct LaunchPlay: Sendable {
         ahead += Self.pause
         let time = Int64(Date().timeIntervalSince1970 + ahead)
         try await ground.server.setClock(secondsSince1970: time)
-        let old = Set(try await Example.stamps.truth(town))
+        let old = Set(try await Example.stamps.truth(project))
         for _ in 0..<Self.issued {
-            try await Example.stamps.others(town, acts)
+            try await Example.stamps.others(project, acts)
             acts += 1
         }
-        return Set(try await Example.stamps.truth(town)).subtracting(old)
+        return Set(try await Example.stamps.truth(project)).subtracting(old)
     }
 
     /// Launches the app, and kills each launch when it shows stamps. Nothing else runs at the same

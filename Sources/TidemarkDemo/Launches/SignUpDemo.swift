@@ -20,9 +20,9 @@ struct SignUpDemo: Sendable {
     func play(_ output: DemoOutput) async throws -> [LaunchScenario<SignUpFigures>] {
         let start = ContinuousClock.now
         return try await LaunchGround.play("signup", under: .homes, on: networks) { ground in
-            let town = try ground.town()
-            try await Example.homes.seed(town)
-            await town.firestore.terminate()
+            let project = try ground.project()
+            try await Example.homes.seed(project)
+            await project.firestore.terminate()
             let devices = networks.flatMap { network in
                 PhoneSide.allCases.flatMap { side in
                     (1...SignUpDevice.steps(of: side)).map {

@@ -12,7 +12,7 @@ struct UpdateDemo: Sendable {
     private static let issued = 3
 
     private let ground: LaunchGround
-    private let towns: [PhoneSide: Town]
+    private let projects: [PhoneSide: PhoneProject]
 
     /// Plays the launches on a server of their own.
     static func play() async throws -> [LaunchScenario<UpdateFigure>] {
@@ -23,33 +23,33 @@ struct UpdateDemo: Sendable {
             let scenarios = [
                 try await demo.launches(on: .refused), try await demo.launches(on: .healthy),
             ]
-            for town in demo.towns.values { await town.firestore.terminate() }
+            for project in demo.projects.values { await project.firestore.terminate() }
             return scenarios
         }
     }
 
     private init(_ ground: LaunchGround) async throws {
-        var towns: [PhoneSide: Town] = [:]
+        var projects: [PhoneSide: PhoneProject] = [:]
         for side in PhoneSide.allCases {
-            var town = try ground.town()
+            var project = try ground.project()
             let secrets = ground.folder.appendingPathComponent("desk-\(side.rawValue)").path
-            town.user = PhoneUser(id: "", name: "Ada", email: "ada@\(side.rawValue).test")
-            town.user.id = try await town.user.signUp(
+            project.user = PhoneUser(id: "", name: "Ada", email: "ada@\(side.rawValue).test")
+            project.user.id = try await project.user.signUp(
                 at: ground.gates.direct.accounts, secrets: secrets)
-            try await Example.update.seed(town)
-            towns[side] = town
+            try await Example.update.seed(project)
+            projects[side] = project
         }
-        (self.ground, self.towns) = (ground, towns)
+        (self.ground, self.projects) = (ground, projects)
     }
 
     /// Returns the surroundings of the side. There are some for each side.
-    private func town(_ side: PhoneSide) -> Town { towns[side]! }
+    private func project(_ side: PhoneSide) -> PhoneProject { projects[side]! }
 
     private func settings(_ side: PhoneSide, _ place: LaunchPlace) -> PhoneSettings {
         let folder = ground.folder.appendingPathComponent(side.rawValue).path
         var settings = PhoneSettings(
             folder: folder, project: DemoPlace.project, firestore: place.firestore,
-            accounts: place.accounts, user: town(side).user, label: "update.\(side.rawValue)")
+            accounts: place.accounts, user: project(side).user, label: "update.\(side.rawValue)")
         settings.diagnoses = false
         settings.oldStore = OldVersion.folder(in: folder, project: DemoPlace.project)
         return settings
@@ -58,7 +58,7 @@ struct UpdateDemo: Sendable {
     private func playOldVersion() async throws {
         guard let use = Example.update.oldUse else { return }
         for side in PhoneSide.allCases {
-            try await OldVersion(use, in: town(side), settings(side, ground.gates.direct))
+            try await OldVersion(use, in: project(side), settings(side, ground.gates.direct))
                 .play(port: ground.server.directPort)
         }
     }
@@ -72,10 +72,10 @@ struct UpdateDemo: Sendable {
             try await ground.server.setClock(
                 secondsSince1970: Int64(Date().timeIntervalSince1970 + Self.day))
             for number in 0..<Self.issued {
-                try await Example.update.others(town(.after), number)
+                try await Example.update.others(project(.after), number)
             }
         }
-        let truth = try await Example.update.truth(town(.after))
+        let truth = try await Example.update.truth(project(.after))
         let before = try await launch(.before, on: network, truth: truth)
         let after = try await launch(.after, on: network, truth: truth)
         let most = network.reachesServer ? Self.issued + UpdateFigure.readsBesides : 0

@@ -9,14 +9,14 @@ package import TidemarkTestKit
 /// FirebaseFirestore's store on a phone.
 package struct OldVersion: Sendable {
     private let use: OldUse
-    private let town: Town
+    private let project: PhoneProject
     private let settings: PhoneSettings
 
     /// - Parameters:
-    ///   - town: The surroundings of the phone.
+    ///   - project: The surroundings of the phone.
     ///   - settings: The settings of the phone, with the folder of the store.
-    package init(_ use: OldUse, in town: Town, _ settings: PhoneSettings) {
-        (self.use, self.town, self.settings) = (use, town, settings)
+    package init(_ use: OldUse, in project: PhoneProject, _ settings: PhoneSettings) {
+        (self.use, self.project, self.settings) = (use, project, settings)
     }
 
     /// Returns the folder of FirebaseFirestore's store below an app's folder.
@@ -46,14 +46,14 @@ package struct OldVersion: Sendable {
 
     private func leaveStore(in folder: URL, _ listener: OldListener) async throws {
         var phone = try OldPhone(folder, project: settings.project)
-        phone.leaveTrace(of: town.user.id)
-        for query in use.queries(town) {
+        phone.leaveTrace(of: project.user.id)
+        for query in use.queries(project) {
             let value = try query.runnable()
             // tidemark:ignore read-in-loop an old version has a few queries
             let result = try await listener.result(of: value)
             phone.put(value, result)
         }
-        for reference in use.documents(town) {
+        for reference in use.documents(project) {
             let document = try await reference.getDocument(source: .server)
             guard let fields = document.fields, let time = document.updateTime else { continue }
             phone.put(

@@ -4,7 +4,7 @@ package import ExampleKit
 package struct PhoneUse: Sendable {
     /// A screen, with the time in milliseconds from the request of the process until the screen was
     /// shown.
-    package struct Sight: Sendable {
+    package struct Goal: Sendable {
         package let screen: Screen
         package let ms: Double
 
@@ -26,7 +26,7 @@ package struct PhoneUse: Sendable {
     /// The time in milliseconds until the app's `init` began, which the system and the program took
     /// to start; nil if it never began.
     package var begins: Double?
-    package var sights: [Sight] = []
+    package var sights: [Goal] = []
     /// The names of the reached steps of a sign-up.
     package var reached: [String] = []
     /// True if the user ended the app; false if the time ran out.
@@ -67,7 +67,7 @@ package struct PhoneUse: Sendable {
             case .plan: break
             case .screen(let screen, let ms):
                 if use.isFinished { continue }
-                use.sights.append(Sight(screen, ms))
+                use.sights.append(Goal(screen, ms))
                 use.follow(next(use), on: phone)
             }
         }

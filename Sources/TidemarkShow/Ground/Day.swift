@@ -12,7 +12,7 @@ struct Day: Sendable {
     let number: Int
     let folder: URL
     let start: Timestamp
-    private(set) var towns: [PhoneSide: Town] = [:]
+    private(set) var projects: [PhoneSide: PhoneProject] = [:]
 
     /// Sets up the projects: accounts if the app uses them, and the data on the server.
     ///
@@ -29,10 +29,10 @@ struct Day: Sendable {
             try FileManager.default.createDirectory(
                 at: folder.appendingPathComponent(side.rawValue), withIntermediateDirectories: true)
             let firestore = try Firestore(
-                projectID: project(side),
+                projectID: projectID(side),
                 settings: FirestoreSettings(
                     host: ground.firestorePlace, isSSLEnabled: false, cache: .memory,
-                    label: "town", token: "owner"))
+                    label: "project", token: "owner"))
             let email = "ada.\(example.name).\(number)@\(side.rawValue).test"
             var user = PhoneUser(id: "ada", name: "Ada", email: email)
             if example.hasAccount {
@@ -40,13 +40,13 @@ struct Day: Sendable {
                     at: ground.accountsPlace,
                     secrets: folder.appendingPathComponent("\(side.rawValue)-desk").path)
             }
-            let town = Town(firestore: firestore, user: user, dayStart: start)
-            try await example.seed(town)
-            towns[side] = town
+            let project = PhoneProject(firestore: firestore, user: user, dayStart: start)
+            try await example.seed(project)
+            projects[side] = project
         }
     }
 
-    private func project(_ side: PhoneSide) -> String {
+    private func projectID(_ side: PhoneSide) -> String {
         "\(example.name)-\(number)-\(side.rawValue)"
     }
 
@@ -55,11 +55,11 @@ struct Day: Sendable {
     func settings(_ side: PhoneSide, _ ground: ShowGround) -> PhoneSettings {
         let places = ground.places(side)
         // Every side has a project.
-        let town = towns[side]!
+        let project = projects[side]!
         var settings = PhoneSettings(
-            folder: folder.appendingPathComponent(side.rawValue).path, project: project(side),
-            firestore: places.firestore, accounts: places.accounts, user: town.user,
-            label: label(side), token: RulesPerson.user(town.user.id).unsignedToken)
+            folder: folder.appendingPathComponent(side.rawValue).path, project: projectID(side),
+            firestore: places.firestore, accounts: places.accounts, user: project.user,
+            label: label(side), token: RulesPerson.user(project.user.id).unsignedToken)
         settings.pictures = "http://\(places.pictures)/\(label(side))"
         if example.oldUse != nil {
             settings.oldStore = OldVersion.folder(
@@ -74,9 +74,9 @@ struct Day: Sendable {
     func compare(
         _ side: PhoneSide, _ screen: Screen?, ahead: Double
     ) async throws -> PhoneState.Comparison {
-        var town = towns[side]!
-        town.now = Timestamp(microseconds: ShowGround.now() + Int64(ahead * 1_000_000))
-        let truth = try await example.truth(town)
+        var project = projects[side]!
+        project.now = Timestamp(microseconds: ShowGround.now() + Int64(ahead * 1_000_000))
+        let truth = try await example.truth(project)
         let shown = screen?.documents ?? []
         return PhoneState.Comparison(
             count: truth.count, missing: Set(truth).subtracting(shown).count,
@@ -84,7 +84,7 @@ struct Day: Sendable {
     }
 
     func end() async {
-        for town in towns.values { await town.firestore.terminate() }
+        for project in projects.values { await project.firestore.terminate() }
         try? FileManager.default.removeItem(at: folder)
     }
 }

@@ -46,14 +46,14 @@ struct ShowMachine: Equatable, Sendable {
 
     private(set) var state: ShowState
     /// The scenes of the app's story.
-    private var script: [Beat]
+    private var script: [StoryScene]
     private var playsWhenReady = false
     /// The network that the story uses as its good network.
     private var good = Network.healthy
     /// True if the current scene has been visible long enough to be read.
     private var isRead = false
 
-    init(_ state: ShowState, _ script: [Beat]) {
+    init(_ state: ShowState, _ script: [StoryScene]) {
         self.state = state
         self.script = script
     }
@@ -106,7 +106,7 @@ struct ShowMachine: Equatable, Sendable {
     }
 
     /// Switches to another app. Its day before is played next.
-    mutating func change(to app: ShowState.App, _ script: [Beat]) {
+    mutating func change(to app: ShowState.App, _ script: [StoryScene]) {
         self.script = script
         let old = state
         state = ShowState(app: app, apps: old.apps)
@@ -239,7 +239,7 @@ struct ShowMachine: Equatable, Sendable {
         return effects + [.startBeat(beat, seconds: script[beat].seconds)]
     }
 
-    private mutating func perform(_ step: Beat.Step) -> [ShowEffect] {
+    private mutating func perform(_ step: StoryScene.Step) -> [ShowEffect] {
         switch step {
         case .network(let network):
             return play(network == .healthy ? good : network, isAirplane: state.isAirplane)

@@ -226,7 +226,7 @@ actor Show: ShowSource {
         acts += count
         inBackground { show in
             for act in first..<(first + count) {
-                for town in day.towns.values { try await day.example.others(town, act) }
+                for project in day.projects.values { try await day.example.others(project, act) }
                 await show.send(.written(1))
             }
         }
@@ -249,7 +249,7 @@ actor Show: ShowSource {
         guard let day, let act = day.example.secondDevice.first(where: { $0.id == id }) else {
             return
         }
-        inBackground { _ in for town in day.towns.values { try await act.perform(town) } }
+        inBackground { _ in for project in day.projects.values { try await act.perform(project) } }
     }
 
     // MARK: Figures
@@ -331,8 +331,8 @@ actor Show: ShowSource {
         }
         if let use = example.oldUse {
             beat(.preparing("The version before the update."), of: number)
-            for (side, town) in day.towns {
-                try await OldVersion(use, in: town, day.settings(side, ground))
+            for (side, project) in day.projects {
+                try await OldVersion(use, in: project, day.settings(side, ground))
                     .play(port: ground.firestorePort)
             }
         }

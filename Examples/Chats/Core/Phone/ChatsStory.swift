@@ -12,49 +12,53 @@ extension Example {
             "Each list is a feed: it opens from disk, and reads what changed since the last time. "
             + "What was cleared is never read again.",
         before: ChatsBefore.self, after: ChatsAfter.self,
-        seed: { try await ChatsTown($0).seed() },
-        others: { try await ChatsTown($0).act($1) },
+        seed: { try await ChatsProject($0).seed() },
+        others: { try await ChatsProject($0).act($1) },
         secondDevice: [
-            Act("clear", "Clear the chat with Grace") { try await ChatsTown($0).clear() },
-            Act("read", "Read the chat with Alan") { try await ChatsTown($0).see("alan") },
+            StoryAction("clear", "Clear the chat with Grace") {
+                try await ChatsProject($0).clear()
+            },
+            StoryAction("read", "Read the chat with Alan") {
+                try await ChatsProject($0).see("alan")
+            },
         ],
-        truth: { try await ChatsTown($0).chats() },
+        truth: { try await ChatsProject($0).chats() },
         story: [
-            Beat(
+            StoryScene(
                 "The day begins with what both phones hold. People write meanwhile.",
                 [.network(.healthy), .others(5), .launch], seconds: 6, until: .fresh),
-            Beat(
+            StoryScene(
                 "A chat of 300 messages is opened: all of them are read again, or what is new.",
                 [.tap("grace")], seconds: 8, until: .content),
-            Beat(
+            StoryScene(
                 "It is cleared, and opened again.", [.tap("clear"), .tap("back"), .tap("grace")],
                 seconds: 6),
-            Beat("Others go on writing.", [.others(4)], seconds: 5),
-            Beat(
+            StoryScene("Others go on writing.", [.others(4)], seconds: 5),
+            StoryScene(
                 "Notifications: 200 of them, and then none.", [.tap("back"), .tap("notices")],
                 seconds: 6, until: .content),
-            Beat("Cleared.", [.tap("clear"), .tap("back")], seconds: 4),
-            Beat(
+            StoryScene("Cleared.", [.tap("clear"), .tap("back")], seconds: 4),
+            StoryScene(
                 "A week later, both apps are opened anew.",
                 [.kill, .turnClock(604_800), .launch], seconds: 5, until: .content),
-            Beat(
+            StoryScene(
                 "The same chat: all of it again, or what is new.", [.tap("grace")], seconds: 6,
                 until: .content),
-            Beat(
+            StoryScene(
                 "And the notifications.", [.tap("back"), .tap("notices")], seconds: 6,
                 until: .content),
-            Beat(
+            StoryScene(
                 "3G, and a second device reads a chat: its badge goes here too.",
                 [.tap("back"), .network(.threeG), .secondDevice("read")], seconds: 8),
-            Beat(
+            StoryScene(
                 "The app is killed, and launched without a network.",
                 [.airplane(true), .kill, .launch], seconds: 5, until: .content),
-            Beat("And with one.", [.airplane(false), .others(3)], seconds: 8, until: .fresh),
+            StoryScene("And with one.", [.airplane(false), .others(3)], seconds: 8, until: .fresh),
         ])
 }
 
 /// The server's data and the other users of the story.
-struct ChatsTown {
+struct ChatsProject {
     static let friends = ["Grace", "Alan", "Barbara", "Edsger", "Katherine", "Niklaus"]
     static let messages = 300
     static let notices = 200
@@ -63,10 +67,10 @@ struct ChatsTown {
     private let me: String
     private let start: Timestamp
 
-    init(_ town: Town) {
-        firestore = town.firestore
-        me = town.user.id
-        start = town.dayStart
+    init(_ project: PhoneProject) {
+        firestore = project.firestore
+        me = project.user.id
+        start = project.dayStart
     }
 
     private var user: DocumentReference { firestore.document("users/\(me)") }
@@ -143,7 +147,8 @@ struct ChatsTown {
     func write(_ text: String, by friend: String, id: String) async throws {
         let chat = firestore.collection("chats").document(friend.lowercased())
         // Reads the current time on the server's clock.
-        let now = try await firestore.document("town/clock").getDocument(source: .server).readTime
+        let now = try await firestore.document("project/clock").getDocument(source: .server)
+            .readTime
         let batch = firestore.batch()
         try batch.setData(
             from: ChatMessage(author: friend, text: text, sentAt: now ?? start),

@@ -5,14 +5,14 @@ import TidemarkHealth
 
 extension Example {
     public static let health = {
-        var example = HealthTown.example
+        var example = HealthProject.example
         // The story is about the first launch.
         example.isUsedBefore = false
         return example
     }()
 }
 
-extension HealthTown {
+extension HealthProject {
     fileprivate static let example = Example(
         name: "health", title: "Health",
         problem:
@@ -22,40 +22,42 @@ extension HealthTown {
             + "from the beginning again. All figures are of the same hours.",
         before: HealthBefore.self, after: HealthAfter.self,
         seed: { _ in },
-        others: { try await HealthTown($0).act($1) },
+        others: { try await HealthProject($0).act($1) },
         secondDevice: [
-            Act("days", "Send the days of an old phone") { try await HealthTown($0).sendOldDays() }
+            StoryAction("days", "Send the days of an old phone") {
+                try await HealthProject($0).sendOldDays()
+            }
         ],
-        truth: { HealthTown($0).days(of: 7) },
+        truth: { HealthProject($0).days(of: 7) },
         story: [
-            Beat(
+            StoryScene(
                 "An old phone has sent its days. This one holds nothing but what its own health "
                     + "store gives.", [.network(.healthy), .secondDevice("days"), .launch],
                 seconds: 10, until: .content),
-            Beat("A walk: the figures follow it.", [.tap("walk")], seconds: 5),
-            Beat(
+            StoryScene("A walk: the figures follow it.", [.tap("walk")], seconds: 5),
+            StoryScene(
                 "The app is killed while it works, and launched again.", [.kill, .launch],
                 seconds: 8, until: .content),
-            Beat(
+            StoryScene(
                 "Without a network: the screen is the same.", [.airplane(true), .kill, .launch],
                 seconds: 6, until: .content),
-            Beat("Another walk, offline.", [.tap("walk")], seconds: 5),
-            Beat(
+            StoryScene("Another walk, offline.", [.tap("walk")], seconds: 5),
+            StoryScene(
                 "On 3G the days go on where they were, and nothing on the screen waits for them.",
                 [.airplane(false), .network(.threeG)], seconds: 12),
         ])
 }
 
 /// The server's data and the other devices of the story.
-struct HealthTown {
+struct HealthProject {
     private let collection: CollectionReference
     private let firstDay: HealthDay
     private let today: HealthDay
 
-    init(_ town: Town) {
-        collection = town.firestore.collection("users/\(town.user.id)/days")
-        firstDay = Self.day(town.dayStart)
-        today = Self.day(town.now)
+    init(_ project: PhoneProject) {
+        collection = project.firestore.collection("users/\(project.user.id)/days")
+        firstDay = Self.day(project.dayStart)
+        today = Self.day(project.now)
     }
 
     private static func day(_ time: Timestamp) -> HealthDay {

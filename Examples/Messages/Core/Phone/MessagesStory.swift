@@ -9,40 +9,42 @@ extension Example {
         promise: "The newest page is live, older ones come from disk. A message is safe before the "
             + "call returns, and is sent once, whatever happens to the app.",
         before: MessagesBefore.self, after: MessagesAfter.self,
-        seed: { try await MessagesTown($0).seed() },
-        others: { try await MessagesTown($0).act($1) },
+        seed: { try await MessagesProject($0).seed() },
+        others: { try await MessagesProject($0).act($1) },
         secondDevice: [
-            Act("write", "Write a message") { try await MessagesTown($0).write("From my tablet") }
+            StoryAction("write", "Write a message") {
+                try await MessagesProject($0).write("From my tablet")
+            }
         ],
-        truth: { try await MessagesTown($0).conversations() },
+        truth: { try await MessagesProject($0).conversations() },
         story: [
-            Beat(
+            StoryScene(
                 "The first launch. Both phones hold nothing, and the network is good.",
                 [.network(.healthy), .launch], seconds: 6, until: .fresh),
-            Beat(
+            StoryScene(
                 "A conversation of 400 messages. The old app listens to all of them, and reads its "
                     + "pages beside that; here it is the newest 50.",
                 [.tap("blue")], seconds: 8, until: .fresh),
-            Beat("One page further back.", [.tap("older")], seconds: 5),
-            Beat("Others write, and one message is edited.", [.others(6)], seconds: 5),
-            Beat(
+            StoryScene("One page further back.", [.tap("older")], seconds: 5),
+            StoryScene("Others write, and one message is edited.", [.others(6)], seconds: 5),
+            StoryScene(
                 "Airplane mode. A message is written: one phone says that it waits, the other one "
                     + "waits itself.",
                 [.airplane(true), .tap("send", text: "On my way")], seconds: 6),
-            Beat(
+            StoryScene(
                 "The app is killed, and launched without a network.", [.kill, .launch], seconds: 5),
-            Beat("The conversation, from disk.", [.tap("blue")], seconds: 5),
-            Beat(
+            StoryScene("The conversation, from disk.", [.tap("blue")], seconds: 5),
+            StoryScene(
                 "The network is back: the message arrives, once.", [.airplane(false)], seconds: 8,
                 until: .fresh),
-            Beat(
+            StoryScene(
                 "3G. The list of conversations, as it is on the server.",
                 [.network(.threeG), .others(3), .tap("back")], seconds: 10, until: .fresh),
         ])
 }
 
 /// The server's data and the other users of the story.
-struct MessagesTown {
+struct MessagesProject {
     static let friends = ["Grace", "Edsger", "Barbara", "Alan", "Katherine"]
     /// The number of messages in the conversation that the story opens.
     static let count = 400
@@ -51,10 +53,10 @@ struct MessagesTown {
     private let me: String
     private let start: Timestamp
 
-    init(_ town: Town) {
-        firestore = town.firestore
-        me = town.user.id
-        start = town.dayStart
+    init(_ project: PhoneProject) {
+        firestore = project.firestore
+        me = project.user.id
+        start = project.dayStart
     }
 
     private var blue: DocumentReference { firestore.document("conversations/blue") }
@@ -113,7 +115,8 @@ struct MessagesTown {
     func write(_ text: String, by author: String? = nil, id: String? = nil) async throws {
         let messages = firestore.messages
         // Reads the current time on the server's clock, because other users' clocks are correct.
-        let now = try await firestore.document("town/clock").getDocument(source: .server).readTime
+        let now = try await firestore.document("project/clock").getDocument(source: .server)
+            .readTime
         let batch = firestore.batch()
         try batch.setData(
             from: Message(
