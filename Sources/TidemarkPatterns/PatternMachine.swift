@@ -53,6 +53,7 @@ struct PatternMachine {
                     if isWhole, place < text.count { continue }
                     found = way.groups
                 case .set(let set):
+                    steps -= set.steps - 1
                     guard place < text.count, set.contains(text[place]) else { continue }
                     let next = Way(instruction: way.instruction + 1, groups: way.groups)
                     follow(next, at: place + 1, into: &following, &steps)

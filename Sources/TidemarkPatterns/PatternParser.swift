@@ -284,7 +284,7 @@ struct PatternParser {
                 continue
             }
             let low = try bracketScalar()
-            guard rest.first == "-", rest.dropFirst().first != "]", rest.count > 1 else {
+            guard rest.first == "-", let second = rest.dropFirst().first, second != "]" else {
                 set.ranges.append(low.value...low.value)
                 continue
             }
@@ -294,7 +294,7 @@ struct PatternParser {
             set.ranges.append(low.value...high.value)
         }
         rest.removeFirst()
-        return set
+        return set.prepared
     }
 
     private mutating func namedInBrackets() throws(InvalidPattern) -> ScalarSet? {

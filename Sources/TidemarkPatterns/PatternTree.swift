@@ -24,6 +24,38 @@ struct ScalarSet: Sendable {
     /// begin with it.
     var categories: [String] = []
     var ignoresCase = false
+    /// True if the ranges are in order and apart from each other.
+    private var isPrepared = false
+    /// The number of steps that a look into the set takes.
+    private(set) var steps = 1
+
+    init(
+        isNegated: Bool = false, ranges: [ClosedRange<UInt32>] = [], categories: [String] = [],
+        ignoresCase: Bool = false
+    ) {
+        self.isNegated = isNegated
+        self.ranges = ranges
+        self.categories = categories
+        self.ignoresCase = ignoresCase
+    }
+
+    /// The same set, with ranges that are found by a binary search. A pattern can have hundreds of
+    /// thousands of them.
+    var prepared: ScalarSet {
+        var set = self
+        set.ranges = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = set.ranges.last, range.lowerBound <= last.upperBound {
+                let end = max(last.upperBound, range.upperBound)
+                set.ranges[set.ranges.count - 1] = last.lowerBound...end
+            } else {
+                set.ranges.append(range)
+            }
+        }
+        set.isPrepared = true
+        set.steps = 1 + categories.count + members.reduce(0) { $0 + $1.steps }
+        return set
+    }
 
     static func one(_ scalar: Unicode.Scalar, ignoresCase: Bool = false) -> ScalarSet {
         ScalarSet(ranges: [scalar.value...scalar.value], ignoresCase: ignoresCase)
@@ -38,11 +70,21 @@ struct ScalarSet: Sendable {
     }
 
     private func has(_ scalar: Unicode.Scalar) -> Bool {
-        for range in ranges where range.contains(scalar.value) { return true }
+        if isInRanges(scalar.value) { return true }
         for member in members where member.contains(scalar) { return true }
         if categories.isEmpty { return false }
         let category = scalar.properties.generalCategory.letters
         return categories.contains { category.hasPrefix($0) }
+    }
+
+    private func isInRanges(_ value: UInt32) -> Bool {
+        guard isPrepared else { return ranges.contains { $0.contains(value) } }
+        var (low, high) = (0, ranges.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if ranges[middle].upperBound < value { low = middle + 1 } else { high = middle }
+        }
+        return low < ranges.count && ranges[low].contains(value)
     }
 }
 

@@ -59,6 +59,38 @@ import Testing
         #expect(try Pattern("a*b").matchesWhole(text, steps: &few) == nil)
     }
 
+    /// A class of a hundred thousand ranges once took 40 s to read, and a look into one no steps.
+    @Test func `reads and searches large classes in proportion`() throws {
+        var even = "["
+        for value in stride(from: UInt32(0x4E00), to: 0x9F00, by: 2) {
+            even.unicodeScalars.append(Unicode.Scalar(value)!)
+        }
+        even += "]"
+        var steps = 1_000
+        #expect(try Pattern(even).matchesWhole("\u{4E02}", steps: &steps) == true)
+        #expect(try Pattern(even).matchesWhole("\u{4E03}", steps: &steps) == false)
+        let many = "[" + String(repeating: "a-fc-hx", count: 100_000) + "]+"
+        #expect(try Pattern(many).matchesWhole("abchx", steps: &steps) == true)
+        #expect(try Pattern(many).matchesWhole("abchi", steps: &steps) == false)
+        #expect(steps > 900)
+        let named = "[^" + String(repeating: "[:digit:]\\pL", count: 1_000) + "]"
+        #expect(try Pattern(named).matchesWhole("-", steps: &steps) == nil, "too few steps")
+        steps = 10_000
+        #expect(try Pattern(named).matchesWhole("-", steps: &steps) == true)
+        #expect(steps < 8_000)
+    }
+
+    @Test func `ranges of a class may touch, contain each other and be in any order`() throws {
+        var steps = 10_000
+        let pattern = try Pattern("[x-za-cb-dd-f0m-]")
+        for letter in "abcdefxyz0m-" {
+            #expect(pattern.matchesWhole("\(letter)", steps: &steps) == true, "\(letter)")
+        }
+        for letter in "ghlnw19" {
+            #expect(pattern.matchesWhole("\(letter)", steps: &steps) == false, "\(letter)")
+        }
+    }
+
     private func found(_ pattern: String, _ text: String, most: Int = .max) throws -> [String]? {
         var steps = 1_000_000
         return try Pattern(pattern).matches(in: text, most: most, steps: &steps)

@@ -32,6 +32,15 @@ extension MapValue {
     }
 }
 
+extension Scope {
+    /// Checks the size of a value that is not complete yet. Its parts together could take more
+    /// memory than there is.
+    func checkSize(_ bytes: Int, in function: String) throws(Fault) {
+        let bound = run.context.limits.valueBytes
+        if bytes > bound { throw Fault("\(function): the result is larger than \(bound) bytes.") }
+    }
+}
+
 extension Outcome {
     /// The same outcome, or an error if the value is too large.
     func bounded(in function: String, _ scope: Scope) -> Outcome {

@@ -11,13 +11,7 @@ enum Maps {
             fields[try values[1].string(in: "map_remove")] = nil
             return .value(.map(fields))
         },
-        Function.ofValues("map_merge", takes: 1...Function.many) { values, _ throws(Fault) in
-            var pairs: [(String, Value)] = []
-            for value in values {
-                pairs += try value.fields(in: "map_merge").map { ($0.key, $0.value) }
-            }
-            return .value(.map(MapValue(pairs)))
-        }.bounded,
+        .ofValues("map_merge", takes: 1...Function.many, merging),
         .ofOne("map_keys") { value throws(Fault) in
             .value(.array(try value.fields(in: "map_keys").map { .string($0.key) }))
         },
@@ -34,6 +28,22 @@ enum Maps {
             .value(.map(scope.row.asMap))
         }.bounded,
     ]
+
+    /// Merges two maps at a time. All pairs together could take more memory than there is.
+    private static func merging(_ values: [Value], _ scope: Scope) throws(Fault) -> Outcome {
+        var result = MapValue()
+        let bound = scope.run.context.limits.valueBytes
+        for value in values {
+            let more = try value.fields(in: "map_merge")
+            result = MapValue((Array(result) + Array(more)).map { ($0.key, $0.value) })
+            try scope.checkSize(result.size(upTo: bound), in: "map_merge")
+            // The run's next step finds out whether the run must end.
+            guard scope.run.count(steps: result.count) else {
+                return .error("map_merge: the run has ended.")
+            }
+        }
+        return .value(.map(result))
+    }
 
     /// An absent value leaves out its key, like the key of a map on the wire.
     private static func map(_ arguments: [CompiledExpression], _ scope: Scope) -> Outcome {

@@ -80,16 +80,9 @@ enum StringParts {
             if !isFirst { bytes += delimiter.bytes }
             isFirst = false
             bytes += part
-            try checkSize(bytes.count, in: "join", scope)
+            try scope.checkSize(bytes.count, in: "join")
         }
         return .value(TextValue.value(bytes[...], isString: delimiter.isString))
-    }
-
-    private static func checkSize(
-        _ count: Int, in name: String, _ scope: Scope
-    ) throws(Fault) {
-        let bound = scope.run.context.limits.valueBytes
-        if count > bound { throw Fault("\(name): the result is larger than \(bound) bytes.") }
     }
 
     /// An empty text to find changes nothing.
@@ -105,7 +98,7 @@ enum StringParts {
             bytes += text.bytes[start..<index]
             bytes += other
             (start, count) = (index + wanted.count, count + 1)
-            try checkSize(bytes.count, in: name, scope)
+            try scope.checkSize(bytes.count, in: name)
         }
         bytes += text.bytes[start...]
         return .value(TextValue.value(bytes[...], isString: text.isString))

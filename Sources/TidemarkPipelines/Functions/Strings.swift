@@ -59,8 +59,15 @@ enum Strings {
         _ name: String, values: [Value], scope: Scope
     ) throws(Fault) -> Outcome {
         var result: [Value] = []
-        for value in values { result += try value.array(in: name) }
-        return Outcome.value(.array(result)).bounded(in: name, scope)
+        var bytes = 0
+        let bound = scope.run.context.limits.valueBytes
+        for value in values {
+            let elements = try value.array(in: name)
+            bytes += Value.array(elements).size(upTo: bound)
+            try scope.checkSize(bytes, in: name)
+            result += elements
+        }
+        return .value(.array(result))
     }
 
     private static func join(
@@ -69,7 +76,10 @@ enum Strings {
         let first = try TextValue(values[0], in: name)
         if name == "string_concat" { _ = try values[0].string(in: name) }
         var bytes = first.bytes
-        for value in values.dropFirst() { bytes += try first.sibling(value, in: name).bytes }
+        for value in values.dropFirst() {
+            bytes += try first.sibling(value, in: name).bytes
+            try scope.checkSize(bytes.count, in: name)
+        }
         let result = TextValue.value(bytes[...], isString: first.isString)
         return Outcome.value(result).bounded(in: name, scope)
     }

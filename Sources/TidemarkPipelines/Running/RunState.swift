@@ -89,6 +89,14 @@ final class RunState {
         return steps < nextCheck ? true : check()
     }
 
+    /// Counts the steps of a function that takes long.
+    ///
+    /// - Returns: False if the run must end.
+    func count(steps more: Int) -> Bool {
+        steps += more
+        return count()
+    }
+
     /// Counts the steps of a regular expression, of which sixteen take about as long as one of the
     /// run. The run's next step finds out whether the run must end.
     func count(patternSteps: Int) { steps += patternSteps / 16 }

@@ -125,6 +125,28 @@ import TidemarkModel
         #expect(slow?.message == "The pipeline needs more than 100000 steps.")
     }
 
+    /// Five hundred megabytes of a text of one, or as many elements of an array.
+    @Test(arguments: ["string_concat", "concat", "array_concat", "map_merge"])
+    func `refuses a large result before it is made`(function: String) {
+        let part =
+            switch function {
+            case "array_concat": "[" + (0..<1_000).map { "\($0)" }.joined(separator: ",") + "]"
+            case "map_merge": "{" + (0..<1_000).map { "k\($0): 1" }.joined(separator: ",") + "}"
+            default: "'" + String(repeating: "x", count: 10_000) + "'"
+            }
+        let arguments = Array(repeating: "p", count: 500).joined(separator: ", ")
+        let pipeline = "literals {p: \(part)}\nselect {q: \(function)(\(arguments))}"
+        let found = error(pipeline) {
+            $0.valueBytes = 100_000
+            $0.steps = 100_000
+        }
+        if function == "map_merge" {
+            #expect(found?.message == "The pipeline needs more than 100000 steps.")
+        } else {
+            #expect(found?.message == "\(function): the result is larger than 100000 bytes.")
+        }
+    }
+
     @Test func `ends when its caller asks, with the caller's reason`() throws {
         let reason = PipelineError(.cancelled, "The call was cancelled.")
         let context = PipelineContext(
