@@ -77,6 +77,11 @@ struct ListenRegistry {
     /// The maximum number of targets of a stream.
     static let maxTargets = 10_000
 
+    /// The maximum number of documents that the targets of all streams name, beside the first of
+    /// each. Clients name one document in a target; a target of 11 MB takes 60 MB while it lives.
+    var maxDocuments = 500_000
+    private var documents = 0
+
     private(set) var streams: [CallID: ListenStream] = [:]
     private var byPlace: [Place: [LiveTarget]] = [:]
     /// The number of targets with windows.
@@ -112,9 +117,20 @@ struct ListenRegistry {
         if streams[id] != nil { change(&streams[id]!) }
     }
 
+    /// Returns false if the targets of all streams would name too many documents.
+    func hasRoom(for kind: ListenTarget.Kind) -> Bool {
+        let more = Self.furtherDocuments(of: kind)
+        return more == 0 || documents + more <= maxDocuments
+    }
+
+    private static func furtherDocuments(of kind: ListenTarget.Kind) -> Int {
+        if case .documents(let paths) = kind { max(0, paths.count - 1) } else { 0 }
+    }
+
     mutating func add(_ target: LiveTarget) {
         guard let database = streams[target.streamID]?.database else { return }
         streams[target.streamID]?.targets[target.id] = target
+        documents += Self.furtherDocuments(of: target.kind)
         if target.isCutOff { cutOffTargets += 1 }
         for place in Self.places(of: target, database) {
             byPlace[place, default: []].append(target)
@@ -147,6 +163,7 @@ struct ListenRegistry {
 
     private mutating func forget(_ target: LiveTarget, _ database: DatabaseID) {
         if target.isCutOff { cutOffTargets -= 1 }
+        documents -= Self.furtherDocuments(of: target.kind)
         for place in Self.places(of: target, database) { leave(place, target) }
     }
 

@@ -62,6 +62,9 @@ final class Listens {
         registry.update(streamID) { $0.lag?.remove(id) }
     }
 
+    /// Returns false if the targets of all streams would name too many documents.
+    func hasRoom(for kind: ListenTarget.Kind) -> Bool { registry.hasRoom(for: kind) }
+
     /// Returns true if the target is active.
     func contains(_ target: LiveTarget) -> Bool { registry.contains(target) }
 

@@ -25,6 +25,11 @@ struct TargetRequests {
         func refuse(_ cause: RPCStatus) {
             self.refuse(id, streamID: streamID, cause: cause, outputs: &outputs)
         }
+        guard listens.hasRoom(for: request.kind) else {
+            return refuse(
+                RPCStatus(
+                    .resourceExhausted, "The targets of all streams name too many documents."))
+        }
         guard let start = startingPoint(request.resume, stream.database) else {
             return refuse(.invalidArgument("bad resume token"))
         }

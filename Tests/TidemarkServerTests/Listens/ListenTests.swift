@@ -41,6 +41,14 @@ struct ListenTests {
             ])
     }
 
+    @Test func `targets of half a million documents are refused, and others are not`() throws {
+        let listen = server.listen()
+        let paths = (0..<500_002).map { path("many/\($0)") }
+        #expect(brief(listen.add(ListenTarget(id: 1, .documents(paths)))) == ["REMOVE 1 cause 8"])
+        let one = listen.add(ListenTarget(id: 2, .documents([path("c/a")])))
+        #expect(brief(one) == ["ADD 2", "a+2", "CURRENT 2", "|"])
+    }
+
     @Test func `each commit is one step for all targets of the stream`() throws {
         let listen = server.listen()
         _ = listen.add(target(1, collection("c")))
