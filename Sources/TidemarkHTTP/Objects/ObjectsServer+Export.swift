@@ -107,6 +107,7 @@ extension ObjectsServer {
     package static func objects(in folder: String) throws(ObjectRefusal) -> ReadObjects {
         var read = ReadObjects()
         let root = folder + "/" + ObjectsFolder.metadata
+        try checkInside(root, folder)
         let found = FileManager.default.enumerator(atPath: root)?.allObjects as? [String] ?? []
         guard found.count <= ObjectsFolder.maxObjects * 2 else {
             throw .invalid("\(root) has more than \(ObjectsFolder.maxObjects) objects.")
@@ -120,6 +121,7 @@ extension ObjectsServer {
                 read.missing.append(path)
                 continue
             }
+            try checkInside(blob, folder)
             do throws(ObjectRefusal) {
                 read.entries.append(try Self.entry(form, file: blob))
             } catch { throw .invalid("\(path) is damaged: \(error.message)") }
@@ -131,6 +133,15 @@ extension ObjectsServer {
             read.buckets = (form["buckets"]?.elements ?? []).compactMap { $0.object?["id"]?.text }
         }
         return read
+    }
+
+    /// - Throws: ``ObjectRefusal`` if a folder on the way is a link out of the export.
+    private static func checkInside(_ path: String, _ folder: String) throws(ObjectRefusal) {
+        func resolved(_ path: String) -> String {
+            URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        }
+        if resolved(path).hasPrefix(resolved(folder) + "/") { return }
+        throw .invalid("\(path) is outside of the export, and was not read.")
     }
 
     private static func entry(

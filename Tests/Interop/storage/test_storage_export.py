@@ -4,11 +4,12 @@ import base64
 import hashlib
 import json
 import os
+import subprocess
 from urllib.parse import quote
 
 import pytest
 
-from conftest import Server
+from conftest import BINARY, Server
 from storage.dialects import BLOCK, Web
 
 
@@ -138,3 +139,17 @@ def test_damaged_exports_are_refused(tmp_path, damage):
         return
     with pytest.raises(AssertionError, match="the server said ''"):
         Server(tmp_path / "data", 0, "--storage", "--import", tmp_path / "old")
+
+
+@pytest.mark.parametrize("part", ["blobs", "metadata"])
+def test_folders_that_lead_out_of_an_export_are_refused(export, tmp_path, part):
+    """The files that a link leads to would become objects, which every client can download."""
+    folder, _, _ = export
+    inside, outside = folder / "storage_export" / part, tmp_path / "outside"
+    inside.rename(outside)
+    inside.symlink_to(outside)
+    started = subprocess.run(
+        [BINARY, "serve", "--port", "0", "--memory", "--storage", "--import", folder],
+        timeout=20, capture_output=True, text=True)
+    assert started.returncode != 0 and "ready" not in started.stdout
+    assert "outside of the export" in started.stderr, started.stderr
