@@ -20,7 +20,7 @@ help:
 	@echo "make format, lint  format the code, or check its format"
 	@echo "make commits       check the messages of your commits"
 
-.PHONY: help demo show show-page test debug-build docs long ci setup format lint commits run-tests check-apple check-views interop demo-small serve bench bench-server bench-client bench-encryption bench-caller bench-app bench-health bench-takeover bench-lint results tables screenshots proto races clean
+.PHONY: help demo show show-page test debug-build docs long ci setup format lint commits run-tests check-apple check-views interop demo-small serve bench bench-server bench-waits bench-client bench-encryption bench-caller bench-app bench-health bench-takeover bench-lint results tables screenshots proto races clean
 
 # Plays a generated history against local servers, before and after: three clients of one feed, then
 # the users of a chat app, of a messaging app, of a fitness app and of a feed of pictures, a sign-up
@@ -168,6 +168,12 @@ bench: setup
 bench-server: setup
 	@Scripts/build -c release --product tidemark
 	@$(SWIFT) run -c release Benchmarks bars $(ARGS)
+
+# Measures the longest wait of a client's call while others ask for all pages of the console. Fails
+# if a call waits for 50 ms or longer.
+bench-waits: setup
+	@Scripts/build -c release --product tidemark
+	@$(SWIFT) run -c release Benchmarks bars --only "longest get" $(ARGS)
 
 # Measures the client's workload beside the figures of Google's own client and of raw SQLite, as
 # JSON lines. Fails if a limit (Benchmarks/Client/ClientFigures.swift) is missed.

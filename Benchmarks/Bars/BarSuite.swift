@@ -29,7 +29,8 @@ final class BarSuite {
 
     static let bars = [
         Bar.start, .idle, .get, .query, .commit, .load, .fanOut, .size, .sizeOfMany, .listeners,
-        .silent, .rulesGet, .rulesTrace, .rulesCommit, .rulesLoad, .triggers, .event, .slope,
+        .silent, .hammered, .rulesGet, .rulesTrace, .rulesCommit, .rulesLoad, .triggers, .event,
+        .slope,
     ]
 
     /// - Returns: True if all bars hold.
@@ -42,6 +43,7 @@ final class BarSuite {
         if wants(.size, .sizeOfMany) { try await size() }
         if wants(.listeners) { try await listeners() }
         if wants(.silent) { try await silent() }
+        if wants(.hammered) { try await hammered() }
         if wants(.rulesGet, .rulesTrace, .rulesCommit, .rulesLoad) { try rules() }
         if wants(.triggers, .event) { try await functions() }
         if soak > 0, wants(.slope) { try await soaking() }

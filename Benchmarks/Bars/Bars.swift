@@ -19,6 +19,8 @@ extension Bar {
     static let rulesTrace = Bar("rules: a get, recorded", below: 60, "µs")
     static let rulesCommit = Bar("rules: a commit of 500 writes", below: 10, "ms")
     static let rulesLoad = Bar("rules: reading 256 KB", below: 100, "ms")
+    /// The longest wait of a read while six readers ask for all pages of the console.
+    static let hammered = Bar("longest get while all pages are asked for", below: 50, "ms")
     /// A commit of one document while functions wait for changes of 100 other collections.
     static let triggers = Bar("commit beside 100 triggers, to none", below: 1.1, "x")
     /// The time from a commit's answer to the event's arrival at its function, on this machine.

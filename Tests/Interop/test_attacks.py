@@ -99,30 +99,19 @@ def test_a_long_filter_is_refused(tmp_path):
 
 
 def test_pages_that_are_hammered_keep_no_call_waiting(tmp_path):
-    longest_wait(tmp_path, seconds=3, calls=1_000)
+    """Six ask for all pages without a pause, and a good client is answered all the time.
 
-
-WORST_WAIT = 0.05
-
-
-@pytest.mark.times
-@pytest.mark.bound(600)
-def test_no_call_waits_longer_than_50_ms_for_pages_that_are_hammered(tmp_path):
-    assert "release" in str(BINARY)
-    assert longest_wait(tmp_path, seconds=30, calls=20_000) < WORST_WAIT
-
-
-def longest_wait(tmp_path, seconds, calls):
-    """Seconds that a good client waits at most for a call, among six that ask for all pages."""
+    How long its calls wait at most is measured by `make bench-waits`, with a bar.
+    """
+    seconds, calls = 3, 1_000
     with serving(tmp_path) as server:
         write(server, "pub/x", {"n": {"integerValue": "1"}})
         good = http.client.HTTPConnection("127.0.0.1", server.port)
 
         def call():
-            began = time.monotonic()
             good.request("GET", DOCUMENTS + "/pub/x")
-            assert good.getresponse().read()
-            return time.monotonic() - began
+            answer = good.getresponse()
+            assert answer.status == 200 and answer.read()
 
         for _ in range(calls):
             call()
@@ -140,15 +129,14 @@ def longest_wait(tmp_path, seconds, calls):
 
         with concurrent.futures.ThreadPoolExecutor() as pool:
             attackers = [pool.submit(hammer, number) for number in range(6)]
-            worst, end = 0.0, time.monotonic() + seconds
+            end, answered = time.monotonic() + seconds, 0
             while time.monotonic() < end:
-                worst = max(worst, call())
+                call()
+                answered += 1
                 time.sleep(0.005)
             over.set()
             pages = sum(attacker.result() for attacker in attackers)
-        print(f"{pages} pages; the longest wait of a call was {worst * 1000:.0f} ms")
-        assert pages > 20
-        return worst
+        assert pages > 20 and answered > 20, (pages, answered)
 
 
 def test_pages_of_other_sites_load_nothing(tmp_path):
