@@ -94,7 +94,7 @@ extension RepeatedStep: ExpressibleByArgument {}
     @Option(help: .hidden) var launchedAt: UInt64 = 0
     @Flag(help: .hidden) var clientRaw = false
     @Flag(help: .hidden) var clientEncrypted = false
-    /// The store of FirebaseFirestore that this process takes over, the whole of it or its start.
+    /// The store of FirebaseFirestore that this process takes over, completely or in part.
     @Option(help: .hidden) var store: String?
     @Flag(help: .hidden) var whole = false
 
@@ -102,7 +102,7 @@ extension RepeatedStep: ExpressibleByArgument {}
         guard count ?? 1_000 >= 1_000 else {
             throw ValidationError("--count must be at least 1000.")
         }
-        // A larger first screen is not taken at once, so there is no time to measure.
+        // A larger first screen is read in parts, so there is no single time to measure.
         guard (1...80_000).contains(documentBytes) else {
             throw ValidationError("--document-bytes must be 1 to 80000.")
         }

@@ -24,7 +24,8 @@ extension BarSuite {
         let each = worst.map { String(format: "%.1f", $0) }.joined(separator: ", ")
         check(
             .hammered, worst.max() ?? .nan,
-            "longest waits of \(Self.rounds) rounds: \(each) ms; \(pages) pages beside them")
+            detail: "longest waits of \(Self.rounds) rounds: \(each) ms; \(pages) pages beside them"
+        )
     }
 
     /// - Returns: The longest wait in milliseconds, and the number of pages that were fetched.

@@ -6,7 +6,8 @@
 /// https://developer.apple.com/documentation/uikit/uiapplicationdelegate
 @MainActor public protocol UIApplicationDelegate: AnyObject {
     init()
-    /// https://developer.apple.com/documentation/uikit/uiapplicationdelegate/application(_:configurationforconnecting:options:)
+    /// https://developer.apple.com/documentation/uikit/uiapplicationdelegate/
+    /// application(_:configurationforconnecting:options:)
     func application(
         _ application: UIApplication,
         configurationForConnecting connectingSceneSession: UISceneSession,
@@ -48,7 +49,8 @@ extension UIApplicationDelegate {
 
 /// https://developer.apple.com/documentation/uikit/uiscenedelegate
 @MainActor public protocol UISceneDelegate: AnyObject {
-    /// https://developer.apple.com/documentation/uikit/uiscenedelegate/scene(_:willconnectto:options:)
+    /// https://developer.apple.com/documentation/uikit/uiscenedelegate/
+    /// scene(_:willconnectto:options:)
     func scene(
         _ scene: UIScene, willConnectTo session: UISceneSession,
         options connectionOptions: UIScene.ConnectionOptions)
