@@ -37,10 +37,7 @@ enum Maps {
             let more = try value.fields(in: "map_merge")
             result = MapValue((Array(result) + Array(more)).map { ($0.key, $0.value) })
             try scope.checkSize(result.size(upTo: bound), in: "map_merge")
-            // The run's next step finds out whether the run must end.
-            guard scope.run.count(steps: result.count) else {
-                return .error("map_merge: the run has ended.")
-            }
+            guard scope.run.count(steps: result.count) else { return CompiledExpression.ended }
         }
         return .value(.map(result))
     }

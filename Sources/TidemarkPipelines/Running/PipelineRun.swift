@@ -31,8 +31,10 @@ package final class PipelineRun {
             try row?.checkSize(upTo: state.context.limits.valueBytes)
             return row
         } catch {
-            failure = error
-            throw error
+            // A function has no result in a run that must end, so the reason of the end counts.
+            let reason = state.interruption ?? error
+            failure = reason
+            throw reason
         }
     }
 

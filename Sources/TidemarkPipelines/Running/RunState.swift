@@ -43,7 +43,7 @@ final class RunState {
     /// The number of steps at which the run asks next whether it must end.
     private var nextCheck = RunState.interval
     /// The reason why the run must end, found where nothing can be thrown.
-    private var interruption: PipelineError?
+    private(set) var interruption: PipelineError?
 
     init(source: any PipelineSource, context: PipelineContext) {
         self.source = source
