@@ -9,8 +9,8 @@ final class TemporaryFolder: Sendable {
     /// A descriptor of the folder, which is locked while the process lives.
     private let lock: Int32
 
-    /// The number of attempts, each of which fails if another process that starts removes the new
-    /// folder before it is locked.
+    /// The number of attempts. An attempt fails if another process that starts removes the new folder
+    /// before its mode is set, or before it is locked.
     private static let attempts = 8
 
     /// - Parameter name: The start of the folder's name.
@@ -19,7 +19,9 @@ final class TemporaryFolder: Sendable {
         Self.removeAbandoned(in: parent, named: name)
         for _ in 0..<Self.attempts {
             let path = "\(parent)/\(name)-\(UUID().uuidString)"
-            guard PrivateFiles.makeFolder(path) == 0 else {
+            let error = PrivateFiles.makeFolder(path)
+            if error == ENOENT { continue }
+            guard error == 0 else {
                 throw .unavailable("The temporary folder \(path) cannot be made.")
             }
             let lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
