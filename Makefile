@@ -145,9 +145,9 @@ check-views:
 interop:
 	@Scripts/interop
 
-# Plays all five journeys at a small size, for CI.
+# Plays all five journeys at a small size, for CI. TIDEMARK_BUILT=1 plays the program that is built.
 demo-small:
-	@Scripts/build --product tidemark
+	@[ "$$TIDEMARK_BUILT" = 1 ] || Scripts/build --product tidemark
 	@.build/debug/tidemark demo all --limit 500 --opens 24 --small $(ARGS)
 
 serve: setup

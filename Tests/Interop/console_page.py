@@ -88,7 +88,7 @@ class Page:
         field.send_keys(text)
         return field
 
-    def until(self, check, seconds=10):
+    def until(self, check, seconds=60):
         return until(check, seconds)
 
     @property

@@ -5,8 +5,8 @@ import TidemarkModel
 
 @testable import TidemarkWire
 
-/// Connections and streams that begin while a port ends. NIO ends the process if an object of such a
-/// connection is released while its channel is open.
+/// Connections and streams that begin while a port ends. NIO ends the process if an object of such
+/// a connection is released while its channel is open.
 @Suite(.timeLimit(.minutes(2))) struct EndingPortTests {
     private static let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
     /// An empty frame of HTTP/2's settings.
@@ -27,7 +27,7 @@ import TidemarkModel
         for _ in 0..<20 {
             let loopback = try await Loopback(ScriptedTransport())
             let silent = try await Self.connect(to: loopback.port)
-            // The server accepts in order, so the silent connection is accepted when this call ends.
+            // The server accepts in order: the silent connection before that of this call.
             _ = await loopback.client.answer(to: .deleteDocument(path("a/b"), .none))
             loopback.server.cancel()
             while let caller = try? await Self.connect(to: loopback.port) {

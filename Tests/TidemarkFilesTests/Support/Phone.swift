@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import Testing
 import Tidemark
 import TidemarkTesting
 
@@ -49,6 +50,13 @@ struct Phone {
 
     /// Waits until all files and their documents are sent.
     func sendAll(_ what: String = "all files are sent") async throws {
-        try await until(what) { try await outbox.waitingFiles().isEmpty }
+        do {
+            try await until(what) { try await outbox.waitingFiles().isEmpty }
+        } catch {
+            if let waiting = try? await outbox.waitingFiles(), !waiting.isEmpty {
+                Issue.record("\(waiting)")
+            }
+            throw error
+        }
     }
 }
