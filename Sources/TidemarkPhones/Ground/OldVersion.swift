@@ -54,6 +54,7 @@ package struct OldVersion: Sendable {
             phone.put(value, result)
         }
         for reference in use.documents(project) {
+            // tidemark:ignore read-in-loop an old version reads a few documents
             let document = try await reference.getDocument(source: .server)
             guard let fields = document.fields, let time = document.updateTime else { continue }
             phone.put(

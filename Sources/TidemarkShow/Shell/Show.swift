@@ -332,8 +332,9 @@ actor Show: ShowSource {
         if let use = example.oldUse {
             beat(.preparing("The version before the update."), of: number)
             for (side, project) in day.projects {
-                try await OldVersion(use, in: project, day.settings(side, ground))
-                    .play(port: ground.firestorePort)
+                let version = OldVersion(use, in: project, day.settings(side, ground))
+                // tidemark:ignore read-in-loop the version before the update, on each phone
+                try await version.play(port: ground.firestorePort)
             }
         }
         guard days == number else { return await day.end() }
