@@ -68,12 +68,19 @@ struct FileFolder: Hashable, Sendable {
     /// Removes the folder with all copies.
     func erase() { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Removes parts that were never journalled, and renames the other parts. Call this before the
-    /// first new copy.
+    /// Returns the names in the folder.
+    func names() -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    }
+
+    /// Removes parts that were never journalled, and renames the other parts.
     ///
+    /// - Parameters:
+    ///   - names: The names in the folder, read before `rows`: a part that a later call of the app
+    ///     makes is not among them.
+    ///   - rows: The copies that have a row, or get one.
     /// - Returns: The names of whole copies without a row.
-    func sweep(rows: Set<String>) -> [String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    func sweep(_ names: [String], rows: Set<String>) -> [String] {
         var unknown: [String] = []
         for name in names.sorted() {
             if name.hasSuffix(Self.partEnding) {

@@ -94,11 +94,12 @@ extension FileOutbox {
     @discardableResult
     public func purgeUnknownCopies() async throws(FirestoreError) -> Int {
         let session = self.session
+        let folder = self.folder(of: session)
+        let names = await DiskThread.run { folder.names() }
         let contents = try await self.contents(session)
         let rows = Set(contents.files.compactMap { facts($0)?.copy }).union(staging)
-        let folder = self.folder(of: session)
         return await DiskThread.run {
-            let unknown = folder.sweep(rows: rows)
+            let unknown = folder.sweep(names, rows: rows)
             for name in unknown { folder.remove(name) }
             return unknown.count
         }

@@ -195,10 +195,10 @@ public actor FileOutbox {
     private func sweep(_ contents: QueuedFiles, _ session: UserSession) async {
         if isSwept { return }
         isSwept = true
-        let names = contents.files.compactMap { facts($0)?.copy }
-        let rows = Set(names).union(staging)
         let folder = self.folder(of: session)
-        _ = await DiskThread.run { folder.sweep(rows: rows) }
+        let names = await DiskThread.run { folder.names() }
+        let rows = Set(contents.files.compactMap { facts($0)?.copy }).union(staging)
+        _ = await DiskThread.run { folder.sweep(names, rows: rows) }
     }
 
     /// Removes the copies of batches that are over.
