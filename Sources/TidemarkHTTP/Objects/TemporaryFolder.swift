@@ -9,8 +9,8 @@ final class TemporaryFolder: Sendable {
     /// A descriptor of the folder, which is locked while the process lives.
     private let lock: Int32
 
-    /// The number of attempts. An attempt fails if another process that starts removes the new folder
-    /// before its mode is set, or before it is locked.
+    /// The number of attempts. An attempt fails if another process that starts removes the new
+    /// folder before its mode is set, or before it is locked.
     private static let attempts = 8
 
     /// - Parameter name: The start of the folder's name.
