@@ -26,6 +26,9 @@ def browser():
     for flag in ["--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1200,900"]:
         options.add_argument(flag)
     driver = webdriver.Chrome(service=Service(DRIVER), options=options)
+    # Chromium may never answer a question for the role of an element that the page replaces
+    # meanwhile. The driver asks again after this time.
+    driver.command_executor.client_config.timeout = 40
     yield driver
     driver.quit()
 
@@ -40,17 +43,19 @@ TAGS = {"button": "button", "link": "a", "textbox": "input, textarea", "searchbo
 
 def until(check, seconds=20):
     """Returns the first true result of a check. Parts of a page are replaced at any time, so a
-    check that fails is repeated."""
+    check that fails is repeated. The last check starts after the deadline: a check that the browser
+    delayed proves nothing about the page after it."""
     deadline = time.monotonic() + seconds
     while True:
+        is_last = time.monotonic() > deadline
         try:
             found = check()
             if found:
                 return found
         except Exception:
-            if time.monotonic() > deadline:
+            if is_last:
                 raise
-        assert time.monotonic() < deadline, "it did not happen in time"
+        assert not is_last, "it did not happen in time"
         time.sleep(0.05)
 
 
