@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import Synchronization
 import TidemarkConsole
-import TidemarkDemo
 import TidemarkHTTP
 import TidemarkModel
 import TidemarkServer
@@ -116,7 +115,7 @@ struct ServeCommand: AsyncParsableCommand {
         AccessOptions.takeOffCommandLine()
         ProcessMemory.settleHeap()
         webOptions.shortenPatience()
-        if untilInputEnds { EndOfInput.endsThisProcess() }
+        if untilInputEnds { EndOfInput.raiseSIGTERM() }
         let prepared = try await prepare()
         try await serve(prepared.process, thenExport: prepared.whole)
         report(prepared.process.server.meter())

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Tidemark
 import TidemarkApp
+import TidemarkSystem
 
 /// A chat on a phone, in a process of its own whose use is measured. It runs until it is killed, or
 /// until its standard input ends with the demo.
@@ -18,7 +19,7 @@ struct DayAppCommand: AsyncParsableCommand {
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
-        EndOfInput.endsThisProcess()
+        EndOfInput.raiseSIGTERM()
         let client = try await DeviceClient(side, place.place, label: place.label)
         let messages = client.firestore.collection(DayDemo.messages)
         switch side {
@@ -28,7 +29,7 @@ struct DayAppCommand: AsyncParsableCommand {
             // tidemark:ignore unbounded-listener the app as it was
             for try await snapshot in query.snapshots {
                 let shown = snapshot.documents.compactMap { try? $0.data(as: Message.self) }
-                // What the device holds is shown too. The demo waits for what the server sends: a
+                // The app also shows rows of its cache. The demo waits for rows of the server: a
                 // listener without metadata has no snapshot when the server only confirms.
                 guard !shown.isEmpty, !snapshot.metadata.isFromCache else { continue }
                 say("shown \(snapshot.documents[0].documentID)")

@@ -1,0 +1,55 @@
+import Tidemark
+
+/// The chat, to which others write.
+final class DayChat {
+    private let messages: CollectionReference
+    private let server: ServerProcess
+    private let direct: DirectServer
+    private var count = 0
+    /// The number of messages at the last pause.
+    private var old = 0
+    private var clock: Int64 = 1_780_000_000
+
+    init(messages: CollectionReference, server: ServerProcess) {
+        self.messages = messages
+        self.server = server
+        direct = DirectServer(server)
+    }
+
+    /// The id of the newest message.
+    var newest: String { "m\(count)" }
+
+    /// Lets so much time pass that a listener does not resume: launches are hours apart.
+    ///
+    /// The server forgets its history up to a change elsewhere, which no device has seen. A
+    /// listener that knew all of the history would resume.
+    func pass() async throws {
+        for time in [Ground.pause, Ground.resumable + Ground.pause] {
+            clock += time
+            try await server.setClock(secondsSince1970: clock)
+            try await direct.forget(count - old)
+        }
+        old = count
+    }
+
+    func close() async { await direct.close() }
+
+    func send(_ number: Int) async throws {
+        var left = number
+        while left > 0 {
+            let batch = messages.firestore.batch()
+            for _ in 0..<min(left, 200) {
+                count += 1
+                batch.setData(
+                    [
+                        "text": "Message \(count)",
+                        "sentAt": Timestamp(seconds: Int64(count), nanoseconds: 0),
+                        "updatedAt": FieldValue.serverTimestamp(),
+                    ], forDocument: messages.document(newest))
+            }
+            left -= min(left, 200)
+            // tidemark:ignore writes-in-loop a batch has a limited size
+            try await batch.commit()
+        }
+    }
+}
