@@ -98,7 +98,7 @@ let table = """
         AsyncHTTPClient Hummingbird HummingbirdCore Logging NIOHTTP1
     # What several targets of tests share, and the tests, which may import TestSupport too
     TestSupport:
-    HTTPTesting: TidemarkTesting Hummingbird HummingbirdCore Logging NIOCore
+    HTTPTesting: TidemarkHTTP TidemarkTesting Hummingbird Logging
     ExampleTesting: +TidemarkTesting ExampleKit
     TidyTests:  TidemarkModelTests: TidemarkModel  TidemarkWordsTests: TidemarkWords
     TidemarkPatternsTests: TidemarkPatterns

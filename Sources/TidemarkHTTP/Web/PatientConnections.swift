@@ -1,5 +1,5 @@
 import Hummingbird
-import HummingbirdCore
+package import HummingbirdCore
 import Logging
 import NIOCore
 import Synchronization
@@ -36,11 +36,6 @@ struct PatientConnections: ServerChildChannel {
     let patience: RequestPatience
     let responder: HTTPChannelHandler.Responder
 
-    /// Serves connections with the given time limits for a request's head and for idle connections.
-    static func server(_ patience: RequestPatience) -> HTTPServerBuilder {
-        HTTPServerBuilder { PatientConnections(patience: patience, responder: $0) }
-    }
-
     func setup(channel: any NIOCore.Channel, logger: Logger) -> EventLoopFuture<Value> {
         let head = HeadPatience(patience.head)
         let http = HTTP1Channel(
@@ -63,6 +58,16 @@ struct PatientConnections: ServerChildChannel {
 
     func handle(value: Value, logger: Logger) async {
         await value.serve(logger: logger)
+    }
+}
+
+extension HTTPServerBuilder {
+    /// Serves connections with time limits for a request's head, for its body and for idle
+    /// connections. A connection that is accepted while the server ends is closed.
+    package static func patient(
+        _ patience: RequestPatience = RequestPatience()
+    ) -> HTTPServerBuilder {
+        HTTPServerBuilder { PatientConnections(patience: patience, responder: $0) }
     }
 }
 

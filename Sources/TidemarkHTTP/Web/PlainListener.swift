@@ -54,7 +54,7 @@ struct PlainListener: Sendable {
             responder: CallbackResponder<ConnectionContext> { request, context in
                 await answer(request, context)
             },
-            server: PatientConnections.server(RequestPatience()),
+            server: .patient(),
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { listener in
                 try? await ListenerGuard.add(to: listener, connections).get()
