@@ -28,8 +28,9 @@ struct DecodedMemoryTests {
             switch method {
             case .createDocument: request.message(4, document)
             case .updateDocument: request.message(1, document)
-            case .commit, .batchWrite: request.message(2) { $0.message(1, document) }
-            case .write: request.message(3) { $0.message(1, document) }
+            case .commit, .batchWrite, .write:
+                request.text(1, "projects/p/databases/d")
+                request.message(method == .write ? 3 : 2) { $0.message(1, document) }
             case .runAggregationQuery: request.message(2) { $0.message(1, query) }
             case .listen: request.message(2) { $0.message(2) { $0.message(2, query) } }
             default: request.message(2, query)
@@ -140,18 +141,7 @@ struct DecodedMemoryTests {
 
     @Test func `a request that does not fit is refused before it is decoded`() throws {
         let value = FieldsCodec.encode(.array([Value](repeating: .bytes([1]), count: 10_000)))
-        let bytes = Self.message { request in
-            request.text(1, "projects/p/databases/d")
-            request.message(2) { write in
-                write.message(1) { document in
-                    document.text(1, Self.name)
-                    document.message(2) { entry in
-                        entry.text(1, "a")
-                        entry.data(2, value)
-                    }
-                }
-            }
-        }
+        let bytes = Self.request(.commit, value)
         let small = BodyBudget(limit: 700_000)
         #expect(throws: RPCStatus.self) {
             try DecodedRequest(.commit, bytes, budget: small)
@@ -170,18 +160,8 @@ struct DecodedMemoryTests {
     @Test func `a batch of a write stream counts wherever it waits`() throws {
         let budget = BodyBudget(limit: 1 << 20)
         let messages = StreamMessages(.write, budget: budget)
-        let bytes = Self.message { request in
-            request.text(1, "projects/p/databases/d")
-            request.message(3) { write in
-                write.message(1) { document in
-                    document.text(1, Self.name)
-                    document.message(2) { entry in
-                        entry.text(1, "a")
-                        entry.message(2) { $0.text(17, String(repeating: "x", count: 100_000)) }
-                    }
-                }
-            }
-        }
+        let text = FieldsCodec.encode(.string(String(repeating: "x", count: 100_000)))
+        let bytes = Self.request(.write, text)
         var waiting: [WriteRequest] = []
         for _ in 0..<4 { waiting.append(try messages.message(bytes).1) }
         #expect(budget.heldBytes >= 400_000)
