@@ -10,7 +10,7 @@ extension Example {
         example.problem = """
             The app was updated overnight, and the new version has no FirebaseFirestore. Its cache \
             is on the phone, but the app as it was cannot read it: nothing is shown without a \
-            network, and everything is billed again.
+            network, and the first screen is billed again.
             """
         example.promise = """
             The cache is taken over. The first launch shows what the last one before the update \
