@@ -23,7 +23,7 @@ struct HealthApp {
     let visit: Visit
     let daysPerPart: Int
     /// A function that receives the first word of each line of the app.
-    var heard: @Sendable (String) -> Void = { _ in }
+    var onWord: @Sendable (String) -> Void = { _ in }
 
     /// Returns the days that the app as it was held.
     static func daysHeldBefore(_ snapshot: HealthSnapshot) throws -> ClosedRange<HealthDay>? {
@@ -69,7 +69,7 @@ struct HealthApp {
     }
 
     private func hear(_ words: [String]) {
-        if let word = words.first { heard(word) }
+        if let word = words.first { onWord(word) }
         if words == ["shown"] { return visit.sawContent() }
         if words == ["sent"] { return visit.isUpToDate() }
         guard words.first == "figure", let figure = words.last.flatMap(Double.init) else { return }

@@ -54,7 +54,7 @@ struct HealthKitRow: ScenarioRow {
     private func useAfter(_ app: HealthApp, _ visit: Visit) async throws {
         let pages = Mutex(0)
         var app = app
-        app.heard = { word in if word == "page" { pages.withLock { $0 += 1 } } }
+        app.onWord = { word in if word == "page" { pages.withLock { $0 += 1 } } }
         var killed = 0
         for _ in 0..<kills {
             if try await app.run(killedAt: "page", times: 3, picks: true) { killed += 1 }

@@ -6,7 +6,8 @@ import Tidemark
 import TidemarkApp
 import TidemarkHealth
 
-/// What the demo waits for on the screen of the fitness app, and measures beside it.
+/// Waits for states of the fitness app's screen, and prints the figures that are measured beside
+/// it.
 @MainActor
 enum HealthScreen {
     static func untilSent(_ model: HealthModel) async throws {

@@ -23,14 +23,14 @@ struct ScriptedKit: Sendable {
             Self.last * 86_400
             - Int64(TimeZone.current.secondsFromGMT(for: Self.date(Self.last * 86_400)))
         now = Self.date(midnight + 22 * 3_600)
-        var made = Made()
+        var list = SampleList()
         for index in 0..<Int64(days) {
             let number = Self.last - Int64(days) + 1 + index
             let start = midnight - (Self.last - number) * 86_400
-            made.add(HealthDay(number: number), from: start, until: midnight + 22 * 3_600)
+            list.add(HealthDay(number: number), from: start, until: midnight + 22 * 3_600)
         }
-        source.record(made.samples)
-        steps = made.steps
+        source.record(list.samples)
+        steps = list.steps
     }
 
     private static func date(_ seconds: Int64) -> Date {
@@ -52,7 +52,7 @@ struct ScriptedKit: Sendable {
     }
 
     /// The samples of a life, day by day.
-    private struct Made {
+    private struct SampleList {
         private(set) var samples: [HealthSample] = []
         private(set) var steps: [HealthDay: Double] = [:]
         private var chance: UInt64 = 1

@@ -42,7 +42,7 @@ struct UpdateDemo: Sendable {
         (self.ground, self.projects) = (ground, projects)
     }
 
-    /// Returns the surroundings of the side. There are some for each side.
+    /// Returns the project of a side. Each side has one.
     private func project(_ side: PhoneSide) -> PhoneProject { projects[side]! }
 
     private func settings(_ side: PhoneSide, _ place: LaunchPlace) -> PhoneSettings {

@@ -7,7 +7,7 @@ import TidemarkServer
 final class GateConnection {
     private let client: any Channel
     private let connectUpstream: () -> EventLoopFuture<any Channel>
-    private let heard: (Int) -> Void
+    private let onBytes: (Int) -> Void
     private let onClose: () -> Void
     private var link: NetworkLink
     private var upstream: (any Channel)?
@@ -19,18 +19,18 @@ final class GateConnection {
     /// - Parameters:
     ///   - connectUpstream: Connects to the server; the channel does not read before it is asked
     ///     to.
-    ///   - heard: Receives the number of bytes as they arrive from either end.
+    ///   - onBytes: Receives the number of bytes as they arrive from either end.
     ///   - onClose: Called once, at the end.
     init(
         _ client: any Channel, _ link: NetworkLink,
         connectUpstream: @escaping () -> EventLoopFuture<any Channel>,
-        heard: @escaping (Int) -> Void,
+        onBytes: @escaping (Int) -> Void,
         onClose: @escaping () -> Void
     ) {
         self.client = client
         self.link = link
         self.connectUpstream = connectUpstream
-        self.heard = heard
+        self.onBytes = onBytes
         self.onClose = onClose
     }
 
@@ -80,8 +80,8 @@ final class GateConnection {
         self.up = up
         self.down = down
         let handler = GateEnd(
-            received: { [heard] bytes in
-                heard(bytes.readableBytes)
+            received: { [onBytes] bytes in
+                onBytes(bytes.readableBytes)
                 down.push(bytes)
             }, writable: { up.drain() }, closed: { down.finish() })
         do { try channel.pipeline.syncOperations.addHandler(handler) } catch { return reset() }
@@ -92,7 +92,7 @@ final class GateConnection {
     // MARK: The client's end
 
     func received(_ bytes: ByteBuffer) {
-        heard(bytes.readableBytes)
+        onBytes(bytes.readableBytes)
         if let up { return up.push(bytes) }
         // Only a portal reads before there is a server.
         guard link == .captive else { return }

@@ -19,11 +19,11 @@ public final class NetworkGate: Sendable {
     /// - Parameters:
     ///   - host: An address of this machine, or `localhost`.
     ///   - port: The port; 0 for a free port.
-    ///   - heard: Receives the number of bytes as they arrive, from clients and from the server, on
-    ///     the gate's event loop. It must return immediately.
-    public init(host: String, port: Int, heard: @escaping @Sendable (Int) -> Void = { _ in }) {
+    ///   - onBytes: Receives the number of bytes as they arrive, from clients and from the server.
+    ///     The gate calls it on its event loop, so it must return immediately.
+    public init(host: String, port: Int, onBytes: @escaping @Sendable (Int) -> Void = { _ in }) {
         loop = MultiThreadedEventLoopGroup.singleton.next()
-        table = GateTable(loop: loop, host: host, port: port, heard: heard)
+        table = GateTable(loop: loop, host: host, port: port, onBytes: onBytes)
     }
 
     /// Opens the gate to a server on this machine.
@@ -68,7 +68,7 @@ private final class GateTable: @unchecked Sendable {  // Only used on `loop`.
     let loop: any EventLoop
     private let host: String
     private var port: Int
-    private let heard: @Sendable (Int) -> Void
+    private let onBytes: @Sendable (Int) -> Void
     private let limit = ConnectionLimit(most: 2 * NetworkGate.maxConnections)
     private var upstream = 0
     private var network = NetworkProfile.healthy
@@ -79,10 +79,10 @@ private final class GateTable: @unchecked Sendable {  // Only used on `loop`.
     let place: String
 
     init(
-        loop: any EventLoop, host: String, port: Int, heard: @escaping @Sendable (Int) -> Void
+        loop: any EventLoop, host: String, port: Int, onBytes: @escaping @Sendable (Int) -> Void
     ) {
         self.loop = loop
-        self.heard = heard
+        self.onBytes = onBytes
         self.host = host == "localhost" ? "127.0.0.1" : host
         self.port = port
         place = "\(host):\(port)"
@@ -138,7 +138,7 @@ private final class GateTable: @unchecked Sendable {  // Only used on `loop`.
     private func accept(_ channel: any Channel) throws {
         let id = ObjectIdentifier(channel)
         let connection = GateConnection(
-            channel, network.link, connectUpstream: { [self] in connect() }, heard: heard,
+            channel, network.link, connectUpstream: { [self] in connect() }, onBytes: onBytes,
             onClose: { [self] in connections[id] = nil })
         try channel.pipeline.syncOperations.addHandler(
             GateEnd(

@@ -13,7 +13,7 @@ package struct OldVersion: Sendable {
     private let settings: PhoneSettings
 
     /// - Parameters:
-    ///   - project: The surroundings of the phone.
+    ///   - project: The project of the phone.
     ///   - settings: The settings of the phone, with the folder of the store.
     package init(_ use: OldUse, in project: PhoneProject, _ settings: PhoneSettings) {
         (self.use, self.project, self.settings) = (use, project, settings)

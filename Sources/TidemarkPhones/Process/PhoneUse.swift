@@ -4,7 +4,7 @@ package import ExampleKit
 package struct PhoneUse: Sendable {
     /// A screen, with the time in milliseconds from the request of the process until the screen was
     /// shown.
-    package struct Goal: Sendable {
+    package struct ShownScreen: Sendable {
         package let screen: Screen
         package let ms: Double
 
@@ -26,7 +26,7 @@ package struct PhoneUse: Sendable {
     /// The time in milliseconds until the app's `init` began, which the system and the program took
     /// to start; nil if it never began.
     package var begins: Double?
-    package var sights: [Goal] = []
+    package var screens: [ShownScreen] = []
     /// The names of the reached steps of a sign-up.
     package var reached: [String] = []
     /// True if the user ended the app; false if the time ran out.
@@ -67,7 +67,7 @@ package struct PhoneUse: Sendable {
             case .plan: break
             case .screen(let screen, let ms):
                 if use.isFinished { continue }
-                use.sights.append(Goal(screen, ms))
+                use.screens.append(ShownScreen(screen, ms))
                 use.follow(next(use), on: phone)
             }
         }
@@ -92,8 +92,8 @@ package struct PhoneUse: Sendable {
 
     /// Returns the time of the first screen for which `holds` is true; nil if there was none.
     package func first(_ holds: (Screen) -> Bool) -> Double? {
-        sights.first { holds($0.screen) }?.ms
+        screens.first { holds($0.screen) }?.ms
     }
 
-    package var last: Screen? { sights.last?.screen }
+    package var last: Screen? { screens.last?.screen }
 }

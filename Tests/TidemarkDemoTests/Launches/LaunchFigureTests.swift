@@ -36,7 +36,7 @@ import TidemarkServer
     private func launch(isReached: Bool = true) -> WholeLaunch {
         var use = PhoneUse()
         use.begins = 90
-        use.sights = [
+        use.screens = [
             .init(Screen("Stamps"), 95),
             .init(screen(.stale(age: 60, reason: "Old."), [row("a", picture: false)]), 100),
             .init(screen(.stale(age: 60, reason: "Old."), [row("a", picture: true)]), 110),
@@ -72,7 +72,7 @@ import TidemarkServer
 
     @Test func `tells a figure that some launch did not come to`() {
         var never = launch().use
-        never.sights.removeLast(4)
+        never.screens.removeLast(4)
         let other = WholeLaunch(
             use: never, truth: ["b", "a"], bill: Bill([]), isReached: true, fromNetwork: [])
         let figure = LaunchFigure(firsts: [], whole: [launch(), other])
@@ -127,7 +127,7 @@ import TidemarkServer
             var use = PhoneUse()
             use.begins = 10
             let rows = [row("a", picture: nil)]
-            use.sights = [.init(screen(.quiet, rows), 10 + Double(number))]
+            use.screens = [.init(screen(.quiet, rows), 10 + Double(number))]
             return use
         }
         let figure = LaunchFigure(firsts: uses, whole: [launch()], compared: 11)

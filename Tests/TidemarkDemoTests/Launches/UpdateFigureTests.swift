@@ -16,7 +16,7 @@ import TidemarkPhones
 
     private func figure(_ ids: [String], reads: Int) -> UpdateFigure {
         var use = PhoneUse()
-        use.sights = [.init(screen([]), 80), .init(screen(ids), 90)]
+        use.screens = [.init(screen([]), 80), .init(screen(ids), 90)]
         return UpdateFigure(use, truth: ["b", "a"], reads: reads)
     }
 

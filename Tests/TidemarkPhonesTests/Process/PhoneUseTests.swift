@@ -27,7 +27,7 @@ import Testing
         #expect(use.begins == 40 && use.isFinished)
         #expect(use.first { !$0.documents.isEmpty } == 62.5)
         #expect(use.first(\.controls.isEmpty) == 50)
-        #expect(use.sights.count == 2)
+        #expect(use.screens.count == 2)
     }
 
     @Test func `is over when the patience is, and then it is not finished`() async throws {

@@ -3,8 +3,8 @@ import Foundation
 /// Reads a cache of any size in the order of its keys, in bounded memory: the keys of the logs, the
 /// indexes of a few tables, and one block of each table that is being read.
 ///
-/// A damaged block or a missing table is noted in ``damage`` and skipped. The
-/// reader throws only if a file cannot be read now, or is of another format.
+/// A damaged block or a missing table is noted in ``damage`` and skipped. The reader
+/// throws only if a file cannot be read now, or is of another format.
 ///
 /// The store must not change while it is read. Not `Sendable`: one task reads.
 final class StoreReader {
