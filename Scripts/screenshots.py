@@ -85,7 +85,7 @@ def show():
     show = Show("stamps")
     show.until(lambda state: "ready" in state["stage"], 40)
     show.order(order="play")
-    show.until(lambda state: state.get("story", {}).get("beat") == 5, 60)
+    show.until(lambda state: state.get("story", {}).get("scene") == 5, 60)
     show.until(lambda state: "fresh" in state["phones"][1].get("screen", {}).get("state", {}))
     # The story stops, so every picture shows this moment.
     show.order(order="stop")

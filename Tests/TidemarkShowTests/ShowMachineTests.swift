@@ -99,22 +99,22 @@ import TidemarkPhones
         machine.change(to: Self.app, Self.script)
         #expect(
             machine.step(.prepared) == [
-                .launch(.before, launch: 1), .launch(.after, launch: 1), .startBeat(0, seconds: 5),
+                .launch(.before, launch: 1), .launch(.after, launch: 1), .startScene(0, seconds: 5),
             ])
         #expect(show(&machine, .before).isEmpty)
         #expect(show(&machine, .after).isEmpty, "the caption has not been read")
-        let second = machine.step(.beatRead(0))
+        let second = machine.step(.sceneRead(0))
         #expect(
             second == [
                 .kill(.before), .kill(.after), .network(.healthy, isAirplane: true),
-                .launch(.before, launch: 2), .launch(.after, launch: 2), .startBeat(1, seconds: 3),
+                .launch(.before, launch: 2), .launch(.after, launch: 2), .startScene(1, seconds: 3),
             ])
         // The machine ignores the timer of the previous scene.
-        #expect(machine.step(.beatOver(0)).isEmpty)
+        #expect(machine.step(.sceneOver(0)).isEmpty)
         #expect(machine.state.story?.isOver == false)
-        #expect(machine.step(.beatOver(1)) == [.compare])
+        #expect(machine.step(.sceneOver(1)) == [.compare])
         #expect(machine.state.story?.isOver == true)
-        #expect(machine.step(.beatOver(1)).isEmpty)
+        #expect(machine.step(.sceneOver(1)).isEmpty)
         #expect(show(&machine, .after) == [.compare], "what is shown later counts too")
     }
 
@@ -132,7 +132,7 @@ import TidemarkPhones
             first.prefix(2) == [
                 .network(.flaky, isAirplane: false), .network(.blackhole, isAirplane: false),
             ])
-        #expect(machine.step(.beatOver(0)).first == .network(.flaky, isAirplane: false))
+        #expect(machine.step(.sceneOver(0)).first == .network(.flaky, isAirplane: false))
         #expect(machine.state.network == .flaky)
     }
 

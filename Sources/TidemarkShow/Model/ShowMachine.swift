@@ -17,8 +17,8 @@ enum ShowEvent: Equatable, Sendable {
     case written(Int)
     case said(String)
     /// A scene has been visible long enough to be read.
-    case beatRead(Int)
-    case beatOver(Int)
+    case sceneRead(Int)
+    case sceneOver(Int)
 }
 
 /// An action that the machine requests.
@@ -34,7 +34,7 @@ enum ShowEffect: Equatable, Sendable {
     case secondDevice(String)
     /// Sets the total time by which the clock is ahead, in seconds.
     case setClock(Double)
-    case startBeat(Int, seconds: Double)
+    case startScene(Int, seconds: Double)
     case compare
 }
 
@@ -95,13 +95,13 @@ struct ShowMachine: Equatable, Sendable {
         case .said(let message):
             state.message = message
             return []
-        case .beatRead(let beat):
-            guard state.story?.beat == beat, state.story?.isOver == false else { return [] }
+        case .sceneRead(let scene):
+            guard state.story?.scene == scene, state.story?.isOver == false else { return [] }
             isRead = true
             return advanceIfSeen()
-        case .beatOver(let beat):
-            guard state.story?.beat == beat, state.story?.isOver == false else { return [] }
-            return begin(beat + 1)
+        case .sceneOver(let scene):
+            guard state.story?.scene == scene, state.story?.isOver == false else { return [] }
+            return begin(scene + 1)
         }
     }
 
@@ -227,16 +227,16 @@ struct ShowMachine: Equatable, Sendable {
 
     // MARK: The story
 
-    private mutating func begin(_ beat: Int) -> [ShowEffect] {
-        guard beat < script.count else {
+    private mutating func begin(_ scene: Int) -> [ShowEffect] {
+        guard scene < script.count else {
             state.story?.isOver = true
             return [.compare]
         }
         isRead = false
         state.story = ShowState.Story(
-            beat: beat, count: script.count, caption: script[beat].caption)
-        let effects = script[beat].steps.flatMap { perform($0) }
-        return effects + [.startBeat(beat, seconds: script[beat].seconds)]
+            scene: scene, count: script.count, caption: script[scene].caption)
+        let effects = script[scene].steps.flatMap { perform($0) }
+        return effects + [.startScene(scene, seconds: script[scene].seconds)]
     }
 
     private mutating func perform(_ step: StoryScene.Step) -> [ShowEffect] {
@@ -256,16 +256,16 @@ struct ShowMachine: Equatable, Sendable {
 
     /// Continues with the next scene if both phones show the expected content.
     private mutating func advanceIfSeen() -> [ShowEffect] {
-        guard isRead, let story = state.story, !story.isOver, let sight = script[story.beat].until
+        guard isRead, let story = state.story, !story.isOver, let goal = script[story.scene].until
         else { return [] }
         let isSeen = PhoneSide.allCases.allSatisfy { side in
             guard let screen = state[side].screen else { return false }
-            switch sight {
+            switch goal {
             case .content: return screen.hasContent
             // The old app does not report the age of its content.
             case .fresh: return screen.state == .fresh || screen.state == .quiet
             }
         }
-        return isSeen ? begin(story.beat + 1) : []
+        return isSeen ? begin(story.scene + 1) : []
     }
 }

@@ -40,7 +40,7 @@ struct ShowState: Codable, Equatable, Sendable {
 
     struct Story: Codable, Equatable, Sendable {
         /// The index of the scene, from 0.
-        var beat: Int
+        var scene: Int
         var count: Int
         var caption: String
         var isOver = false

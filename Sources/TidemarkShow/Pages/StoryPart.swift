@@ -59,9 +59,9 @@ enum StoryPart {
                 ? "The day is over. Both phones, compared with a full read:" : story.caption
         }
         Tag.progress(
-            .label("Scene \(story.beat + 1) of \(story.count)"), .max(Double(story.count)),
-            .value("\(story.isOver ? story.count : story.beat)")
-        ) { "\(story.beat + 1) of \(story.count)" }
+            .label("Scene \(story.scene + 1) of \(story.count)"), .max(Double(story.count)),
+            .value("\(story.isOver ? story.count : story.scene)")
+        ) { "\(story.scene + 1) of \(story.count)" }
     }
 }
 

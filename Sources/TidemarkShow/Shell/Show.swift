@@ -139,7 +139,7 @@ actor Show: ShowSource {
             do { try setClock(ahead: morning + seconds) } catch {
                 send(.said("The clock cannot be changed: \(error)"))
             }
-        case .startBeat(let beat, let seconds): startBeat(beat, seconds)
+        case .startScene(let scene, let seconds): startScene(scene, seconds)
         case .compare: compare()
         }
     }
@@ -170,19 +170,19 @@ actor Show: ShowSource {
         if tasks.count > 500 { tasks.removeSubrange(1..<250) }
     }
 
-    private func startBeat(_ beat: Int, _ seconds: Double) {
+    private func startScene(_ scene: Int, _ seconds: Double) {
         let number = days
         inBackground { show in
             let reading = min(ShowMachine.readingTime, seconds)
             try await Task.sleep(for: .seconds(reading))
-            await show.beat(.beatRead(beat), of: number)
+            await show.send(.sceneRead(scene), of: number)
             try await Task.sleep(for: .seconds(seconds - reading))
-            await show.beat(.beatOver(beat), of: number)
+            await show.send(.sceneOver(scene), of: number)
         }
     }
 
     /// Sends an event of a scene, unless its day is over.
-    private func beat(_ event: ShowEvent, of number: Int) { if days == number { send(event) } }
+    private func send(_ event: ShowEvent, of number: Int) { if days == number { send(event) } }
 
     // MARK: Phones
 
@@ -280,7 +280,7 @@ actor Show: ShowSource {
                     let screen = await show.current()[side].screen
                     let comparison = try await day.compare(side, screen, ahead: show.ahead)
                     guard await show.current()[side].screen == screen else { continue }
-                    return await show.beat(.compared(side, comparison), of: number)
+                    return await show.send(.compared(side, comparison), of: number)
                 }
             }
         }
@@ -302,14 +302,14 @@ actor Show: ShowSource {
         preparing = Task { [weak self] in
             await old?.end()
             do { try await self?.begin(example, number) } catch is CancellationError {} catch {
-                await self?.beat(
+                await self?.send(
                     .failed("The day before could not be played: \(error)"), of: number)
             }
         }
     }
 
     private func begin(_ example: Example, _ number: Int) async throws {
-        beat(.preparing("Filling the server."), of: number)
+        send(.preparing("Filling the server."), of: number)
         dawn = furthest
         try setClock(ahead: dawn)
         try await ground.play(.healthy, isAirplane: false, labels: [])
@@ -317,7 +317,7 @@ actor Show: ShowSource {
             example, number: number, startsIn: dawn, in: root, on: ground)
         guard days == number else { return await day.end() }
         if example.isUsedBefore {
-            beat(.preparing("First use of both phones."), of: number)
+            send(.preparing("First use of both phones."), of: number)
             await withTaskGroup(of: Void.self) { group in
                 for side in PhoneSide.allCases {
                     let settings = day.settings(side, ground)
@@ -330,7 +330,7 @@ actor Show: ShowSource {
             }
         }
         if let use = example.oldUse {
-            beat(.preparing("The version before the update."), of: number)
+            send(.preparing("The version before the update."), of: number)
             for (side, project) in day.projects {
                 let version = OldVersion(use, in: project, day.settings(side, ground))
                 // tidemark:ignore read-in-loop the version before the update, on each phone
