@@ -133,6 +133,7 @@ struct TokenDesk: Sendable {
                     throw invalid
                 }
             } else if text.hasPrefix("{") {
+                if AccountClaims.hasTwinNames(Array(text.utf8)) { throw AccountRefusal.twinClaims }
                 claims = AccountsJSON.object(Data(text.utf8)) ?? [:]
                 claims["aud"] = .text(Self.audience)
             } else {
@@ -175,9 +176,9 @@ struct TokenDesk: Sendable {
     private static let letters = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.".utf8)
 
-    /// Checks that the token is short, has three parts in the right alphabet, and that no part is
-    /// deeply nested. Libraries also accept the other alphabet of base64, with which one token
-    /// would have several spellings.
+    /// Checks that the token is short, and that its three parts use the right alphabet, are not
+    /// deeply nested, and have no two names that a dictionary takes as one. Libraries also accept
+    /// the other alphabet of base64, with which one token would have several spellings.
     private static func check(_ text: String) throws {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard text.utf8.count <= maxBytes, parts.count == 3,
@@ -190,6 +191,7 @@ struct TokenDesk: Sendable {
             guard let data = Data(base64Encoded: plain), AccountsJSON.isShallow(data) else {
                 throw AccountRefusal.invalidIDToken
             }
+            if AccountClaims.hasTwinNames(Array(data)) { throw AccountRefusal.twinClaims }
         }
     }
 }

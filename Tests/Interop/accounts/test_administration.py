@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import hmac
+import json
 import time
 import uuid
 
@@ -148,6 +149,30 @@ def test_a_reserved_claim_is_refused(app, rest):
         {"localId": session["localId"], "customAttributes": '{"sub": "other"}'},
         headers={"Authorization": "Bearer owner"})
     assert response.json()["error"]["message"] == "FORBIDDEN_CLAIM : sub"
+
+
+# Two names of a map that look the same: é as one character, and as e with an accent.
+TWINS = {"caf\u00e9": 1, "cafe\u0301": 2}
+TWINS_REFUSED = "INVALID_CLAIMS : Two names differ only in how an accent is composed."
+
+
+@pytest.mark.parametrize("claims", [TWINS, {"roles": [{"by": TWINS}]}])
+def test_claims_that_look_the_same_are_refused(app, auth, rest, claims):
+    """A token with one of them would lose the other."""
+    _, session = rest.sign_up()
+    for text in [json.dumps(claims), json.dumps(claims, ensure_ascii=False)]:
+        response = rest.post(
+            "/identitytoolkit.googleapis.com/v1/projects/accounts/accounts:update",
+            {"localId": session["localId"], "customAttributes": text},
+            headers={"Authorization": "Bearer owner"})
+        assert response.json()["error"]["message"] == TWINS_REFUSED
+    assert auth.get_user(session["localId"], app=app).custom_claims is None
+    token = auth.create_custom_token(new_id(), claims, app=app).decode()
+    assert rest.refusal("signInWithCustomToken", token=token) == "INVALID_CLAIMS"
+    # A name may stand in two maps, in both forms.
+    apart = {"a": {"caf\u00e9": 1}, "b": {"cafe\u0301": 2}}
+    auth.set_custom_user_claims(session["localId"], apart, app=app)
+    assert auth.get_user(session["localId"], app=app).custom_claims == apart
 
 
 def test_an_account_is_deleted(app, auth, rest):

@@ -1,7 +1,8 @@
 import Foundation
+import TidemarkModel
 
 /// The claims of an account's token. Source: server-protocol 4, server-production-facts 10.
-enum AccountClaims {
+package enum AccountClaims {
     static let maxTextBytes = 1_000
     /// The lifetime of a token, in seconds.
     static let lifetime: Int64 = 3_600
@@ -22,6 +23,24 @@ enum AccountClaims {
         guard text.utf8.filter({ $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") }).count < 64
         else { return nil }
         return (try? JSONDecoder().decode(JSONTree.self, from: Data(text.utf8)))?.fields
+    }
+
+    /// Returns true if an object of the JSON text has two names that differ only in how an accent
+    /// is composed. A dictionary keeps one of them.
+    package static func hasTwinNames(_ text: [UInt8]) -> Bool {
+        guard let value = try? JSONValue(text) else { return false }
+        return hasTwinNames(value)
+    }
+
+    private static func hasTwinNames(_ value: JSONValue) -> Bool {
+        switch value {
+        case .object(let object):
+            let names = object.map(\.name)
+            return Set(names).count < Set(names.map { Array($0.utf8) }).count
+                || object.contains { hasTwinNames($0.value) }
+        case .list(let elements): return elements.contains(where: hasTwinNames)
+        default: return false
+        }
     }
 
     static func text(_ claims: [String: JSONTree]) -> String {

@@ -160,6 +160,7 @@ extension AccountFields {
         guard let claims = AccountClaims.object(text) else {
             throw AccountRefusal("INVALID_CLAIMS")
         }
+        if AccountClaims.hasTwinNames(Array(text.utf8)) { throw AccountRefusal.twinClaims }
         for name in claims.keys.sorted() where AccountClaims.reserved.contains(name) {
             throw AccountRefusal("FORBIDDEN_CLAIM : \(name)")
         }

@@ -55,6 +55,8 @@ package struct AccountRefusal: Error, Hashable, Sendable {
         TOO_MANY_ATTEMPTS_TRY_LATER : Access to this account has been disabled for a while because of \
         many failed attempts to sign in.
         """)
+    package static let twinClaims = AccountRefusal(
+        "INVALID_CLAIMS : Two names differ only in how an accent is composed.")
     package static let userDisabled = AccountRefusal("USER_DISABLED")
     package static let userNotFound = AccountRefusal("USER_NOT_FOUND")
     static let weakPassword = AccountRefusal(
