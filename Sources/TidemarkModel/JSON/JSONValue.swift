@@ -1,29 +1,29 @@
-/// JSON, one level at a time.
+/// A JSON value whose parts are parsed when they are read.
 ///
-/// An object keeps all of its members: names that differ only in how an accent is composed are two
-/// names, and one that is there twice is there twice. `JSONSerialization` and `JSONDecoder` keep
-/// one of them, because their objects are dictionaries.
+/// An object keeps all of its members: also two names that differ only in how an accent is
+/// composed, and two equal names. `JSONSerialization` and `JSONDecoder` keep one of the two,
+/// because their objects are dictionaries.
 package enum JSONValue: Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
-    /// What has a point or an exponent, or does not fit into 64 bits with a sign. It may be
+    /// A number with a point or an exponent, or an integer of more than 64 bits. The number can be
     /// infinite.
     case number(Double)
     case text(String)
     case list(JSONList)
     case object(JSONObject)
 
-    /// The largest number of groups inside each other, as `JSONSerialization` has it.
+    /// The maximum depth of lists and objects: the limit of `JSONSerialization`.
     package static let maxDepth = 512
 
-    /// Checks the whole text. What is in it is read where it is asked for.
+    /// Checks the whole text. Values are parsed when they are read.
     ///
     /// - Parameters:
-    ///   - bytes: JSON in UTF-8. They are kept, and eight bytes for each value and name beside
-    ///     them.
-    ///   - maxValues: The largest number of values and names.
-    /// - Throws: What is wrong with the text, and where.
+    ///   - bytes: The JSON text in UTF-8. The value keeps the text, and eight bytes for each value
+    ///     and name in it.
+    ///   - maxValues: The maximum number of values and names.
+    /// - Throws: The fault of the text and its place.
     package init(_ bytes: [UInt8], maxValues: Int = .max) throws(JSONFault) {
         let tape = try JSONTape(bytes, maxDepth: Self.maxDepth, maxValues: maxValues)
         self.init(tape, 0)
@@ -46,7 +46,7 @@ package enum JSONValue: Sendable {
 
     package var object: JSONObject? { if case .object(let object) = self { object } else { nil } }
 
-    /// A list's elements; none of any other value.
+    /// The elements of a list; empty for another value.
     package var elements: [JSONValue] {
         if case .list(let elements) = self { Array(elements) } else { [] }
     }
@@ -54,13 +54,13 @@ package enum JSONValue: Sendable {
     package var text: String? { if case .text(let text) = self { text } else { nil } }
 }
 
-/// A place in a text, or values that are not read from a text.
+/// The source of elements: a place in a text, or values in memory.
 private enum JSONSource<Element: Sendable>: Sendable {
     case read(JSONTape, Int)
     case values([Element])
 }
 
-/// A list's elements. To go through them reads each once.
+/// The elements of a list. An iteration parses each element once.
 package struct JSONList: Sequence, Sendable, ExpressibleByArrayLiteral {
     private let place: JSONSource<JSONValue>
 
@@ -83,7 +83,7 @@ package struct JSONList: Sequence, Sendable, ExpressibleByArrayLiteral {
     }
 }
 
-/// An object's members, in the order of the text. To go through them reads each once.
+/// The members of an object, in the order of the text. An iteration parses each member once.
 package struct JSONObject: Sequence, Sendable, ExpressibleByDictionaryLiteral {
     package typealias Element = (name: String, value: JSONValue)
 
@@ -113,8 +113,8 @@ package struct JSONObject: Sequence, Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The value of the last member whose name has the same bytes; nil for none. Goes through all
-    /// members. Setting it replaces all members of the name.
+    /// The value of the last member whose name has the same bytes; nil if there is none. Takes time
+    /// proportional to the number of members. A new value replaces all members with the name.
     package subscript(name: String) -> JSONValue? {
         get {
             var result: JSONValue?

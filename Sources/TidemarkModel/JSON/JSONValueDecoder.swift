@@ -1,13 +1,12 @@
-/// Decodes types from ``JSONValue``, so that a type that keeps all keys of a container gets all
-/// names.
+/// Decodes types from ``JSONValue``, with all names of each object.
 ///
-/// `JSONDecoder` makes a dictionary of each object first, where names that differ only in how an
-/// accent is composed are one. Types of Foundation have no form of their own here: of `Data`,
-/// `Date` and `URL` use the text.
+/// `JSONDecoder` first makes a dictionary of each object, which keeps one of two names that differ
+/// only in how an accent is composed. Types of Foundation have no special form here: decode `Data`,
+/// `Date` and `URL` from text.
 package struct JSONValueDecoder {
     package init() {}
 
-    /// - Throws: `DecodingError`; `dataCorrupted` without a path for what is no JSON.
+    /// - Throws: `DecodingError`; `dataCorrupted` without a path if the bytes are not JSON.
     package func decode<T: Decodable>(_ type: T.Type, from bytes: some Sequence<UInt8>) throws -> T
     {
         let value: JSONValue
@@ -26,8 +25,8 @@ package struct JSONValueDecoder {
 }
 
 extension JSONValue: Decodable {
-    /// Of a ``JSONValueDecoder`` the value as it is. Other decoders may keep one of names that
-    /// differ only in how an accent is composed.
+    /// Decodes any value. A ``JSONValueDecoder`` returns all names. Another decoder may return one
+    /// of two names that differ only in how an accent is composed.
     package init(from decoder: any Decoder) throws {
         if let decoder = decoder as? ValueDecoder {
             self = decoder.value
@@ -143,7 +142,7 @@ private struct ValueDecoder: Decoder, SingleValueDecodingContainer {
     func decode<T: Decodable>(_ type: T.Type) throws -> T { try T(from: self) }
 }
 
-/// An object's members by name. Of members with the same name the last one counts.
+/// The members of an object by name. The last of several members with the same name counts.
 private struct Members {
     private(set) var names: [String] = []
     private var values: [ByteString: JSONValue] = [:]

@@ -1,17 +1,18 @@
-/// Encodes types as ``JSONValue``, keeping names that differ only in how an accent is composed.
+/// Encodes types as ``JSONValue``, with all names of each object.
 ///
-/// `JSONEncoder` makes a dictionary of each keyed container, and keeps one of them. Types of
-/// Foundation have no form of their own here: of `Data`, `Date` and `URL` use the text.
+/// `JSONEncoder` makes a dictionary of each keyed container, which keeps one of two names that
+/// differ only in how an accent is composed. Types of Foundation have no special form here: encode
+/// `Data`, `Date` and `URL` as text.
 package struct JSONValueEncoder {
     private let isPretty: Bool
     private let isSorted: Bool
     private let namesNumbers: Bool
 
     /// - Parameters:
-    ///   - isPretty: True for a text over several lines.
-    ///   - isSorted: True if the members of each object come in the order of their names' bytes.
-    ///   - namesNumbers: True to write numbers that JSON has none for as `"Infinity"`,
-    ///     `"-Infinity"` and `"NaN"`. They are an error otherwise.
+    ///   - isPretty: True to write the text on several lines.
+    ///   - isSorted: True to sort the members of each object by the bytes of their names.
+    ///   - namesNumbers: True to write infinite numbers and NaN as `"Infinity"`, `"-Infinity"` and
+    ///     `"NaN"`. Otherwise the encoder fails with an error for such numbers.
     package init(isPretty: Bool = false, isSorted: Bool = false, namesNumbers: Bool = false) {
         self.isPretty = isPretty
         self.isSorted = isSorted
@@ -29,7 +30,7 @@ package struct JSONValueEncoder {
     }
 }
 
-/// A value that is being encoded. Groups hold nodes, which are filled after they were made.
+/// A value that is being encoded. A list or an object holds nodes, which are filled later.
 private final class EncodedNode: Encoder, SingleValueEncodingContainer {
     private enum Content {
         case value(JSONValue)
@@ -80,7 +81,7 @@ private final class EncodedNode: Encoder, SingleValueEncodingContainer {
         guard case .object(var names, var places, var nodes)? = content else {
             preconditionFailure("a keyed container is of an object")
         }
-        // So that the parts have one owner while they change.
+        // The parts must have one owner while they change, or each change copies them.
         content = nil
         let node = EncodedNode(codingPath: codingPath + [key], namesNumbers: namesNumbers)
         let name = ByteString(key.stringValue)
@@ -125,7 +126,7 @@ private final class EncodedNode: Encoder, SingleValueEncodingContainer {
         store(.number(value))
     }
 
-    /// By its text, so that 0.1 does not become 0.10000000149011612.
+    /// Encodes the text of the number, so that 0.1 does not become 0.10000000149011612.
     func encode(_ value: Float) throws { try encode(Double("\(value)") ?? Double(value)) }
 
     private func store(integer value: some BinaryInteger) {

@@ -11,12 +11,12 @@ public enum DatabaseScope: Hashable, Sendable {
     public var id: String? { if case .database(let id) = self { id } else { nil } }
 }
 
-/// A setting for databases: one for those of some ids, and one for all others.
+/// A setting of databases: values for the databases with some ids, and a value for all others.
 struct ByDatabase<Value> {
     /// The maximum number of ids with a value of their own.
     static var maxIDs: Int { 1_000 }
 
-    /// The value for the databases without an own one.
+    /// The value for databases that have no value of their own.
     var others: Value
     private(set) var own: [ByteString: Value] = [:]
 
@@ -27,7 +27,7 @@ struct ByDatabase<Value> {
         own.isEmpty ? others : own[ByteString(database)] ?? others
     }
 
-    /// Returns the scope whose value is the one of a database.
+    /// Returns the scope that decides the value of a database.
     func scope(of database: String) -> DatabaseScope {
         own[ByteString(database)] == nil ? .others : .database(database)
     }
@@ -35,7 +35,7 @@ struct ByDatabase<Value> {
     /// Returns the value that applies to a scope.
     func value(of scope: DatabaseScope) -> Value { own(scope) ?? others }
 
-    /// Returns the value of exactly a scope; nil if a database has no value of its own.
+    /// Returns the value that is set for this scope; nil if none is set.
     func own(_ scope: DatabaseScope) -> Value? {
         switch scope {
         case .others: others
@@ -63,7 +63,7 @@ struct ByDatabase<Value> {
         return true
     }
 
-    /// The values with their scopes: that of the others, then the own ones by id.
+    /// The values with their scopes: first the value of ``DatabaseScope/others``, then by id.
     var all: [(scope: DatabaseScope, value: Value)] {
         let ids = own.keys.map(\.text).sorted { $0.precedesInBytes($1) }
         return [(.others, others)] + ids.map { (.database($0), self[$0]) }

@@ -65,12 +65,12 @@ package struct ServerEvents: Sendable {
 
     package func report() -> EventReport { server.core.withLock { $0.events.report() } }
 
-    /// Begins no further deliveries. Those under way continue.
+    /// Stops new deliveries. Deliveries under way continue.
     package func pause() { step(.paused) }
 
     package func resume() { step(.resumed) }
 
-    /// Sets if later commits cause events. Those that wait are delivered in any case.
+    /// Sets if later commits cause events. The server always delivers the events that wait.
     package func setRecording(_ isOn: Bool) {
         server.core.withLock { $0.events.isRecording = isOn }
     }

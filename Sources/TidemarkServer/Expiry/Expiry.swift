@@ -41,9 +41,9 @@ final class Expiry: Sendable {
         step(.found(found ?? []), on: server)
     }
 
-    /// Deletes the documents of the first one's database, each by a write of its own. Others wait
-    /// for the next part. A document that has changed since is kept, because its time can be
-    /// another one.
+    /// Deletes the documents of one database, that of the first document, each by a write of its
+    /// own. The documents of other databases wait for the next part. A document that has changed
+    /// since the search is kept, because its time can have changed too.
     private func delete(_ documents: [ExpiredDocument], on server: FirestoreServer) {
         let database = documents[0].database
         let part = documents.filter { $0.database == database }

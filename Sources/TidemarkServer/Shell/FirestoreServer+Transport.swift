@@ -44,8 +44,7 @@ extension FirestoreServer: Transport {
             if atOnce, executor.runIfIdle({ takeTurn() }) { return }
             executor.async { [self] in takeTurn() }
         case .refused(let status):
-            // The stream's place in the core is removed too; a message lost in the middle would be
-            // worse.
+            // The core removes the stream as well. A stream that lost a message must not continue.
             executor.async { [self] in
                 perform([.end(id, status)])
                 deliver([Output(id: id, event: .ended(status))])
@@ -120,7 +119,7 @@ extension FirestoreServer: Transport {
         if !inbox.withLock({ $0.isClosed }) { perform([]) }
     }
 
-    /// Sets a timer for the earliest due time. A later timer from before has no effect.
+    /// Sets a timer for the earliest due time, unless an earlier timer is set.
     private func scheduleWakeUp() {
         guard let due = core.withLock({ $0.nextDeadline }) else { return }
         let isEarlier = wakeUp.withLock { scheduled in

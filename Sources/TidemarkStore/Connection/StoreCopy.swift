@@ -81,7 +81,7 @@ package final class StoreCopy: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// True if the owner has stored something since. Costs two reads of a few bytes.
+    /// True if the owner has written since the copy was made. Costs two reads of a few bytes.
     package var isOutdated: Bool { !end.isEnd(of: original) }
 
     private static func copyLog(of original: String, to path: String) throws {

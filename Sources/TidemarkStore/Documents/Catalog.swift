@@ -45,13 +45,13 @@ final class Catalog {
         lastCollection = nil
     }
 
-    /// Of a collection, or of a group by the id of its collections. A text, as others are: an app's
-    /// start pays 0.1 ms for every type that is a dictionary's key for the first time. No path has
-    /// an empty segment.
+    /// Returns the key of a collection by its path, or of a group by the id of its collections. The
+    /// key is a text because the first use of another type as the key of a dictionary takes 0.1 ms
+    /// of an app's start. Keys are unique because no path has an empty segment.
     private static func key(_ database: Int64, _ path: String) -> String {
         if path.utf8.allSatisfy({ $0 < 0x80 }) { return "\(database)//\(path)" }
-        // Swift takes two texts for equal that differ only in how an accent is composed. These are
-        // two collections, so that such a text stands here by its bytes.
+        // Swift compares texts that differ only in how an accent is composed as equal. Such texts
+        // name two collections, so the key contains their bytes.
         let digits = path.utf8.map { ($0 < 0x10 ? "0" : "") + String($0, radix: 16) }
         return "\(database)///" + digits.joined()
     }

@@ -3,17 +3,18 @@ import TidemarkModel
 /// Figures of blocks of adjacent entries in an index. They give the figures of any range of the
 /// index by reading only its two ends, whatever the size of the range.
 ///
-/// Kept in memory for the few indexes that were requested last. Built in slices like an index,
-/// updated with every written document, and dropped when a transaction is rolled back.
+/// The blocks of the few indexes that were requested last are in memory. They are built in slices
+/// like an index, updated with every written document, and dropped when a transaction is rolled
+/// back.
 final class BlockFigures {
     /// The blocks, in the order of their last use.
     private var kept: [FigureBlocks] = []
     private var wishes: [FigureWish] = []
-    /// What scans have found, until there are blocks for it. In the order in which it was found.
+    /// The figures that scans have found of ranges without blocks, oldest first.
     private var ranges: [RangeFigures] = []
 
-    /// The maximum numbers of kept indexes and of pending requests.
-    /// How many blocks, and how many ranges, there are at most; and how many wait to be made.
+    /// The maximum numbers of indexes with blocks, and of requests that wait. The maximum number of
+    /// ranges is that of indexes.
     private static let most = 8, mostWishes = 16
 
     var isEmpty: Bool { kept.isEmpty && ranges.isEmpty }
@@ -25,7 +26,7 @@ final class BlockFigures {
         ranges = []
     }
 
-    /// Keeps what a scan has found of a range. Beyond the bound, the oldest goes.
+    /// Keeps the figures that a scan has found of a range. The oldest range makes room for it.
     func keep(_ found: RangeFigures) {
         ranges.removeAll {
             $0.answers(found.source, range: found.range, fields: found.figures.fields)
@@ -34,14 +35,15 @@ final class BlockFigures {
         ranges.append(found)
     }
 
-    /// What a scan has found of a range; nil where none has, and where blocks have taken its place.
+    /// Returns the figures that a scan has found of a range; nil if no scan has read the range, or
+    /// if blocks have replaced them.
     func found(
         _ source: FigureBlocks.Source, range: KeyRange, fields: [FieldPath]
     ) -> Figures? {
         ranges.first { $0.answers(source, range: range, fields: fields) }?.figures
     }
 
-    /// Blocks are whole: what scans have found of the same is not needed any more.
+    /// Removes the figures of ranges that these complete blocks replace.
     func haveFilled(_ blocks: FigureBlocks) {
         ranges.removeAll { $0.source == blocks.source && $0.figures.fields == blocks.fields }
     }
@@ -96,7 +98,7 @@ extension BlockFigures {
         defer { statement.release() }
         statement.bind(1, row)
         var old: EncodedFields?
-        // A document of another kind than found is in no index.
+        // Only an existing document has keys in an index.
         if try statement.step(), statement.isFound(in: change.collection.id) {
             old = EncodedFields(trusted: statement.blob(4))
         }
@@ -109,7 +111,7 @@ extension BlockFigures {
         if !concerned.isEmpty { update(concerned, row: row, change: change, from: nil) }
     }
 
-    /// How a document is found in a source.
+    /// The keys of a document in a source.
     private enum Keys {
         case name
         case index(IndexDefinition)
@@ -122,7 +124,7 @@ extension BlockFigures {
         }
     }
 
-    /// Blocks and ranges that a document may lie in.
+    /// The blocks and ranges that can contain a document.
     private struct Concerned {
         var blocks: [(FigureBlocks, Keys)] = []
         var ranges: [(RangeFigures, Keys)] = []
@@ -145,7 +147,7 @@ extension BlockFigures {
         return found
     }
 
-    /// Nil where a document cannot lie in a source.
+    /// Returns the keys of a document in a source; nil if the source cannot contain the document.
     private static func keys(
         of source: FigureBlocks.Source, _ change: DocumentChange
     ) -> Keys? {

@@ -62,7 +62,8 @@ struct ScanPart {
 
 extension ScanPart {
     /// - Parameters:
-    ///   - keysOnly: If true, rows consist of the document's number only. Requires ``isTold``.
+    ///   - keysOnly: If true, rows consist of the document's number only. Requires
+    ///     ``isAnsweredByIndex``.
     ///   - body: Receives a statement at each row, with ``OwnSQL``'s document columns (only the
     ///     first five in a pass over the table). Returns false to end the part.
     /// - Returns: True if the part is complete.

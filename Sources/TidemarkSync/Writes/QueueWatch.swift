@@ -21,7 +21,7 @@ final class QueueWatch: @unchecked Sendable {
         waits.append((last.id, completion))
     }
 
-    /// Completes the waits for batches that have left the queue, as all before them have.
+    /// Completes the waits for batches that have left the queue. Batches leave the queue in order.
     func completeWaits() {
         let first = storage.local.queue.pending.batches.first?.id ?? .max
         let done = waits.filter { $0.batch < first }

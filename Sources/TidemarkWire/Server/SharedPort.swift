@@ -180,7 +180,7 @@ private final class ProtocolDetection: ChannelInboundHandler, RemovableChannelHa
             guard case .success = result else {
                 return context.close(mode: .all, promise: nil)
             }
-            // What waits for the beginning of a connection was not there when it began.
+            // The library's handlers wait for this event, but were added after it.
             if start == .http2 { context.fireChannelActive() }
             if let held = handler.held.take() {
                 context.fireChannelRead(Self.wrapInboundOut(held))
@@ -190,7 +190,7 @@ private final class ProtocolDetection: ChannelInboundHandler, RemovableChannelHa
         }
     }
 
-    /// Nil where too little is there to tell.
+    /// Returns the protocol of a connection's first bytes; nil if there are too few bytes.
     private static func start(of bytes: ByteBuffer?) -> Start? {
         guard let start = bytes?.readableBytesView.prefix(preface.count), let first = start.first
         else { return nil }
