@@ -274,7 +274,7 @@ enum UnspokenTexts {
             [
                 "Tidemark/Client/FirestoreError+Retry.swift": 1,
                 "Tidemark/Codable/CodingKeys.swift": 1,
-                "TidemarkApp/Accounts/Shell/AccountJobs+Acts.swift": 1,
+                "TidemarkApp/Accounts/Shell/AccountJobs+Actions.swift": 1,
                 "TidemarkApp/Accounts/Shell/AccountJobs.swift": 1,
                 "TidemarkApp/Ready/Rank.swift": 1,
                 "TidemarkImages/Decoding/JPEGDecoder.swift": 1,

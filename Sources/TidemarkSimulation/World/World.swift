@@ -14,8 +14,8 @@ package import TidemarkTesting
 /// try world.run()
 /// ```
 ///
-/// To play a history of your own, do not call ``run()``: act on ``clients``, ``network`` and
-/// ``server``, call ``pass(_:)`` between the acts, and ``heal()`` at the end.
+/// To play a history of your own, do not call ``run()``: action on ``clients``, ``network`` and
+/// ``server``, call ``pass(_:)`` between the actions, and ``heal()`` at the end.
 package final class World {
     package static let database = try! DatabaseID(project: "world")
 
@@ -28,13 +28,13 @@ package final class World {
     package internal(set) var bank = WorldBank()
     private var entries: [(at: Duration, text: () -> String)] = []
     package internal(set) var figures = WorldFigures()
-    /// Selects and performs the random acts.
-    private(set) lazy var driver = WorldDriver(mood, dice, in: self)
+    /// Selects and performs the random actions.
+    private(set) lazy var driver = WorldDriver(parameters, dice, in: self)
     /// Receives the events of clients and checks them.
     private(set) lazy var witness = WorldWitness(in: self)
-    /// The random generator after the mood was chosen.
+    /// The random generator after the parameters was chosen.
     private let dice: SeededRandom
-    private let mood: WorldMood
+    private let parameters: WorldParameters
     private let files: WorldFiles
     private var violation: WorldViolation?
 
@@ -43,11 +43,11 @@ package final class World {
     package init(_ settings: WorldSettings) throws {
         self.settings = settings
         var dice = SeededRandom(seed: settings.seed)
-        mood = WorldMood(&dice)
+        parameters = WorldParameters(&dice)
         self.dice = dice
         files = try WorldFiles()
         server = try WorldServer(
-            time, folder: files.makeServerFolder(), history: settings.history ?? mood.history,
+            time, folder: files.makeServerFolder(), history: settings.history ?? parameters.history,
             seed: settings.seed &+ 1)
         network = WorldNetwork(time, server, seed: settings.seed &+ 2)
         if settings.isVerbose { network.trace = { [unowned self] in note($0) } }
@@ -55,7 +55,7 @@ package final class World {
             clients.append(
                 WorldClient(
                     index: index,
-                    cacheFile: try files.makeCache("c\(index)", hasUsers: mood.changesUsers),
+                    cacheFile: try files.makeCache("c\(index)", hasUsers: parameters.changesUsers),
                     seed: settings.seed &+ 100 &+ UInt64(index), in: self))
         }
         for client in clients { client.start() }
@@ -88,7 +88,7 @@ package final class World {
     package func write(_ client: WorldClient) -> WorldWrite? { driver.write(client) }
 
     /// True if the users of a client share one cache.
-    var sharesCache: Bool { mood.sharesCache }
+    var sharesCache: Bool { parameters.sharesCache }
 
     /// Advances the time, and checks the recorded results.
     package func pass(_ duration: Duration) throws {
@@ -169,8 +169,8 @@ package struct WorldSettings {
 
 /// The random parameters of a history. Each seed omits some kinds of faults, so that the other
 /// kinds reach states that all of them together would prevent.
-struct WorldMood {
-    var acts: [(WorldAct, Int)]
+struct WorldParameters {
+    var acts: [(WorldAction, Int)]
     let pauses: [(ClosedRange<Int>?, Int)]
     /// The time for which the server keeps old versions.
     let history: Duration
@@ -182,7 +182,7 @@ struct WorldMood {
         acts = [
             (.write, 40), (.writeOutside, 14), (.listen, 8), (.unlisten, 5), (.makeIndex, 4),
         ]
-        for (fault, weight) in WorldAct.faults where dice.chance(45) {
+        for (fault, weight) in WorldAction.faults where dice.chance(45) {
             acts.append((fault, weight))
         }
         changesUsers = dice.chance(45)

@@ -3,8 +3,8 @@ import TidemarkServer
 import TidemarkStore
 import TidemarkSync
 
-/// The acts that can happen in one step of a history.
-enum WorldAct {
+/// The actions that can happen in one step of a history.
+enum WorldAction {
     case write, writeOutside, listen, unlisten, read, makeIndex
     case changeUser, transact
     case kill, killAtTransaction, terminate, start
@@ -15,9 +15,9 @@ enum WorldAct {
     case changeWeather, faultyServer
     case collectGarbage
 
-    /// The acts that cause faults, with their weights. The acts that heal a fault are added with
-    /// it.
-    static let faults: [(WorldAct, Int)] = [
+    /// The actions that cause faults, with their weights. Each is added together with the action
+    /// that ends its fault.
+    static let faults: [(WorldAction, Int)] = [
         (.read, 6), (.kill, 4), (.killAtTransaction, 6), (.terminate, 2),
         (.fillDisk, 5), (.turnClock, 3), (.losesNetwork, 5), (.breakConnections, 6),
         (.halfOpen, 4), (.disableNetwork, 3), (.stopServer, 3), (.killServer, 3),
@@ -25,7 +25,7 @@ enum WorldAct {
     ]
 }
 
-/// Selects the acts of a world by the seed and performs them.
+/// Selects the actions of a world by the seed and performs them.
 package final class WorldDriver {
     var dice: SeededRandom
     /// The random generator for the contents of documents, except the fields that identify writes.
@@ -33,16 +33,16 @@ package final class WorldDriver {
     /// The random generator for suspensions. It is separate, so suspensions do not change the rest
     /// of the history.
     private var pauses: SeededRandom
-    let mood: WorldMood
+    let parameters: WorldParameters
     var nextNumber: Int64 = 1
     var outsideSequence = 1
     /// The clients whose app has disabled the network.
     private(set) var disabled: Set<Int> = []
     unowned let world: World
 
-    /// - Parameter dice: The random generator from which the mood was chosen.
-    init(_ mood: WorldMood, _ dice: SeededRandom, in world: World) {
-        self.mood = mood
+    /// - Parameter dice: The random generator from which the parameters was chosen.
+    init(_ parameters: WorldParameters, _ dice: SeededRandom, in world: World) {
+        self.parameters = parameters
         self.dice = dice
         self.world = world
         shapes = SeededRandom(seed: world.settings.seed &+ 4)
@@ -54,9 +54,9 @@ package final class WorldDriver {
         client.listen(dice.pick(WorldQueries.all), options())
     }
 
-    /// Returns the time until the next act.
+    /// Returns the time until the next action.
     func pause() -> Duration {
-        dice.pick(weighted: mood.pauses).map { dice.milliseconds($0) } ?? .zero
+        dice.pick(weighted: parameters.pauses).map { dice.milliseconds($0) } ?? .zero
     }
 
     /// Performs one step of a history without advancing the time.
@@ -71,7 +71,7 @@ package final class WorldDriver {
         if !client.disk.full.isEmpty, dice.chance(30) { return perform(.freeDisk, client) }
         if !client.hasNetwork, dice.chance(30) { return perform(.getsNetwork, client) }
         if isDisabled(client), dice.chance(30) { return perform(.enableNetwork, client) }
-        let act = dice.pick(weighted: mood.acts)
+        let act = dice.pick(weighted: parameters.acts)
         guard case .write = act, dice.chance(50) else { return perform(act, client) }
         // Half of the writes are checked before anything else happens.
         if let write = write(client) { try world.witness.checkOwnWrite(write.id, client) }
@@ -79,7 +79,7 @@ package final class WorldDriver {
 
     private func isDisabled(_ client: WorldClient) -> Bool { disabled.contains(client.index) }
 
-    func perform(_ act: WorldAct, _ client: WorldClient) {
+    func perform(_ act: WorldAction, _ client: WorldClient) {
         switch act {
         case .write: _ = write(client)
         case .writeOutside: writeOutside()
@@ -103,7 +103,7 @@ package final class WorldDriver {
     }
 
     private func query(for client: WorldClient) -> Query {
-        guard mood.changesUsers, dice.chance(20) else {
+        guard parameters.changesUsers, dice.chance(20) else {
             return dice.chance(30) ? dice.pick(WorldQueries.all) : WorldQueries.served(&dice)
         }
         // A query for everything reveals other users' data in the cache.
@@ -111,7 +111,7 @@ package final class WorldDriver {
         return WorldQueries.own(client.writer)
     }
 
-    private func breakOrMend(_ act: WorldAct, _ client: WorldClient) {
+    private func breakOrMend(_ act: WorldAction, _ client: WorldClient) {
         switch act {
         case .kill: client.kill()
         case .killAtTransaction:
@@ -142,7 +142,7 @@ package final class WorldDriver {
         world.note("\(client.name)'s disk is full for \(client.disk.full.map(\.rawValue).sorted())")
     }
 
-    private func breakOrMendNetwork(_ act: WorldAct, _ client: WorldClient) {
+    private func breakOrMendNetwork(_ act: WorldAction, _ client: WorldClient) {
         let isNoticed = dice.chance(50)
         world.note("\(act) \(client.name)\(isNoticed ? "" : " unnoticed")")
         switch act {
@@ -164,7 +164,7 @@ package final class WorldDriver {
         if isEnabled { disabled.remove(client.index) } else { disabled.insert(client.index) }
     }
 
-    private func stopServer(_ act: WorldAct) {
+    private func stopServer(_ act: WorldAction) {
         guard world.server.isUp else { return }
         switch act {
         case .stopServer: world.server.stop()

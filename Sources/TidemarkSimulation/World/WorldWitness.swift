@@ -14,7 +14,7 @@ package final class WorldWitness {
         eyes = SeededRandom(seed: world.settings.seed &+ 3)
     }
 
-    /// Checks the rows of a random client after an act.
+    /// Checks the rows of a random client after an action.
     func look() throws {
         let client = eyes.pick(world.clients)
         try checkShown(client)

@@ -6,7 +6,7 @@
 /// cache. No process sends messages to another one: each process looks.
 struct SharingMachine: Equatable, Sendable {
     /// The result of a look.
-    enum Sight: Equatable, Sendable {
+    enum Observation: Equatable, Sendable {
         /// The holder's result: whether writes wait in the inbox, and whether another process asks
         /// for the cache.
         case inbox(hasWrites: Bool, isWanted: Bool)
@@ -17,7 +17,7 @@ struct SharingMachine: Equatable, Sendable {
     enum Event: Equatable, Sendable {
         /// A cache was opened, or replaced by another one.
         case opened(isView: Bool)
-        case looked(Sight)
+        case looked(Observation)
         /// No process held the cache; this process holds it now.
         case tookOver
         /// Another process holds the cache.
@@ -77,7 +77,7 @@ struct SharingMachine: Equatable, Sendable {
         case .paused:
             state = .idle
             return []
-        case .looked(let sight): return looked(sight, at: elapsed)
+        case .looked(let observation): return looked(observation, at: elapsed)
         case .tookOver:
             state = .holding
             return [.takeWrites, .look(after: Self.pauseOfHolder)]
@@ -91,8 +91,8 @@ struct SharingMachine: Equatable, Sendable {
         }
     }
 
-    private mutating func looked(_ sight: Sight, at elapsed: Duration) -> [Effect] {
-        switch (state, sight) {
+    private mutating func looked(_ observation: Observation, at elapsed: Duration) -> [Effect] {
+        switch (state, observation) {
         case (.holding, .inbox(let hasWrites, let isWanted)):
             if isWanted, role == .helper {
                 holdsAt = elapsed + Self.timeToTake

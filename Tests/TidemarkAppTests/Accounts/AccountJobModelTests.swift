@@ -147,7 +147,7 @@ extension JobWorld {
     }
 
     /// Performs an act on the server or the device, and returns the answer.
-    private mutating func perform(_ act: AccountAct) -> AccountJobEvent {
+    private mutating func perform(_ act: AccountAction) -> AccountJobEvent {
         switch act {
         case .makeAccount:
             let address = job.record?.id ?? ""
@@ -192,7 +192,7 @@ extension JobWorld {
         if case .undoing(_, .found)? = disk?.phase { true } else { false }
     }
 
-    private static func failure(of act: AccountAct) -> AccountJobEvent? {
+    private static func failure(of act: AccountAction) -> AccountJobEvent? {
         switch act {
         case .makeAccount: .account(.unreachable)
         case .createProfile: .profile(.unreachable)

@@ -4,7 +4,7 @@ import TidemarkStore
 @testable import TidemarkSync
 
 /// One transaction of a client's store, or an action without a transaction.
-enum ClientAct {
+enum ClientAction {
     case enqueue([Mutation])
     /// Answers the batch at the head of the queue.
     case acknowledge, reject
@@ -66,7 +66,7 @@ enum ClientAct {
 
     // MARK: At random
 
-    static func random(_ step: Int64, _ dice: inout Dice) -> ClientAct {
+    static func random(_ step: Int64, _ dice: inout Dice) -> ClientAction {
         let bytes = [UInt8(truncatingIfNeeded: step), UInt8(dice.roll(256))]
         switch dice.roll(20) {
         case 0..<7:

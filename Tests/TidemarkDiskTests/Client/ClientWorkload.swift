@@ -107,7 +107,7 @@ final class ClientWorkload {
 
     private func act(_ store: LocalStore, _ twin: LocalStore, _ life: inout Life) throws {
         step += 1
-        var act = ClientAct.random(step, &dice)
+        var act = ClientAction.random(step, &dice)
         // If the log is moved without syncs, the file is damaged, and not only older.
         if case .moveLog = act, defect != nil { act = .read(Query(collectionID: "rooms")) }
         let batch = twin.queue.pending.batches.first

@@ -53,7 +53,6 @@ enum MadeSamples {
 }
 
 @Suite struct `Samples` {
-    private typealias Made = MadeSamples
     private static func hours(_ store: HealthStore) throws -> [HealthKind: [HourEntry]] {
         try `An import`.hours(store).filter { !$0.value.isEmpty }
     }
@@ -95,9 +94,10 @@ enum MadeSamples {
             HealthSample(
                 id: UUID(), kind: try #require(HealthKind(typeIdentifier: type)), value: value,
                 // An export does not contain parts of a second.
-                start: Made.midnight.addingTimeInterval(from * 60 + 0.75),
-                end: Made.midnight.addingTimeInterval(to * 60 + 0.75), source: Made.watch,
-                timeZone: Made.berlin)
+                start: MadeSamples.midnight.addingTimeInterval(from * 60 + 0.75),
+                end: MadeSamples.midnight.addingTimeInterval(to * 60 + 0.75),
+                source: MadeSamples.watch,
+                timeZone: MadeSamples.berlin)
         }
         let samples = [
             try sample(
@@ -193,8 +193,8 @@ enum MadeSamples {
     @Test func `that were deleted are not brought back by an older export`() async throws {
         let scratch = try Scratch()
         let store = try scratch.store()
-        let sample = Made.steps(500, at: 600)
-        let twin = Made.steps(500, at: 600)
+        let sample = MadeSamples.steps(500, at: 600)
+        let twin = MadeSamples.steps(500, at: 600)
         let file = try scratch.write(Self.export)
         try await store.insert([sample, twin])
         // The other sample is the same measurement and still holds it.
@@ -207,7 +207,7 @@ enum MadeSamples {
         #expect(report.added == 0)
         #expect(try Self.hours(store).isEmpty)
         // The source may record the measurement again.
-        let again = try await store.insert([Made.steps(500, at: 600)])
+        let again = try await store.insert([MadeSamples.steps(500, at: 600)])
         #expect(again.added == 1)
         _ = try await HealthImport(into: store).run(file)
         #expect(try Self.hours(store)[.steps]?.first?.sum == 500)
@@ -219,7 +219,7 @@ enum MadeSamples {
         let store = try scratch.store()
         let file = try scratch.write(Self.export)
         _ = try await HealthImport(into: store).run(file)
-        let sample = Made.steps(500, at: 600)
+        let sample = MadeSamples.steps(500, at: 600)
         try await store.delete(ids: [sample.id])
         #expect(try Self.hours(store)[.steps]?.count == 1)
         let report = try await store.insert([sample])
@@ -234,8 +234,8 @@ enum MadeSamples {
             _ kind: HealthKind, _ value: HealthSample.Value, _ length: TimeInterval = 0
         ) -> HealthSample {
             HealthSample(
-                id: UUID(), kind: kind, value: value, start: Made.midnight,
-                end: Made.midnight.addingTimeInterval(length), source: Made.watch)
+                id: UUID(), kind: kind, value: value, start: MadeSamples.midnight,
+                end: MadeSamples.midnight.addingTimeInterval(length), source: MadeSamples.watch)
         }
         let bad: [(HealthSample, BadRecord.Reason)] = [
             (made(.steps, .quantity(-1, unit: "count")), .badValue),
@@ -248,7 +248,7 @@ enum MadeSamples {
             (
                 HealthSample(
                     id: UUID(), kind: .steps, value: .quantity(1, unit: "count"),
-                    start: .distantFuture, source: Made.watch), .outOfRange
+                    start: .distantFuture, source: MadeSamples.watch), .outOfRange
             ),
         ]
         let report = try await store.insert(
@@ -264,9 +264,9 @@ enum MadeSamples {
         let store = try scratch.store()
         var dice = TestDice(5)
         // There is one hour on each day of a year.
-        try await store.insert((0..<365).map { Made.steps(100, at: Double($0) * -1_440) })
+        try await store.insert((0..<365).map { MadeSamples.steps(100, at: Double($0) * -1_440) })
         let pair = [
-            Made.steps(1, at: 700), Made.steps(1, at: 700 - 364 * 1_440),
+            MadeSamples.steps(1, at: 700), MadeSamples.steps(1, at: 700 - 364 * 1_440),
         ].shuffled(using: &dice)
         let changes = try store.write { db in
             let start = try #require(try db.integer("SELECT total_changes()"))
@@ -281,11 +281,11 @@ enum MadeSamples {
         let scratch = try Scratch()
         let store = try scratch.store()
         var file = NameTables()
-        _ = file.number(of: Made.phone)
-        _ = file.number(of: Made.watch)
+        _ = file.number(of: MadeSamples.phone)
+        _ = file.number(of: MadeSamples.watch)
         _ = file.zone(named: "Asia/Manila")
         var others = NameTables()
-        _ = others.number(of: Made.watch)
+        _ = others.number(of: MadeSamples.watch)
         _ = others.zone(named: "Europe/Berlin")
         let (mine, theirs) = (file, others)
         try store.write { try theirs.save($0) }
@@ -293,9 +293,9 @@ enum MadeSamples {
         let names = try store.write { try NameTables($0) }
         let sample = PackedSample(
             kind: .steps, start: 0, duration: 1, value: 1, source: 0,
-            sourceHash: Made.phone.hash, zone: 1, startOffset: 0, endOffset: 0)
+            sourceHash: MadeSamples.phone.hash, zone: 1, startOffset: 0, endOffset: 0)
         let translated = numbers.translated(sample)
-        #expect(names.sources[Int(translated.source)] == Made.phone)
+        #expect(names.sources[Int(translated.source)] == MadeSamples.phone)
         #expect(names.zones[Int(translated.zone)] == "Asia/Manila")
         #expect(translated.identity == sample.identity)
     }

@@ -12,8 +12,8 @@ import TidemarkModel
         var machine = Machine(.app)
         #expect(machine.step(.opened(isView: false), at: .zero) == [.look(after: later)])
         let (empty, full) = (
-            Machine.Sight.inbox(hasWrites: false, isWanted: false),
-            Machine.Sight.inbox(hasWrites: true, isWanted: false)
+            Machine.Observation.inbox(hasWrites: false, isWanted: false),
+            Machine.Observation.inbox(hasWrites: true, isWanted: false)
         )
         #expect(machine.step(.looked(empty), at: .zero) == [.look(after: later)])
         #expect(machine.step(.looked(full), at: .zero) == [.look(after: later), .takeWrites])
@@ -33,7 +33,7 @@ import TidemarkModel
     }
 
     @Test func `a helper hands over, and leaves the one who asked the time to take it`() {
-        let wanted = Machine.Sight.inbox(hasWrites: true, isWanted: true)
+        let wanted = Machine.Observation.inbox(hasWrites: true, isWanted: true)
         var app = Machine(.app)
         _ = app.step(.opened(isView: false), at: .zero)
         #expect(app.step(.looked(wanted), at: .zero) == [.look(after: later), .takeWrites])
@@ -41,10 +41,12 @@ import TidemarkModel
         _ = helper.step(.opened(isView: false), at: .zero)
         let start = Duration.seconds(9)
         #expect(helper.step(.looked(wanted), at: start) == [.handOver, .look(after: soon)])
-        let sight = Machine.Event.looked(.copy(isOutdated: false))
-        #expect(helper.step(sight, at: start + .milliseconds(1_999)) == [.look(after: soon)])
+        let observation = Machine.Event.looked(.copy(isOutdated: false))
+        #expect(helper.step(observation, at: start + .milliseconds(1_999)) == [.look(after: soon)])
         #expect(
-            helper.step(sight, at: start + Machine.timeToTake) == [.look(after: soon), .tryToHold])
+            helper.step(observation, at: start + Machine.timeToTake) == [
+                .look(after: soon), .tryToHold,
+            ])
     }
 
     @Test func `copies are made one at a time, and take a tenth of the time at most`() {
@@ -73,8 +75,8 @@ import TidemarkModel
         var machine = Machine(.app)
         _ = machine.step(.opened(isView: false), at: .zero)
         #expect(machine.step(.paused, at: .zero) == [])
-        let sight = Machine.Sight.inbox(hasWrites: true, isWanted: true)
-        #expect(machine.step(.looked(sight), at: .zero) == [])
+        let observation = Machine.Observation.inbox(hasWrites: true, isWanted: true)
+        #expect(machine.step(.looked(observation), at: .zero) == [])
     }
 }
 

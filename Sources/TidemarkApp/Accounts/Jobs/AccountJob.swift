@@ -10,27 +10,27 @@ public struct AccountJob: Hashable, Sendable {
         case idle
         /// The job writes the journal. The new record counts after that.
         case journalling(AccountRecord?)
-        case acting(AccountAct)
-        case pausing(AccountAct)
+        case acting(AccountAction)
+        case pausing(AccountAction)
         /// The job waits for the user, who has to do something first, or for the network.
         case parkedForPerson, parkedForNetwork
         case finished(UserID)
         case removed
     }
 
-    /// The pauses between the attempts of an act. Source: journeys 5.
+    /// The pauses between the attempts of an action. Source: journeys 5.
     public static let pauses: [Duration] = [.seconds(1), .seconds(2), .seconds(4)]
 
     /// The record on disk.
     public private(set) var record: AccountRecord?
     public private(set) var work = Work.idle
-    /// The number of failed attempts of the present act, since it began or the user retried.
+    /// The number of failed attempts of the present action, since it began or the user retried.
     private var failures = 0
     /// True if this is the first request for the account: an account that exists already was not
     /// created by the job.
     private var asksFirst = false
     private var wantsUndo = false
-    /// The user with a profile according to the server, which reported it during another act.
+    /// The user with a profile according to the server, which reported it during another action.
     private var hasProfile: UserID?
     /// The record that could not be written to the journal; its inner nil means that the journal
     /// could not be cleared.
@@ -44,7 +44,7 @@ public struct AccountJob: Hashable, Sendable {
 
     public init() {}
 
-    /// True if an act runs whose answer is expected.
+    /// True if an action runs whose answer is expected.
     public var isBusy: Bool {
         switch work {
         case .journalling, .acting, .pausing: true
@@ -79,13 +79,13 @@ public struct AccountJob: Hashable, Sendable {
             guard !isBusy, !wantsUndo, case .onboarding(user, _)? = record?.phase else { return [] }
             return move(to: .flag(user))
         case .pauseOver:
-            guard case .pausing(let act) = work else { return [] }
-            return perform(act)
+            guard case .pausing(let action) = work else { return [] }
+            return perform(action)
         case .journalled(let isDone): return journalled(isDone)
         case .account, .profile, .compared, .flagSet, .found, .couldNotLook, .login,
             .profileRemoved, .accountRemoved, .erased:
-            guard case .acting(let act) = work else { return [] }
-            return answered(act, event)
+            guard case .acting(let action) = work else { return [] }
+            return answered(action, event)
         }
     }
 
@@ -152,14 +152,14 @@ public struct AccountJob: Hashable, Sendable {
         }
         wantsUndo = true
         switch work {
-        // The answer of the running act arrives first: only then is known what must be undone.
+        // The answer of the running action arrives first: only then is known what must be undone.
         case .journalling, .acting: return []
         case .finished, .removed: return []
         case .idle, .pausing, .parkedForPerson, .parkedForNetwork: return proceed()
         }
     }
 
-    // MARK: The next act
+    // MARK: The next action
 
     private mutating func write(_ record: AccountRecord?) -> [AccountJobEffect] {
         unwritten = nil
@@ -205,7 +205,7 @@ public struct AccountJob: Hashable, Sendable {
         return [.notify(.removed)]
     }
 
-    /// Starts the next act according to the journal.
+    /// Starts the next action according to the journal.
     private mutating func proceed() -> [AccountJobEffect] {
         guard let record else {
             wantsUndo = false
@@ -253,14 +253,14 @@ public struct AccountJob: Hashable, Sendable {
         }
     }
 
-    private mutating func perform(_ act: AccountAct) -> [AccountJobEffect] {
-        work = .acting(act)
-        return [.perform(act)]
+    private mutating func perform(_ action: AccountAction) -> [AccountJobEffect] {
+        work = .acting(action)
+        return [.perform(action)]
     }
 
-    /// Repeats the act after a pause. After the last pause, the job waits for a network or the
+    /// Repeats the action after a pause. After the last pause, the job waits for a network or the
     /// user.
-    private mutating func again(_ act: AccountAct) -> [AccountJobEffect] {
+    private mutating func again(_ action: AccountAction) -> [AccountJobEffect] {
         if wantsUndo { return proceed() }
         guard failures < Self.pauses.count else {
             failures = 0
@@ -268,7 +268,7 @@ public struct AccountJob: Hashable, Sendable {
             return [.notify(.waiting)]
         }
         failures += 1
-        work = .pausing(act)
+        work = .pausing(action)
         return [.pause(Self.pauses[failures - 1])]
     }
 
@@ -286,33 +286,33 @@ public struct AccountJob: Hashable, Sendable {
 
 extension AccountJob {
     private mutating func answered(
-        _ act: AccountAct, _ event: AccountJobEvent
+        _ action: AccountAction, _ event: AccountJobEvent
     ) -> [AccountJobEffect] {
-        switch (act, event) {
+        switch (action, event) {
         case (.makeAccount, .account(let answer)): return hear(answer)
         case (.createProfile(let user), .profile(let answer)): return hear(answer, user)
         case (.readProfile(let user), .compared(let comparison)): return hear(comparison, user)
         case (.setFlag, .flagSet(true)): return write(nil)
-        case (.setFlag, .flagSet(false)): return again(act)
+        case (.setFlag, .flagSet(false)): return again(action)
         case (.findAccount, .found(let user?)): return move(to: .undoing(user, .maybeMade))
         case (.findAccount, .found(nil)): return perform(.eraseLocal(nil))
         case (.findAccount, .couldNotLook(secretGone: true)): return perform(.eraseLocal(nil))
-        case (.findAccount, .couldNotLook(secretGone: false)): return again(act)
+        case (.findAccount, .couldNotLook(secretGone: false)): return again(action)
         case (.checkLogin(let user), .login(let answer)):
-            return removed(act, answer, then: .removeProfile(user, onlyOwn: false))
+            return removed(action, answer, then: .removeProfile(user, onlyOwn: false))
         case (.removeProfile(let user, let onlyOwn), .profileRemoved(let answer)):
             // A user with an earlier profile also keeps the account.
             if onlyOwn, answer == .notOwn { return perform(.eraseLocal(user)) }
-            return removed(act, answer, then: .removeAccount(user))
+            return removed(action, answer, then: .removeAccount(user))
         case (.removeAccount(let user), .accountRemoved(let answer)):
             #if TIDEMARK_DEFECTS
                 if defects.contains(.removesAccountFirst), answer == .gone {
                     return perform(.removeProfile(user, onlyOwn: true))
                 }
             #endif
-            return removed(act, answer, then: .eraseLocal(user))
+            return removed(action, answer, then: .eraseLocal(user))
         case (.eraseLocal, .erased): return write(nil)
-        // The event answers another act, and is ignored.
+        // The event answers another action, and is ignored.
         case (.makeAccount, _), (.createProfile, _), (.readProfile, _), (.setFlag, _),
             (.findAccount, _), (.checkLogin, _), (.removeProfile, _), (.removeAccount, _),
             (.eraseLocal, _):
@@ -366,13 +366,13 @@ extension AccountJob {
     }
 
     private mutating func removed(
-        _ act: AccountAct, _ answer: RemovalAnswer, then next: AccountAct
+        _ action: AccountAction, _ answer: RemovalAnswer, then next: AccountAction
     ) -> [AccountJobEffect] {
         switch answer {
         case .gone, .notOwn:
             failures = 0
             return perform(next)
-        case .unreachable: return again(act)
+        case .unreachable: return again(action)
         case .needsLogin:
             work = .parkedForPerson
             return [.notify(.needsPerson(step: record?.step ?? 0))]

@@ -1,6 +1,6 @@
-/// An act that an ``AccountJob`` requests. One act runs at a time; each has its answer in
+/// An action that an ``AccountJob`` requests. One action runs at a time; each has its answer in
 /// ``AccountJobEvent``.
-public enum AccountAct: Hashable, Sendable {
+public enum AccountAction: Hashable, Sendable {
     /// Creates the account, or finds the account that the same request has created before, and
     /// keeps its credentials.
     case makeAccount
@@ -96,7 +96,7 @@ public enum AccountJobEvent: Hashable, Sendable {
 public enum AccountJobEffect: Hashable, Sendable {
     /// Writes the record, and syncs it to disk, before anything else; nil clears the journal.
     case journal(AccountRecord?)
-    case perform(AccountAct)
+    case perform(AccountAction)
     case pause(Duration)
     case notify(JobNews)
 }

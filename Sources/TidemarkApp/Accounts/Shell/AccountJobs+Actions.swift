@@ -1,11 +1,11 @@
 import Foundation
 import Tidemark
 
-// Performs each act of a job, and translates its result.
+// Performs each action of a job, and translates its result.
 
 extension AccountJobs {
-    func answer(to act: AccountAct, _ record: AccountRecord) async -> AccountJobEvent {
-        switch act {
+    func answer(to action: AccountAction, _ record: AccountRecord) async -> AccountJobEvent {
+        switch action {
         case .makeAccount: return .account(await makeAccount(record))
         case .createProfile(let user):
             let answer = await profiles.create(user, record.fields, id: record.id)

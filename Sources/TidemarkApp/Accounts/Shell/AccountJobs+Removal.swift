@@ -56,8 +56,8 @@ extension AccountJobs {
         } catch { return error == .accountGone ? .gone : Self.removal(error) }
     }
 
-    /// The maximum age of a sign-in at which the server still deletes, with a margin for the acts
-    /// before. Source: Identity Toolkit requires five minutes.
+    /// The maximum age of a sign-in with which this job begins a deletion. Source: Identity Toolkit
+    /// requires five minutes; the rest is a margin for the actions before the deletion.
     static let recentSignIn = Duration.seconds(240)
 
     func removeAccount(_ user: UserID, _ record: AccountRecord) async -> RemovalAnswer {

@@ -296,7 +296,7 @@ public actor AccountJobs {
         for effect in effects {
             switch effect {
             case .journal(let record): journal(record)
-            case .perform(let act): Task { await self.run(act) }
+            case .perform(let action): Task { await self.run(action) }
             case .pause(let time):
                 Task {
                     await pause(time)
@@ -339,10 +339,10 @@ public actor AccountJobs {
         step(.journalled(isDone))
     }
 
-    private func run(_ act: AccountAct) async {
+    private func run(_ action: AccountAction) async {
         guard let record = job.record else { return }
-        let event = await answer(to: act, record)
-        reached("\(act)".prefix { $0 != "(" } + "")
+        let event = await answer(to: action, record)
+        reached("\(action)".prefix { $0 != "(" } + "")
         step(event)
     }
 

@@ -18,15 +18,15 @@ package final class FeedHistory {
     package let settings: FeedHistorySettings
     package let world: World
     package internal(set) var figures = FeedHistoryFigures()
-    let mood: FeedHistoryMood
+    let parameters: FeedHistoryParameters
     private(set) var devices: [HistoryDevice] = []
     var writes = HistoryWrites()
-    /// Selects and performs the random acts.
+    /// Selects and performs the random actions.
     private(set) lazy var driver = HistoryDriver(dice, in: self)
     /// Compares the shown rows with the server's data.
     private(set) lazy var oracle = HistoryOracle(in: self)
     var backfills: HistoryBackfills { HistoryBackfills(history: self) }
-    /// The random generator after the mood was chosen.
+    /// The random generator after the parameters were chosen.
     private let dice: SeededRandom
 
     static let items = "items"
@@ -35,15 +35,15 @@ package final class FeedHistory {
     package init(_ settings: FeedHistorySettings) throws {
         self.settings = settings
         var dice = SeededRandom(seed: settings.seed &+ 7_919)
-        mood = FeedHistoryMood(&dice, way: settings.way, isBounded: settings.isBounded)
+        parameters = FeedHistoryParameters(&dice, way: settings.way, isBounded: settings.isBounded)
         self.dice = dice
         var worldSettings = WorldSettings(seed: settings.seed)
         worldSettings.clients = 2
         worldSettings.isVerbose = false
-        worldSettings.cacheSize = mood.cacheSize
+        worldSettings.cacheSize = parameters.cacheSize
         world = try World(worldSettings)
         for client in world.clients { devices.append(try HistoryDevice(client, in: self)) }
-        note("\(mood)")
+        note("\(parameters)")
     }
 
     /// Plays the whole history of the seed.
@@ -169,7 +169,7 @@ package enum HistoryWay: String, CaseIterable, Sendable {
 }
 
 /// The random parameters of a history. Each seed omits some kinds of faults and changes.
-struct FeedHistoryMood: CustomStringConvertible {
+struct FeedHistoryParameters: CustomStringConvertible {
     let way: HistoryWay
     let hasFilter: Bool
     let sharesMarks: Bool
@@ -180,7 +180,7 @@ struct FeedHistoryMood: CustomStringConvertible {
     /// The minimum number of items that a feed holds; nil for all items.
     let limit: Int?
     let cacheSize: Int64
-    let acts: [(HistoryAct, Int)]
+    let acts: [(HistoryAction, Int)]
     let changes: [(HistoryChange, Int)]
     let pauses: [(ClosedRange<Int>?, Int)]
 
@@ -193,8 +193,8 @@ struct FeedHistoryMood: CustomStringConvertible {
         overlap = dice.pick([.seconds(60), .seconds(300)])
         window = dice.pick([1, 3, 8, 500])
         cacheSize = dice.pick([1, 1 << 20])
-        var acts = HistoryAct.always
-        for (fault, weight) in WorldAct.faults where HistoryAct.mayBreak(fault) {
+        var acts = HistoryAction.always
+        for (fault, weight) in WorldAction.faults where HistoryAction.mayBreak(fault) {
             if dice.chance(30) { acts.append((.fault(fault), weight)) }
         }
         self.acts = acts

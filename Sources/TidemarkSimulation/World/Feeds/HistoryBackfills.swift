@@ -2,11 +2,11 @@ import TidemarkApp
 import TidemarkModel
 import TidemarkSync
 
-/// The additional acts of a history with backfills.
-enum BackfillAct: Hashable {
+/// The additional actions of a history with backfills.
+enum BackfillAction: Hashable {
     case importDays, personReads, lowPower, retry
 
-    static let all: [(BackfillAct, Int)] = [
+    static let all: [(BackfillAction, Int)] = [
         (.importDays, 5), (.personReads, 8), (.lowPower, 3), (.retry, 2),
     ]
 }
@@ -25,7 +25,7 @@ struct HistoryBackfills {
         }
     }
 
-    func perform(_ act: BackfillAct, _ device: HistoryDevice) {
+    func perform(_ act: BackfillAction, _ device: HistoryDevice) {
         switch act {
         case .importDays: importDays(device, 1 + history.driver.dice.roll(3))
         case .personReads: device.backfill?.readForPerson()

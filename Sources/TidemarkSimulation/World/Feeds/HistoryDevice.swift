@@ -40,10 +40,10 @@ final class HistoryDevice {
         follow()
     }
 
-    static func query(_ mood: FeedHistoryMood) -> Query {
+    static func query(_ parameters: FeedHistoryParameters) -> Query {
         Query(
             collectionID: FeedHistory.items,
-            filter: mood.hasFilter
+            filter: parameters.hasFilter
                 ? .field(FieldPath(name: "room"), .equal, .integer(1)) : nil)
     }
 
@@ -54,7 +54,7 @@ final class HistoryDevice {
     /// consumption mark is shared too.
     private static func shared(_ history: FeedHistory) throws -> SharedMarkFields? {
         let seed = history.settings.seed
-        guard history.mood.sharesMarks else { return nil }
+        guard history.parameters.sharesMarks else { return nil }
         return try SharedMarkFields(
             FeedHistory.shared, field: "at", consumptionField: seed % 4 == 0 ? "seen" : nil,
             encoding: marksAreTexts(history) ? .string : .number,
@@ -62,9 +62,9 @@ final class HistoryDevice {
     }
 
     private static func definition(_ history: FeedHistory) throws -> ParsedDefinition {
-        let mood = history.mood
+        let parameters = history.parameters
         let way: FeedDefinition.Way =
-            switch mood.way {
+            switch parameters.way {
             case .changeTime, .countedChangeTime:
                 .changeTime("updatedAt", deletedField: "deletedAt")
             case .versionAudit: .audit(version: "v")
@@ -72,13 +72,13 @@ final class HistoryDevice {
             case .itemTime: .itemTime
             }
         return try ParsedDefinition(
-            query(mood), itemTime: "createdAt", way: way, pageSize: mood.pageSize,
-            overlap: mood.overlap, window: mood.window,
-            checksMembership: mood.way == .countedChangeTime,
-            shared: try shared(history), limit: mood.limit,
+            query(parameters), itemTime: "createdAt", way: way, pageSize: parameters.pageSize,
+            overlap: parameters.overlap, window: parameters.window,
+            checksMembership: parameters.way == .countedChangeTime,
+            shared: try shared(history), limit: parameters.limit,
             // In two of three histories an absence of minutes counts as a long one.
             longAbsence: history.settings.seed % 3 == 0
-                ? FeedRules.longAbsence : mood.overlap * 2)
+                ? FeedRules.longAbsence : parameters.overlap * 2)
     }
 
     var name: String { client.name }
@@ -99,7 +99,7 @@ final class HistoryDevice {
         feed = next
         next.call { .open($0) }
         if isLive { next.notify(.live(true)) }
-        if history.mood.hasPager { pager = HistoryPager(self) }
+        if history.parameters.hasPager { pager = HistoryPager(self) }
         if history.settings.hasBackfills { backfill = HistoryBackfill(self) }
     }
 

@@ -3,22 +3,22 @@ import TidemarkModel
 import TidemarkSync
 import TidemarkTesting
 
-/// The acts that can happen in one step of a history.
-enum HistoryAct {
+/// The actions that can happen in one step of a history.
+enum HistoryAction {
     case writeOutside, writeHere
     case sync, syncQuietly, loadMore, clear, consume, live, page
     case absence
-    case backfill(BackfillAct)
-    case fault(WorldAct)
+    case backfill(BackfillAction)
+    case fault(WorldAction)
 
-    static let always: [(HistoryAct, Int)] = [
+    static let always: [(HistoryAction, Int)] = [
         (.writeOutside, 26), (.writeHere, 8), (.sync, 10), (.syncQuietly, 22), (.loadMore, 4),
         (.clear, 5), (.consume, 3), (.live, 3), (.page, 6), (.absence, 5),
     ]
 
-    /// False for acts that are useless in a history of feeds, which itself reads and collects
+    /// False for actions that are useless in a history of feeds, which itself reads and collects
     /// garbage.
-    static func mayBreak(_ fault: WorldAct) -> Bool {
+    static func mayBreak(_ fault: WorldAction) -> Bool {
         switch fault {
         case .read: false
         default: true
@@ -26,28 +26,28 @@ enum HistoryAct {
     }
 }
 
-/// Selects the acts of a history by the seed and performs them.
+/// Selects the actions of a history by the seed and performs them.
 final class HistoryDriver {
     var dice: SeededRandom
     /// The time when the last fault began or ended.
     private(set) var lastTrouble = Duration.zero
     private unowned let history: FeedHistory
 
-    /// - Parameter dice: The random generator from which the mood was chosen.
+    /// - Parameter dice: The random generator from which the parameters were chosen.
     init(_ dice: SeededRandom, in history: FeedHistory) {
         self.dice = dice
         self.history = history
     }
 
-    /// Returns the time until the next act.
+    /// Returns the time until the next action.
     func pause() -> Duration {
-        dice.pick(weighted: history.mood.pauses).map { dice.milliseconds($0) } ?? .zero
+        dice.pick(weighted: history.parameters.pauses).map { dice.milliseconds($0) } ?? .zero
     }
 
     /// Records that all faults are healed.
     func mended() { lastTrouble = history.world.time.elapsed }
 
-    /// Performs one step of a history. Time passes only if the act needs it.
+    /// Performs one step of a history. Time passes only if the action needs it.
     func act() {
         let device = dice.pick(history.devices)
         let client = device.client
@@ -66,11 +66,11 @@ final class HistoryDriver {
         }
         let more =
             history.settings.hasBackfills
-            ? BackfillAct.all.map { (HistoryAct.backfill($0), $1) } : []
-        perform(dice.pick(weighted: history.mood.acts + more), device)
+            ? BackfillAction.all.map { (HistoryAction.backfill($0), $1) } : []
+        perform(dice.pick(weighted: history.parameters.acts + more), device)
     }
 
-    private func perform(_ act: HistoryAct, _ device: HistoryDevice) {
+    private func perform(_ act: HistoryAction, _ device: HistoryDevice) {
         switch act {
         case .writeOutside: writeOutside()
         case .writeHere: writeHere(device)
@@ -94,7 +94,7 @@ final class HistoryDriver {
         }
     }
 
-    /// Performs an act whose consequences can be billed without a plan for some time.
+    /// Performs an action whose consequences can be billed without a plan for some time.
     func trouble(_ body: () -> Void) {
         lastTrouble = history.world.time.elapsed
         body()
@@ -115,7 +115,7 @@ final class HistoryDriver {
         case 8:
             return .milliseconds(history.world.time.now.milliseconds + Int64(dice.roll(120_000)))
         default:
-            return history.mood.sharesMarks || dice.chance(50) ? .newest : .milliseconds(-1)
+            return history.parameters.sharesMarks || dice.chance(50) ? .newest : .milliseconds(-1)
         }
     }
 
@@ -176,7 +176,7 @@ final class HistoryDriver {
     }
 
     private func makeChange(_ device: HistoryDevice?) -> Mutation? {
-        let change = dice.pick(weighted: history.mood.changes)
+        let change = dice.pick(weighted: history.parameters.changes)
         let number = history.writes.nextNumber(&dice)
         if change == .insert || history.writes.paths.isEmpty {
             return insert(number, device)
@@ -205,11 +205,11 @@ final class HistoryDriver {
     private static let updatedAt = FieldTransform(FieldPath(name: "updatedAt"), .serverTimestamp)
 
     private func insert(_ number: Int64, _ device: HistoryDevice?) -> Mutation {
-        let room = Value.integer(history.mood.hasFilter && dice.chance(15) ? 2 : 1)
+        let room = Value.integer(history.parameters.hasFilter && dice.chance(15) ? 2 : 1)
         var fields: MapValue = ["v": .integer(number), "room": room]
         var transforms = [Self.updatedAt]
-        let isOwn = device != nil && history.mood.way == .itemTime
-        if isOwn || dice.chance(history.mood.way == .itemTime ? 70 : 20) {
+        let isOwn = device != nil && history.parameters.way == .itemTime
+        if isOwn || dice.chance(history.parameters.way == .itemTime ? 70 : 20) {
             transforms.append(FieldTransform(FieldPath(name: "createdAt"), .serverTimestamp))
         } else {
             fields["createdAt"] = itemTime(device)
@@ -243,7 +243,7 @@ final class HistoryDriver {
             let late = dice.pick([1...900, 1_000...60_000, 86_400_000...2_600_000_000])
             return .timestamp(now.advanced(by: .zero - dice.milliseconds(late)))
         default:
-            guard history.mood.way != .itemTime else { return .timestamp(now) }
+            guard history.parameters.way != .itemTime else { return .timestamp(now) }
             return .timestamp(now.advanced(by: dice.milliseconds(1_000...86_400_000)))
         }
     }

@@ -31,11 +31,12 @@ struct SyncBegin {
         server = history.world.server.run
         reads = history.oracle.reads(of: device)
         writes = history.writes.count
-        shared = history.mood.sharesMarks ? history.oracle.sharedMark() : nil
+        shared = history.parameters.sharesMarks ? history.oracle.sharedMark() : nil
         clears = device.clears
         isJoined = device.feed?.syncs ?? 0 > 0
         isShared =
-            device.isLive || isJoined || history.mood.limit != nil && device.feed?.loads ?? 0 > 0
+            device.isLive || isJoined
+            || history.parameters.limit != nil && device.feed?.loads ?? 0 > 0
         guard let process = device.feed?.process else { return }
         history.oracle.askPending(device, process) { [ownWrites] in ownWrites.paths = $0 }
     }

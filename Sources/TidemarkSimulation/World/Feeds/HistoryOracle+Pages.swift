@@ -37,7 +37,7 @@ extension HistoryOracle {
         history.figures.pages += 1
         history.figures.pageRows += pager.machine.rows.count
         let documents = Array(try truth(at: nil).all.values)
-        if let fault = pager.fault(documents, history.mood) {
+        if let fault = pager.fault(documents, history.parameters) {
             throw WorldViolation(
                 .pagers,
                 "\(device.name)'s pager: \(fault); it shows \(pager.machine.rows.map(\.path.id))")

@@ -125,7 +125,8 @@ final class HistoryOracle {
         let comparison = HistoryComparison(
             shown, then: then, unsettled: unsettled.union(pending), readTime: readTime,
             promise: HistoryPromise(
-                way: kind == .feedLive ? history.mood.way.whileListening : history.mood.way,
+                way: kind == .feedLive
+                    ? history.parameters.way.whileListening : history.parameters.way,
                 writes: history.writes,
                 now: now), isSync: kind == .feedSyncs)
         if let difference = comparison.difference {
@@ -154,7 +155,7 @@ final class HistoryOracle {
         switch history.world.server.documents(
             Query(collectionID: FeedHistory.items), at: time, in: World.database)
         {
-        case .success(let documents): return HistoryTruth(documents, history.mood)
+        case .success(let documents): return HistoryTruth(documents, history.parameters)
         case .failure(let status): throw status
         }
     }
@@ -192,7 +193,7 @@ final class HistoryOracle {
     ) throws {
         // Below the window, the feed may hold more or less than was compared.
         let isSeen =
-            switch history.mood.way {
+            switch history.parameters.way {
             case .changeTime: !shown.hasMore || history.writes.vanished.isEmpty
             case .countedChangeTime, .versionAudit: true
             case .countAudit, .itemTime: !shown.hasMore

@@ -47,8 +47,8 @@ final class HistoryPager {
     }
 
     /// Returns the query for all rows, in the order of the pages.
-    static func query(_ mood: FeedHistoryMood) -> QueryValue {
-        var query = HistoryDevice.query(mood)
+    static func query(_ parameters: FeedHistoryParameters) -> QueryValue {
+        var query = HistoryDevice.query(parameters)
         query.orders = [Order(createdAt, .descending), Order(.documentID, .descending)]
         return query
     }
@@ -72,7 +72,7 @@ final class HistoryPager {
 
     private func listen(_ id: Machine.WindowID, after: PagePosition?, limit: Int) {
         windows[id] = Window(after: after, limit: limit)
-        var query = Self.query(device.history.mood)
+        var query = Self.query(device.history.parameters)
         query.limit = .first(limit)
         if let after {
             let name = ReferenceValue(database: World.database, path: after.path)
@@ -153,8 +153,8 @@ final class HistoryPager {
 
     /// Returns the fault in the shown rows when nothing has been written for a while; nil if there
     /// is none.
-    func fault(_ documents: [Document], _ mood: FeedHistoryMood) -> String? {
-        let truth = Self.query(mood).rows(of: documents).compactMap { document in
+    func fault(_ documents: [Document], _ parameters: FeedHistoryParameters) -> String? {
+        let truth = Self.query(parameters).rows(of: documents).compactMap { document in
             document.fields[Self.createdAt].map {
                 (PagePosition(value: $0, path: document.path), document)
             }

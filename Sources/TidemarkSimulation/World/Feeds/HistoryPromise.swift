@@ -11,10 +11,10 @@ struct HistoryTruth {
     private let oracle: QueryOracle
     private let marksDeletes: Bool
 
-    init(_ documents: [Document], _ mood: FeedHistoryMood) {
+    init(_ documents: [Document], _ parameters: FeedHistoryParameters) {
         all = Dictionary(uniqueKeysWithValues: documents.map { ($0.path, $0) })
-        oracle = QueryOracle(HistoryDevice.query(mood), in: World.database)
-        marksDeletes = mood.way == .changeTime || mood.way == .countedChangeTime
+        oracle = QueryOracle(HistoryDevice.query(parameters), in: World.database)
+        marksDeletes = parameters.way == .changeTime || parameters.way == .countedChangeTime
     }
 
     func matches(_ path: DocumentPath) -> Bool {

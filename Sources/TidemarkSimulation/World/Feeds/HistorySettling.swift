@@ -81,7 +81,8 @@ struct HistorySettling {
         guard let shown = device.feed?.machine.shown else { return }
         try syncWell(device)
         let promise = HistoryPromise(
-            way: history.mood.way, writes: history.writes, now: try history.oracle.truth(at: nil))
+            way: history.parameters.way, writes: history.writes,
+            now: try history.oracle.truth(at: nil))
         guard let again = device.feed?.machine.shown,
             again.rows.filter({ promise.isWhole($0.path) })
                 == shown.rows.filter({ promise.isWhole($0.path) })
@@ -93,7 +94,7 @@ struct HistorySettling {
 
     /// Checks that all devices of the user have the same clear mark.
     private func checkShared() throws {
-        guard history.mood.sharesMarks, let mark = history.oracle.sharedMark() else { return }
+        guard history.parameters.sharesMarks, let mark = history.oracle.sharedMark() else { return }
         for device in history.devices where device.feed?.machine.marks.action != mark {
             throw WorldViolation(
                 .feedMarks,
@@ -121,7 +122,8 @@ struct HistorySettling {
         }
         // A pager may have added or removed items for which the feed's way promises nothing.
         let promise = HistoryPromise(
-            way: history.mood.way, writes: history.writes, now: try history.oracle.truth(at: nil))
+            way: history.parameters.way, writes: history.writes,
+            now: try history.oracle.truth(at: nil))
         let before = shown.rows.filter { promise.isWhole($0.path) }
         let after = feed.machine.shown.rows.filter { promise.isWhole($0.path) }
         guard before == after else {

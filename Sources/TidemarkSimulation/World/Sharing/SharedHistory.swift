@@ -101,11 +101,11 @@ package final class SharedHistory {
 
     // MARK: Acts
 
-    private enum Act {
+    private enum Action {
         case write, start, kill, killWithin, suspend, resume, terminate, network, server, disk
     }
 
-    private static let acts: [(Act, Int)] = [
+    private static let acts: [(Action, Int)] = [
         (.write, 40), (.start, 14), (.kill, 6), (.killWithin, 6), (.suspend, 7), (.resume, 9),
         (.terminate, 2), (.network, 5), (.server, 3), (.disk, 2),
     ]
