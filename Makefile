@@ -159,7 +159,8 @@ serve: setup
 # One suite, or figures for a file: make bench ARGS="server --json FILE"
 bench: setup
 	@Scripts/build -c release --product tidemark
-	@$(SWIFT) run -c release Benchmarks $(ARGS)
+	@Scripts/build -c release --product Benchmarks
+	@.build/release/Benchmarks $(ARGS)
 	@TIDEMARK=.build/release/tidemark TIDEMARK_TIMES=1 Scripts/interop -m times
 
 # Measures the server against its limits (Benchmarks/Bars/Bars.swift), on a machine that does
@@ -167,13 +168,15 @@ bench: setup
 # An hour of mixed load: make bench-server ARGS="--soak 60"
 bench-server: setup
 	@Scripts/build -c release --product tidemark
-	@$(SWIFT) run -c release Benchmarks bars $(ARGS)
+	@Scripts/build -c release --product Benchmarks
+	@.build/release/Benchmarks bars $(ARGS)
 
 # Measures the longest wait of a client's call while others ask for all pages of the console. Fails
 # if a call waits for 50 ms or longer.
 bench-waits: setup
 	@Scripts/build -c release --product tidemark
-	@$(SWIFT) run -c release Benchmarks bars --only "longest get" $(ARGS)
+	@Scripts/build -c release --product Benchmarks
+	@.build/release/Benchmarks bars --only "longest get" $(ARGS)
 
 # Measures the client's workload beside the figures of Google's own client and of raw SQLite, as
 # JSON lines. Fails if a limit (Benchmarks/Client/ClientFigures.swift) is missed.
@@ -239,7 +242,7 @@ tables:
 # Takes pictures of the console for Documentation/Pictures, in a headless browser. Uses the debug
 # build.
 screenshots: setup
-	@$(SWIFT) build --product tidemark
+	@Scripts/build --product tidemark
 	@Scripts/screenshots
 
 proto:
