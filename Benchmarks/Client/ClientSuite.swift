@@ -71,7 +71,7 @@ struct ClientSuite {
     private func missing(
         of figure: ClientFigure, size: Int, in rounds: [[Double]?]
     ) -> String? {
-        guard only.isEmpty, figure.isMeasured(comparison, of: size) else { return nil }
+        guard only.isEmpty, figure.isMeasured(of: size) else { return nil }
         if rounds[0]?.isEmpty ?? true { return "samples" }
         let isAlone = rounds[1]?.isEmpty ?? true
         return isAlone && figure.hasYardstick(comparison) ? "yardstick" : nil
