@@ -120,7 +120,7 @@ import TestSupport
     }
 
     private static let suites = Set([
-        "app", "bench", "caller", "client", "demo", "encryption", "health", "server",
+        "app", "bench", "caller", "client", "demo", "encryption", "health", "server", "takeover",
     ])
 
     /// The suites that have results.
