@@ -92,7 +92,8 @@ struct AccountsOptions: ParsableArguments {
     }
 
     func server(
-        listeningOn host: String, access: AccessToken?, dataDirectory: String?
+        listeningOn host: String, access: AccessToken?, dataDirectory: String?,
+        functions: HTTPFunctionCaller
     ) async throws -> AccountsServer? {
         guard let mode = try mode(listeningOn: host, access: access) else { return nil }
         var settings = AccountsSettings(mode, project: accountsProject)
@@ -101,7 +102,7 @@ struct AccountsOptions: ParsableArguments {
         do {
             return try await AccountsServer(
                 settings, dataDirectory: dataDirectory,
-                access: access, providers: try await providers())
+                access: access, providers: try await providers(), functions: functions)
         } catch {
             let message = (error as? StoreError)?.message ?? "\(error)"
             throw CleanExit.message("tidemark serve: \(message)").asFailure

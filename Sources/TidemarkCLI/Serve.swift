@@ -152,7 +152,8 @@ struct ServeCommand: AsyncParsableCommand {
             accessOptions.text, hasStrangers: hasStrangers)
         let rules = try rulesOptions.watch(firebase, for: server, settings: rulesSettings)
         let accounts = try await accountsOptions.server(
-            listeningOn: host, access: try access(), dataDirectory: directory)
+            listeningOn: host, access: try access(), dataDirectory: directory,
+            functions: try exportOptions.eventOptions.blockingCaller())
         let gate = ServingProcess.gate(accounts: accounts, access: try access())
         let storageRules = try accountsOptions.files.rules(
             firebase, for: server, project: accountsOptions.accountsProject,

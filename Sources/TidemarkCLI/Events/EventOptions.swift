@@ -62,6 +62,11 @@ struct EventOptions: ParsableArguments {
         }
     }
 
+    /// Returns the caller of blocking functions.
+    func blockingCaller() throws -> HTTPFunctionCaller {
+        HTTPFunctionCaller(emulatorHost: try address().flatMap { URL(string: $0)?.host() })
+    }
+
     private func read(_ path: String, address: String?) throws -> [EventTrigger] {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw CleanExit.message("tidemark serve: There is no file \(path).").asFailure

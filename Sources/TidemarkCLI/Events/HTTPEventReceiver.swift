@@ -17,7 +17,7 @@ struct HTTPEventReceiver: EventReceiver {
     /// The number of characters of an answer that a report quotes.
     private static let quoted = 300
 
-    private static let client: HTTPClient = {
+    static let client: HTTPClient = {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         configuration.httpVersion = .http1Only

@@ -14,6 +14,7 @@ struct AccountsRequest: Sendable {
     /// The bundle identifier of the calling iOS app; nil if the call has none.
     var bundleID: String?
     var address = ""
+    var userAgent = ""
     /// The origin for links to this server. It never contains a name from the request.
     var origin = ""
 }

@@ -75,6 +75,7 @@ extension AccountsServer {
             call.isAdmin = isAdmin
             call.address = request.address
             call.origin = request.origin
+            call.userAgent = request.userAgent
             return AccountsAnswer(body: try await perform(call))
         }
     }

@@ -82,6 +82,7 @@ extension AccountsRequest {
         authorization = request.headers[.authorization]
         apiKey = query["key"] ?? request.headers.values(named: "x-goog-api-key").first
         bundleID = request.headers.values(named: "x-ios-bundle-identifier").first
+        userAgent = String((request.headers[.userAgent] ?? "").prefix(1_024))
         self.address = address
     }
 }

@@ -18,6 +18,8 @@ public final class AccountsServer: Sendable {
 
     public let settings: AccountsSettings
     let access: AccessToken?
+    /// Calls the blocking functions; nil refuses every call that needs one.
+    let functions: (any BlockingFunctionCaller)?
     private let core: Mutex<AccountsCore>
     private let queue = DispatchQueue(label: "tidemark.accounts")
     private let waiting = Mutex(0)
@@ -32,22 +34,27 @@ public final class AccountsServer: Sendable {
     ///   - dataDirectory: The folder of the accounts' file, next to the documents; nil keeps the
     ///     accounts in memory.
     ///   - access: The token of administrators. Without it, only an emulator has administrators.
+    ///   - functions: Calls the blocking functions that a project's tools register; nil refuses
+    ///     every call that needs one.
     /// - Throws: ``StoreError`` if the data cannot be opened.
     public convenience init(
         _ settings: AccountsSettings, dataDirectory: String? = nil, access: AccessToken? = nil,
-        providers: ProviderKeys = ProviderKeys()
+        providers: ProviderKeys = ProviderKeys(),
+        functions: (any BlockingFunctionCaller)? = nil
     ) async throws {
         try await self.init(
             settings, dataDirectory: dataDirectory, access: access, providers: providers,
-            environment: .live())
+            functions: functions, environment: .live())
     }
 
     package init(
         _ settings: AccountsSettings, dataDirectory: String?, access: AccessToken?,
-        providers: ProviderKeys, environment: AccountsEnvironment
+        providers: ProviderKeys, functions: (any BlockingFunctionCaller)? = nil,
+        environment: AccountsEnvironment
     ) async throws {
         self.settings = settings
         self.access = access
+        self.functions = functions
         let core = try AccountsCore(
             settings, dataDirectory: dataDirectory, environment: environment)
         let now = environment.now
@@ -95,10 +102,7 @@ public final class AccountsServer: Sendable {
         var key: PasswordKey?
         let work = try await onCore { (core) throws(AccountRefusal) in try core.prepare(call) }
         if let work { key = try await hasher.key(work) }
-        let made = key
-        let reply = try await changing { (core) throws(AccountRefusal) in
-            try core.perform(call, made)
-        }
+        let reply = try await reply(to: call, key)
         guard let claims = reply.claims else { return reply.fields }
         let token = try await desk.sign(claims)
         if settings.mode == .secure, let facts = try? await desk.facts(token) {
@@ -108,6 +112,27 @@ public final class AccountsServer: Sendable {
         var fields = reply.fields
         for name in reply.tokenFields { fields[name] = .text(token) }
         return fields
+    }
+
+    /// Performs a call, and asks the blocking functions that the call needs.
+    private func reply(
+        to call: AccountCall, _ key: PasswordKey?
+    ) async throws(AccountRefusal) -> AccountReply {
+        var answers: [BlockingAnswer] = []
+        while true {
+            var asked = call
+            asked.answers = answers
+            let call = asked
+            let reply = try await changing { (core) throws(AccountRefusal) in
+                try core.perform(call, key)
+            }
+            guard let question = reply.question else { return reply }
+            guard answers.count < BlockingQuestion.maxPerCall else {
+                throw .blockingFunction(
+                    "The account changes while the functions are asked.", status: 500)
+            }
+            answers.append(try await ask(question))
+        }
     }
 
     private func readTokens(of call: inout AccountCall) async throws(AccountRefusal) {

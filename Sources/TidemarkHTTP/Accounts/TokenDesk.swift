@@ -92,6 +92,14 @@ struct TokenDesk: Sendable {
         } catch { throw AccountRefusal("INTERNAL_ERROR : A token cannot be signed.", status: 500) }
     }
 
+    /// Returns an unsigned token, as a blocking function of an emulator expects.
+    func unsigned(_ claims: [String: JSONTree]) async throws(AccountRefusal) -> String {
+        do {
+            let keys = await JWTKeyCollection().addUnsecuredNone()
+            return try await keys.sign(ClaimSet(claims), header: ["typ": "JWT"])
+        } catch { throw AccountRefusal("INTERNAL_ERROR : A token cannot be made.", status: 500) }
+    }
+
     // MARK: Reading
 
     /// Returns the contents of this server's own token: an ID token or a session cookie.

@@ -8,7 +8,8 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 
 port, names = int(sys.argv[1]), sys.argv[2:]
 source = str(pathlib.Path(__file__).with_name("main.py"))
-apps = {name: create_app(target=name, source=source, signature_type="cloudevent")
+apps = {name: create_app(target=name, source=source,
+                         signature_type="http" if name.startswith("before") else "cloudevent")
         for name in names}
 
 

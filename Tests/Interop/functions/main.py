@@ -3,7 +3,7 @@
 import json
 import os
 
-from firebase_functions import firestore_fn
+from firebase_functions import firestore_fn, https_fn, identity_fn
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import firestore
 
@@ -91,3 +91,34 @@ def looping(event):
     n = event.data.after.to_dict()["n"]
     if n < 15:
         client().document(event.document).set({"n": n + 1})
+
+
+def note_user(name, event):
+    user, more = event.data, event.additional_user_info
+    line = {
+        "name": name, "id": event.event_id, "uid": user.uid, "email": user.email,
+        "display": user.display_name, "verified": user.email_verified,
+        "providers": [row.provider_id for row in user.provider_data],
+        "claims": user.custom_claims, "provider": more.provider_id, "new": more.is_new_user,
+        "address": event.ip_address, "agent": event.user_agent,
+        "id_token": event.credential.id_token if event.credential else None}
+    with open(os.environ["EVENT_LOG"], "a") as file:
+        file.write(json.dumps(line) + "\n")
+
+
+@identity_fn.before_user_created()
+def before_create(event):
+    note_user("before_create", event)
+    if event.data.email.endswith("@refused.example"):
+        raise https_fn.HttpsError(
+            https_fn.FunctionsErrorCode.PERMISSION_DENIED, "This address is not allowed.")
+    return {"display_name": "Checked", "custom_claims": {"role": "guest"},
+            "disabled": event.data.email.startswith("disabled")}
+
+
+@identity_fn.before_user_signed_in()
+def before_sign_in(event):
+    note_user("before_sign_in", event)
+    if event.data.email.startswith("later"):
+        return None
+    return {"session_claims": {"visit": event.data.custom_claims["role"] + "-1"}}

@@ -101,7 +101,7 @@ struct AccountLists: AccountCalls {
     }
 
     func updateConfiguration() throws -> AccountReply {
-        let known: Set = ["signIn", "emailPrivacyConfig", "mfa", "updateMask"]
+        let known: Set = ["signIn", "emailPrivacyConfig", "mfa", "blockingFunctions", "updateMask"]
         for name in fields.values.keys where !known.contains(name) {
             throw AccountRefusal.invalidArgument("\(name) is unknown.")
         }
@@ -118,6 +118,9 @@ struct AccountLists: AccountCalls {
             configuration.hidesAccounts = hides
         }
         if let mfa = try fields.object("mfa") { configuration.factors = try FactorSettings(mfa) }
+        if let functions = try fields.object("blockingFunctions") {
+            configuration.blocking = try BlockingFunctions(functions)
+        }
         try transaction.execute(
             "INSERT OR REPLACE INTO projectConfiguration (project, json) VALUES (?, ?)",
             [.text(call.project), .text(AccountClaims.text(configuration.json))])
@@ -131,21 +134,28 @@ struct ProjectConfiguration {
     /// secure mode; an administrator can change it.
     var hidesAccounts: Bool
     var factors = FactorSettings()
+    var blocking = BlockingFunctions()
 
     init(_ json: [String: JSONTree]?, isSecure: Bool) {
         let privacy = json?["emailPrivacyConfig"]?.fields
         hidesAccounts = privacy?["enableImprovedEmailPrivacy"].flag ?? isSecure
         if let mfa = json?["mfa"]?.fields, let known = try? FactorSettings(mfa) { factors = known }
+        if let functions = json?["blockingFunctions"]?.fields,
+            let known = try? BlockingFunctions(functions)
+        {
+            blocking = known
+        }
     }
 
-    /// The settings of second factors are left out if nobody has changed them, because Firebase's
-    /// emulator does not know them.
+    /// The settings of second factors and blocking functions are left out if nobody has changed
+    /// them.
     var json: [String: JSONTree] {
         var json: [String: JSONTree] = [
             "signIn": .object(["allowDuplicateEmails": .bool(false)]),
             "emailPrivacyConfig": .object(["enableImprovedEmailPrivacy": .bool(hidesAccounts)]),
         ]
         if factors != FactorSettings() { json["mfa"] = factors.json }
+        if blocking != BlockingFunctions() { json["blockingFunctions"] = blocking.json }
         return json
     }
 }

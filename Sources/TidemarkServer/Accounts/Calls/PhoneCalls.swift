@@ -132,12 +132,12 @@ struct PhoneCalls: AccountCalls {
         }
         if known?.isDisabled == true { throw AccountRefusal.userDisabled }
         var account = known ?? Account(localID: turn.newLocalID(), createdAt: now)
-        if known == nil {
-            account.validSince = seconds
-            try accounts.insert(&account)
-        }
         if let old = account.phoneNumber, old != number { try turn.revokeTokens(of: &account) }
         account.phoneNumber = number
+        if known == nil {
+            account.validSince = seconds
+            try turn.create(&account, by: "phone")
+        }
         var reply = AccountReply([
             "isNewUser": .bool(known == nil), "phoneNumber": .text(number),
             "localId": .text(account.localID),

@@ -65,8 +65,8 @@ struct ProviderSignIn: AccountCalls {
         }
         var account = Account(localID: turn.newLocalID(), createdAt: now)
         account.validSince = seconds
-        try accounts.insert(&account)
         try adopt(identity, &account)
+        try turn.create(&account, by: identity.providerID)
         return (account, true)
     }
 

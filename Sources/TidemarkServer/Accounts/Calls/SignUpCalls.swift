@@ -49,11 +49,19 @@ struct SignUpCalls: AccountCalls {
         }
         account.displayName = try fields.filled("displayName", upTo: 1_024)
         account.validSince = seconds
-        try accounts.insert(&account)
+        // Functions are asked about no anonymous accounts. Source: Firebase, "Extend Firebase
+        // Authentication with blocking functions".
+        if email == nil {
+            try accounts.insert(&account)
+        } else {
+            try turn.create(&account, by: "password")
+        }
         var reply = AccountReply(kind: "SignupNewUserResponse", ["localId": .text(account.localID)])
         if let email { reply.fields["email"] = .text(email) }
         if let name = account.displayName { reply.fields["displayName"] = .text(name) }
-        try turn.grant(&reply, to: &account, provider: email == nil ? "anonymous" : "password")
+        try turn.grant(
+            &reply, to: &account, provider: email == nil ? "anonymous" : "password",
+            askedBy: email.map { _ in "password" })
         return reply
     }
 
@@ -130,12 +138,12 @@ struct SignUpCalls: AccountCalls {
             isNew = true
             account = Account(localID: turn.newLocalID(), createdAt: now)
             account.validSince = seconds
-            try accounts.insert(&account)
         }
         account.initialEmail = account.initialEmail ?? email
         account.email = email
         account.isEmailVerified = true
         account.usesEmailLink = true
+        if isNew { try turn.create(&account, by: "emailLink") }
         try codes.delete(code)
         var reply = AccountReply(
             kind: "EmailLinkSigninResponse",
@@ -143,7 +151,7 @@ struct SignUpCalls: AccountCalls {
                 "localId": .text(account.localID), "email": .text(email),
                 "isNewUser": .bool(isNew),
             ])
-        try turn.signIn(&reply, to: &account, provider: "password")
+        try turn.signIn(&reply, to: &account, provider: "password", method: "emailLink")
         return reply
     }
 }

@@ -19,6 +19,10 @@ package struct AccountCall: Sendable {
     package var custom: CustomTokenFacts?
     /// The user's identity at a provider.
     package var identity: ProviderIdentity?
+    /// The caller's program, for the project's blocking functions.
+    package var userAgent = ""
+    /// The answers of the blocking functions that this call has asked.
+    package var answers: [BlockingAnswer] = []
 
     package init(_ method: AccountMethod, project: String, fields: AccountFields) {
         self.method = method
@@ -137,12 +141,20 @@ package struct AccountReply: Sendable {
 
     /// The error that the caller receives. The changes of the call are kept.
     var refusal: AccountRefusal?
+    /// The question that a function must answer before the call can be decided. The call has
+    /// changed nothing.
+    package var question: BlockingQuestion?
 
     package init(_ fields: [String: JSONTree]) { self.fields = fields }
 
     init(refusal: AccountRefusal) {
         fields = [:]
         self.refusal = refusal
+    }
+
+    init(question: BlockingQuestion) {
+        fields = [:]
+        self.question = question
     }
 }
 

@@ -160,12 +160,19 @@ struct AccountTurn {
     /// Answers a correct first factor: with tokens, or with a challenge if the account has a second
     /// factor. A caller with a valid token of this account, made with its second factor, is not
     /// asked again. The token of another account proves nothing.
+    ///
+    /// - Parameter method: The sign-in method for the project's blocking function; nil for the
+    ///   provider.
     func signIn(
-        _ reply: inout AccountReply, to account: inout Account, provider: String
+        _ reply: inout AccountReply, to account: inout Account, provider: String,
+        method: String? = nil
     ) throws {
         let shown = try? user().row == account.row ? call.token?.secondFactor : nil
         if account.factors.isEmpty || shown != nil {
-            return try grant(&reply, to: &account, provider: provider, factor: shown)
+            // A signed-in user who adds a method does not sign in again.
+            let asked = fields.has("idToken") ? nil : method ?? provider
+            return try grant(
+                &reply, to: &account, provider: provider, factor: shown, askedBy: asked)
         }
         try accounts.update(account)
         try FactorCalls(turn: self).challenge(&reply, account, provider: provider)
@@ -176,10 +183,23 @@ struct AccountTurn {
     /// - Parameters:
     ///   - authTime: The time of the sign-in, in seconds since 1970; nil for the current time.
     ///   - factor: The id of the second factor of the sign-in; nil for none.
+    ///   - method: The sign-in method for the project's blocking function; nil if the function is
+    ///     not asked. A function that disables the account ends the sign-in.
     func grant(
         _ reply: inout AccountReply, to account: inout Account, provider: String,
-        claims: String = "{}", authTime: Int64? = nil, factor: String? = nil
+        claims: String = "{}", authTime: Int64? = nil, factor: String? = nil,
+        askedBy method: String? = nil
     ) throws {
+        var claims = claims
+        if let method, !account.isDisabled {
+            let session = try allowSignIn(&account, by: method, factor: factor)
+            if !session.isEmpty { claims = AccountClaims.text(session) }
+        }
+        if account.isDisabled {
+            try accounts.update(account)
+            reply = AccountReply(refusal: .userDisabled)
+            return
+        }
         if authTime == nil { account.lastLoginAt = now }
         account.lastRefreshAt = now
         try accounts.update(account)
@@ -228,8 +248,12 @@ struct AccountTurn {
             scheme: key.work.scheme, salt: key.work.salt, key: key.key, updatedAt: now)
     }
 
-    /// Returns a new id of 28 letters and digits, in Firebase's form.
+    /// Returns a new id of 28 letters and digits, in Firebase's form. A call that has asked a
+    /// blocking function about its new account keeps the id.
     func newLocalID() -> String {
+        if let asked = call.answers.last(where: { $0.moment == .beforeCreate }) {
+            return asked.localID
+        }
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
         var id = ""
         while id.count < 28 {

@@ -45,18 +45,25 @@ package final class AccountsCore {
     }
 
     /// - Parameter key: The result of the requested hash.
+    /// - Returns: The reply. A reply with a ``AccountReply/question`` has changed nothing: add the
+    ///   function's answer to the call, and perform the call again.
     package func perform(
         _ call: AccountCall, _ key: PasswordKey? = nil
     ) throws(AccountRefusal) -> AccountReply {
         if call.method.isForAdmins, !call.isAdmin { throw .insufficientPermission }
         // The call removes the session that names the account.
         let factor = call.method == .finishFactorSignIn ? try factorKey(call) : nil
-        let reply = try inTransaction(isRead: call.method.isRead, call) { turn throws in
-            turn.key = key
-            var reply = try turn.answer()
-            reply.mark = turn.mark
-            return reply
-        }
+        let reply: AccountReply
+        do {
+            reply = try attempt(isRead: call.method.isRead, call) { turn throws in
+                turn.key = key
+                var reply = try turn.answer()
+                reply.mark = turn.mark
+                return reply
+            }
+        } catch let question as BlockingQuestion {
+            return AccountReply(question: question)
+        } catch { throw Self.refusal(for: error) }
         if let refusal = reply.refusal { throw refusal }
         settle(call, factor: factor)
         return reply
@@ -65,6 +72,20 @@ package final class AccountsCore {
     func inTransaction<T>(
         isRead: Bool, _ call: AccountCall, _ body: (inout AccountTurn) throws -> T
     ) throws(AccountRefusal) -> T {
+        do { return try attempt(isRead: isRead, call, body) } catch {
+            throw Self.refusal(for: error)
+        }
+    }
+
+    private static func refusal(for error: any Error) -> AccountRefusal {
+        if let refusal = error as? AccountRefusal { return refusal }
+        let message = (error as? StoreError)?.message ?? "\(error)"
+        return AccountRefusal("UNAVAILABLE : \(message)", status: 503)
+    }
+
+    private func attempt<T>(
+        isRead: Bool, _ call: AccountCall, _ body: (inout AccountTurn) throws -> T
+    ) throws -> T {
         lastMark = max(lastMark + 1, environment.now().microseconds)
         let changes = AccountChanges(mark: lastMark)
         let voided = voided
@@ -74,18 +95,11 @@ package final class AccountsCore {
                 changes: changes, voided: voided)
             return try body(&turn)
         }
-        do {
-            if isRead { return try store.read(run) }
-            let result = try store.write(.disk, run)
-            changed.add(changes.changed)
-            self.voided.add(changes.voided)
-            return result
-        } catch let refusal as AccountRefusal {
-            throw refusal
-        } catch {
-            let message = (error as? StoreError)?.message ?? "\(error)"
-            throw AccountRefusal("UNAVAILABLE : \(message)", status: 503)
-        }
+        if isRead { return try store.read(run) }
+        let result = try store.write(.disk, run)
+        changed.add(changes.changed)
+        self.voided.add(changes.voided)
+        return result
     }
 
     // MARK: Tokens

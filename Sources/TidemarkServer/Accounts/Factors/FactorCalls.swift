@@ -145,7 +145,8 @@ struct FactorCalls: AccountCalls {
         try table.delete(session)
         var reply = AccountReply([:])
         try turn.grant(
-            &reply, to: &account, provider: session.provider, factor: factor.id)
+            &reply, to: &account, provider: session.provider, factor: factor.id,
+            askedBy: session.provider)
         return reply
     }
 
