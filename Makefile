@@ -209,9 +209,13 @@ bench-takeover: setup
 # Imports health exports of 10 MB to 1 GB, and reads them with Python's xml.etree in the same run.
 # Fails below 150 MB/s, above 64 MB, or if a day's total differs from the generated one.
 # Larger exports: ARGS="--sizes 5000"
+# Then reads ten years of heart rates from a scripted HealthKit, beside plain SQLite. Fails if a limit
+# (Benchmarks/Health/HealthKitFigures.swift) is missed.
 bench-health: setup
 	@Scripts/build -c release --product tidemark
+	@Scripts/build -c release --product Benchmarks
 	@Scripts/bench-health $(ARGS)
+	@.build/release/Benchmarks healthkit
 
 # Lints a generated app of 100,000 lines of Swift. Fails above 10 s. Options: ARGS="--lines 20000"
 bench-lint: setup

@@ -94,8 +94,8 @@ let table = """
     TidemarkCLI: +TidemarkDemo +TidemarkShow +TidemarkAudit TidemarkReads TidemarkStore
         TidemarkREST TidemarkExport TidemarkGoogleAuth TidemarkMigration NIOPosix
     tidemark-lint: TidemarkLint TidemarkRules TidemarkServer ArgumentParser/Lint
-    Benchmarks: +TidemarkTesting +TidemarkApp CTidemarkSQLite TidemarkEncryption ArgumentParser
-        AsyncHTTPClient Hummingbird HummingbirdCore Logging NIOHTTP1
+    Benchmarks: +TidemarkTesting +TidemarkApp CTidemarkSQLite TidemarkEncryption TidemarkHealth
+        ArgumentParser AsyncHTTPClient Hummingbird HummingbirdCore Logging NIOHTTP1
     # What several targets of tests share, and the tests, which may import TestSupport too
     TestSupport:
     HTTPTesting: TidemarkHTTP TidemarkTesting Hummingbird Logging

@@ -18,18 +18,20 @@ extension RepeatedStep: ExpressibleByArgument {}
             encrypted cache beside one that is not; "app" holds feeds, pages, retries and single \
             flight against those in Benchmarks/App/AppFigures.swift; "steps" says how long the client's \
             engine is held at a time, by whatever is asked of 11,000 to a million documents; "takeover" \
-            what the first open after an update from FirebaseFirestore costs. All fail \
+            what the first open after an update from FirebaseFirestore costs; "healthkit" how \
+            HealthKit's samples come into the store (Benchmarks/Health/HealthKitFigures.swift). All fail \
             when a bar is missed, or a step or its yardstick was not measured, and need a quiet \
             machine.
             """)
 
     enum Suite: String, CaseIterable, ExpressibleByArgument {
-        case store, server, client, encryption, caller, codable, app, bars, steps, takeover
+        case store, server, client, encryption, caller, codable, app, bars, steps, takeover,
+            healthkit
 
         /// The names that `--only` can select by their beginning.
         var parts: [String] {
             switch self {
-            case .store, .server, .codable, .steps: []
+            case .store, .server, .codable, .steps, .healthkit: []
             case .client, .encryption: ClientPart.allCases.map(\.rawValue)
             case .caller: CallerStep.allCases.map(\.rawValue)
             case .app: AppSuite.bars.map(\.name)
@@ -42,14 +44,14 @@ extension RepeatedStep: ExpressibleByArgument {}
     @Argument(
         help: """
             The suites to run, of store, server, client, encryption, caller, codable, app, bars, \
-            steps and takeover. By default, store, server and codable.
+            steps, takeover and healthkit. By default, store, server and codable.
             """)
     var suites: [Suite] = []
 
     @Option(
         help: """
             How many documents the large collections have: 100000, and 1000000 in the largest of \
-            "caller".
+            "caller"; and how many samples the scripted HealthKit has: 525600.
             """)
     var count: Int?
 
@@ -126,6 +128,7 @@ extension RepeatedStep: ExpressibleByArgument {}
         }
         if serveEmptyCalls { return try await EmptyServer.run() }
         let callers = count ?? 1_000_000
+        let samples = count ?? HealthKitSuite.decade
         let count = count ?? 100_000
         if let callerPart, let clientFolder {
             return try await callerPart.run(
@@ -180,6 +183,9 @@ extension RepeatedStep: ExpressibleByArgument {}
                     count: count, documentBytes: documentBytes, folder: folder, only: only,
                     report: report)
                 allHold = try takeOver.run() && allHold
+            case .healthkit:
+                let kit = HealthKitSuite(count: samples, folder: folder, report: report)
+                allHold = try await kit.run() && allHold
             case .bars:
                 let bars = BarSuite(
                     count: count, scale: scale, soak: soak, only: only, folder: folder,

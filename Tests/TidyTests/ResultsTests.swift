@@ -120,7 +120,8 @@ import TestSupport
     }
 
     private static let suites = Set([
-        "app", "bench", "caller", "client", "demo", "encryption", "health", "server", "takeover",
+        "app", "bench", "caller", "client", "demo", "encryption", "health", "healthkit", "server",
+        "takeover",
     ])
 
     /// The suites that have results.

@@ -19,4 +19,7 @@ final class RawStatement {
     func run(_ place: Int32, blob: [UInt8]) throws(StoreError) { try statement.run(place, blob) }
 
     func run() throws(StoreError) { try statement.run() }
+
+    /// - Returns: True if there was no conflict with a row.
+    func runUnlessInConflict() throws(StoreError) -> Bool { try statement.runUnlessInConflict() }
 }

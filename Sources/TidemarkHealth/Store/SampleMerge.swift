@@ -53,9 +53,15 @@ struct SampleMerge {
         var packed: [PackedSample] = []
         var gone: [PackedSample] = []
         let known = (names.sources.count, names.zones.count)
+        let insertion = try RawStatement(db, "INSERT OR FAIL INTO sample VALUES (?, ?, ?, ?, 0)")
         for sample in samples {
             switch sample.packed(&names) {
-            case .sample(let made): try note(made, id: sample.id, packed: &packed, gone: &gone)
+            case .sample(let made):
+                if try insert(made, id: sample.id, insertion) {
+                    packed.append(made)
+                } else {
+                    try noteAgain(made, id: sample.id, gone: &gone)
+                }
             case .ignored: report.ignored += 1
             case .bad(let reason):
                 report.bad += 1
@@ -72,28 +78,34 @@ struct SampleMerge {
     }
 
     /// Stores the meaning of the id permanently.
-    private mutating func note(
-        _ sample: PackedSample, id: UUID, packed: inout [PackedSample],
-        gone: inout [PackedSample]
+    ///
+    /// - Returns: False if the id is known.
+    private func insert(
+        _ sample: PackedSample, id: UUID, _ statement: RawStatement
+    ) throws -> Bool {
+        statement.bind(1, id.bits)
+        statement.bind(2, Int64(bitPattern: sample.identity))
+        statement.bind(3, Int64(sample.kindNumber))
+        statement.bind(4, sample.start)
+        return try statement.runUnlessInConflict()
+    }
+
+    /// Counts a sample whose id is known.
+    private mutating func noteAgain(
+        _ sample: PackedSample, id: UUID, gone: inout [PackedSample]
     ) throws {
-        let identity = Int64(bitPattern: sample.identity)
         let isDeleted = try db.integer("SELECT isDeleted FROM sample WHERE id = ?", [id.bits])
-            .map { $0 != 0 }
-        switch isDeleted {
-        case nil:
-            try db.execute(
-                "INSERT INTO sample VALUES (?, ?, ?, ?, 0)",
-                [id.bits, identity, Int64(sample.kindNumber), sample.start])
-            packed.append(sample)
-        case false?: report.known += 1
-        case true?:
-            // The sample was deleted before it arrived; an import can have brought the measurement.
-            report.ignored += 1
-            try db.execute(
-                "UPDATE sample SET identity = ?, kind = ?, start = ? WHERE id = ?",
-                [identity, Int64(sample.kindNumber), sample.start, id.bits])
-            if try !isHeld(identity) { gone.append(sample) }
+        guard isDeleted != 0 else {
+            report.known += 1
+            return
         }
+        // The sample was deleted before it arrived; an import can have brought the measurement.
+        report.ignored += 1
+        let identity = Int64(bitPattern: sample.identity)
+        try db.execute(
+            "UPDATE sample SET identity = ?, kind = ?, start = ? WHERE id = ?",
+            [identity, Int64(sample.kindNumber), sample.start, id.bits])
+        if try !isHeld(identity) { gone.append(sample) }
     }
 
     mutating func delete(_ ids: some Sequence<UUID>) throws {

@@ -51,7 +51,7 @@ package final class PreparedStatement {
     /// row.
     ///
     /// - Returns: True if there was no conflict.
-    func runUnlessInConflict() throws(StoreError) -> Bool {
+    package func runUnlessInConflict() throws(StoreError) -> Bool {
         let code = sqlite3_step(handle)
         defer { sqlite3_reset(handle) }
         switch code & 0xFF {

@@ -1,29 +1,36 @@
-import Foundation
-import Synchronization
-import TidemarkHealth
+package import Foundation
 
 /// The health store of a phone, in HealthKit's place. It returns the samples as HealthKit's
 /// anchored queries do: in the order in which they were recorded, so the oldest first, in pages.
 ///
-/// A watch and a phone count the same steps, of which only the watch's may be shown.
-struct ScriptedKit: Sendable {
+/// A watch and a phone count the same steps, of which only the watch's may be shown. The watch
+/// reads the pulse every ten minutes.
+package struct ScriptedKit: Sendable {
     /// The number of the last day since 1970, which is earlier than the server's clock.
     private static let last: Int64 = 20_600
+    /// The number of times that the watch reads the pulse on a day.
+    package static let pulsesADay = 144
     private static let watch = HealthSource(name: "Ada’s Watch", device: .watch)
     private static let phone = HealthSource(name: "Ada’s Phone", device: .phone)
 
-    let source = ScriptedHealthSource()
+    package let source = ScriptedHealthSource()
     /// The steps of each day, counted once.
-    let steps: [HealthDay: Double]
+    package let steps: [HealthDay: Double]
     /// The time of the launch: 22:00 on the last day.
-    let now: Date
+    package let now: Date
+    /// The last local day with samples.
+    package var lastDay: HealthDay { HealthDay(number: Self.last) }
 
-    init(days: Int) {
+    /// - Parameters:
+    ///   - days: The number of days until ``lastDay``; at least 1.
+    ///   - kinds: The kinds that have samples. Ten years of all kinds are 1.2 million samples.
+    package init(days: Int, kinds: Set<HealthKind> = Set(HealthKind.allCases)) {
+        precondition(days > 0)
         let midnight =
             Self.last * 86_400
             - Int64(TimeZone.current.secondsFromGMT(for: Self.date(Self.last * 86_400)))
         now = Self.date(midnight + 22 * 3_600)
-        var list = SampleList()
+        var list = SampleList(kinds: kinds)
         for index in 0..<Int64(days) {
             let number = Self.last - Int64(days) + 1 + index
             let start = midnight - (Self.last - number) * 86_400
@@ -38,7 +45,7 @@ struct ScriptedKit: Sendable {
     }
 
     /// Returns the number of pages in which an app receives all samples of some kinds.
-    func pages(of kinds: Set<HealthKind>, limit: Int = 1_000) async throws -> Int {
+    package func pages(of kinds: Set<HealthKind>, limit: Int = 1_000) async throws -> Int {
         var count = 0
         for kind in kinds {
             var page = try await source.page(kind, after: nil, limit: limit)
@@ -55,16 +62,21 @@ struct ScriptedKit: Sendable {
     private struct SampleList {
         private(set) var samples: [HealthSample] = []
         private(set) var steps: [HealthDay: Double] = [:]
+        private let kinds: Set<HealthKind>
         private var chance: UInt64 = 1
+        /// The number of samples so far, of all kinds.
+        private var count: UInt64 = 0
+
+        init(kinds: Set<HealthKind>) { self.kinds = kinds }
 
         /// - Parameters:
         ///   - start: The day's local midnight, in seconds since 1970.
         ///   - end: The end of the samples, in the same seconds.
         mutating func add(_ day: HealthDay, from start: Int64, until end: Int64) {
-            if samples.isEmpty {
+            if count == 0 {
                 add(.height, .quantity(1.72, unit: "m"), start + 28_800, 0, ScriptedKit.phone)
             }
-            for slot in Int64(0)..<144 where start + slot * 600 < end {
+            for slot in Int64(0)..<Int64(ScriptedKit.pulsesADay) where start + slot * 600 < end {
                 let time = start + slot * 600
                 let pulse = Double(50 + roll(60))
                 add(.heartRate, .quantity(pulse, unit: "count/min"), time, 0, ScriptedKit.watch)
@@ -97,43 +109,16 @@ struct ScriptedKit: Sendable {
             _ kind: HealthKind, _ value: HealthSample.Value, _ start: Int64, _ seconds: Int64,
             _ source: HealthSource
         ) {
-            let number = UInt64(samples.count)
-            var bytes: [UInt8] = Array(repeating: 0x4b, count: 8)
-            for shift in stride(from: 56, through: 0, by: -8) {
-                bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
-            }
-            let id = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+            count += 1
+            guard kinds.contains(kind) else { return }
+            // The bits of HealthKit's ids are random, which decides where a store writes them.
+            var dice = Dice(0x4b, count)
+            let bits = [dice.next(), dice.next()]
+            let id = bits.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
             samples.append(
                 HealthSample(
                     id: id, kind: kind, value: value, start: ScriptedKit.date(start),
                     end: ScriptedKit.date(start + seconds), source: source))
         }
     }
-}
-
-/// Passes a source on to the app, and reports each page before the app receives it.
-final class WatchedKit: HealthSampleSource {
-    private let source: ScriptedHealthSource
-    private let report = Mutex<@Sendable () -> Void>({})
-
-    init(_ source: ScriptedHealthSource) { self.source = source }
-
-    /// Calls a function before each page.
-    func onPage(_ report: @escaping @Sendable () -> Void) { self.report.withLock { $0 = report } }
-
-    func page(
-        _ kind: HealthKind, after anchor: HealthAnchor?, limit: Int
-    ) async throws(HealthSourceError) -> HealthSamplePage {
-        let report = report.withLock { $0 }
-        report()
-        return try await source.page(kind, after: anchor, limit: limit)
-    }
-
-    func samples(
-        _ kind: HealthKind, in range: Range<Date>, limit: Int
-    ) async throws(HealthSourceError) -> [HealthSample] {
-        try await source.samples(kind, in: range, limit: limit)
-    }
-
-    func updates() -> AsyncStream<HealthUpdate> { source.updates() }
 }
