@@ -160,6 +160,55 @@ import TidemarkTesting
         }
     }
 
+    @Test func `opens at the message at which the user has left it`() async throws {
+        let name = "tidemark-chat-position-\(UUID().uuidString)"
+        let defaults = try #require(UserDefaults(suiteName: name))
+        defer { defaults.removePersistentDomain(forName: name) }
+        try await ChatsWorld.run { world in
+            try await world.project.seed()
+            try await world.write(200, to: "grace")
+            let phone = try world.app(world.client())
+            let chat = try phone.chat("grace")
+            try await until { isFresh(chat.messages.phase) && chat.messages.items.count == 50 }
+            for _ in 0..<2 { await chat.loadEarlier() }
+            let row = chat.messages.items[120].id
+            #expect(await chat.rowLeft(in: defaults) == nil)
+            chat.leave(at: row, in: defaults)
+            let reads = world.reads()
+            let again = try phone.chat("grace")
+            // The view shows the newest messages before the chat has opened at its position.
+            again.leave(at: nil, in: defaults)
+            #expect(await again.rowLeft(in: defaults) == row)
+            #expect(again.messages.items.contains { $0.id == row })
+            #expect(world.reads() - reads <= 6, "only the listener and its rules are read")
+            // The user leaves at the newest message.
+            again.leave(at: again.messages.items.first?.id, in: defaults)
+            let last = try phone.chat("grace")
+            #expect(await last.rowLeft(in: defaults) == nil)
+        }
+    }
+
+    @Test func `keeps the positions of a hundred chats`() throws {
+        let name = "tidemark-chat-positions-\(UUID().uuidString)"
+        let defaults = try #require(UserDefaults(suiteName: name))
+        defer { defaults.removePersistentDomain(forName: name) }
+        func position(_ number: Int) -> ListPosition {
+            ListPosition(id: "chats/c/messages/m\(number)", time: Timestamp(milliseconds: 0))
+        }
+        let positions = ChatPositions(of: "ada", in: defaults)
+        for number in 0..<ChatPositions.limit { positions["c\(number)"] = position(number) }
+        positions["c0"] = position(7)
+        positions["new"] = position(8)
+        #expect(positions["c0"] == position(7) && positions["new"] == position(8))
+        #expect(positions["c1"] == nil, "the chat that was left first")
+        #expect(positions["c2"] == position(2))
+        positions["c2"] = nil
+        #expect(positions["c2"] == nil && positions["c3"] == position(3))
+        #expect(ChatPositions(of: "grace", in: defaults)["c3"] == nil)
+        defaults.set("damaged", forKey: "positions_ada")
+        #expect(positions["c3"] == nil)
+    }
+
     @Test func `of 5,000 costs a new phone the newest, and each older page once`() async throws {
         try await ChatsWorld.run { world in
             try await world.project.seed()

@@ -18,6 +18,8 @@ public final class ChatModel {
     /// The reason why the last action failed, as a sentence for the user; nil after a success.
     public private(set) var problem: String?
 
+    /// True if the chat has opened at its last position.
+    @ObservationIgnored private var hasOpened = false
     @ObservationIgnored private let app: ChatsApp
     @ObservationIgnored private let chat: DocumentReference
     @ObservationIgnored private let feed: Feed
@@ -38,6 +40,30 @@ public final class ChatModel {
                 cleared: defaults.object(forKey: "cleared_" + id),
                 seen: defaults.object(forKey: "seen_" + id), into: feed)
         }
+    }
+
+    /// Keeps the position of the chat for the next time, also after a kill. Does nothing before the
+    /// chat has opened at its last position.
+    ///
+    /// - Parameters:
+    ///   - row: The id of the newest row on the screen. With the newest message, the chat opens at
+    ///     its end.
+    ///   - defaults: The place of the position.
+    public func leave(at row: String?, in defaults: UserDefaults = .standard) {
+        guard hasOpened else { return }
+        let isAtEnd = row == nil || row == messages.items.first?.id
+        ChatPositions(of: app.me, in: defaults)[chat.documentID] =
+            isAtEnd ? nil : row.flatMap { messages.position(of: $0) }
+    }
+
+    /// Loads messages to the position at which the user has left the chat.
+    ///
+    /// - Parameter defaults: The place of the position.
+    /// - Returns: The id of the row to scroll to; nil for the newest message.
+    public func rowLeft(in defaults: UserDefaults = .standard) async -> String? {
+        defer { hasOpened = true }
+        let position = ChatPositions(of: app.me, in: defaults)[chat.documentID]
+        return try? await messages.loadMore(to: position)
     }
 
     /// Sends a message. Returns when the message is on disk, also without a network. The same batch

@@ -60,6 +60,8 @@
         let app: ChatsApp
         @State private var model: ChatModel?
         @State private var text = ""
+        /// The newest row on the screen.
+        @State private var row: String?
 
         init(_ chat: Chat, in app: ChatsApp) {
             self.chat = chat
@@ -77,8 +79,10 @@
                     ForEach(model?.outgoing ?? []) { Text($0.text).opacity(0.6) }
                     if let problem = model?.problem { Text(problem).foregroundStyle(.red) }
                 }
+                .scrollTargetLayout()
             }
             .defaultScrollAnchor(.bottom)
+            .scrollPosition(id: $row, anchor: .bottom)
             .overlay {
                 if let model {
                     let isEmpty = model.messages.items.isEmpty && model.outgoing.isEmpty
@@ -101,7 +105,9 @@
             .task {
                 if model == nil { model = try? app.chat(chat.id ?? "") }
                 await model?.adoptOldMarks()
+                if let left = await model?.rowLeft() { row = left }
             }
+            .onChange(of: row) { model?.leave(at: row) }
         }
 
         private func send() {

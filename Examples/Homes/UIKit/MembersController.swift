@@ -10,6 +10,10 @@
         private let members: TypedFeed<Member>
         private var items: [TypedItem<Member>] = []
         private var watching: Task<Void, Never>?
+        /// The key of the position in the app's defaults.
+        private static let key = "position of the members"
+        /// The id of the row to scroll to when the table has the row.
+        private var wanted: String?
 
         init(_ feed: Feed) {
             members = TypedFeed(of: Member.self, feed)
@@ -32,6 +36,30 @@
             watching = Task { [weak self] in
                 for await diff in diffs { self?.show(diff) }
             }
+            showPosition()
+        }
+
+        override func viewWillDisappear(_ animated: Bool) {
+            super.viewWillDisappear(animated)
+            let top = tableView.indexPathsForVisibleRows?.first
+            let position = top.map { items[$0.row].position }
+            UserDefaults.standard.set(position?.rawValue, forKey: Self.key)
+        }
+
+        /// Scrolls to the row at which the user left the list. It can be below the feed's window.
+        private func showPosition() {
+            let text = UserDefaults.standard.string(forKey: Self.key)
+            guard let position = text.flatMap(ListPosition.init) else { return }
+            Task { [members, weak self] in
+                self?.wanted = try? await members.feed.loadMore(to: position)
+                self?.scroll()
+            }
+        }
+
+        private func scroll() {
+            guard let row = items.firstIndex(where: { $0.id == wanted }) else { return }
+            wanted = nil
+            tableView.scrollToRow(at: Self.path(row), at: .top, animated: false)
         }
 
         /// Applies a difference. In a batch, UIKit counts deleted rows and the origins of moves in
@@ -48,6 +76,7 @@
             }
             tableView.reconfigureRows(at: Self.paths(diff.updated))
             show(diff.state.phase)
+            scroll()
         }
 
         private func show(_ phase: FeedPhase) {

@@ -86,6 +86,27 @@ public final class TypedPagerModel<Item: Decodable & Sendable> {
         }
     }
 
+    /// Returns the position of a row, for a list that opens there again; nil if the row is not
+    /// shown, or if the pager is not ordered by a time.
+    public func position(of id: String) -> ListPosition? {
+        shown.items.first { $0.documentPath.text.hasSameBytes(as: id) }
+            .flatMap { pager.time(of: $0) }.map { ListPosition(id: id, time: $0) }
+    }
+
+    /// Shows rows to a position at which the user left the list; see
+    /// ``Pager/loadMore(to:atMost:)``. Returns after the model shows them.
+    ///
+    /// - Parameters:
+    ///   - position: The position; nil does nothing.
+    ///   - limit: The number of rows from which no more pages are loaded.
+    /// - Returns: The id of the row to scroll to; nil to begin with the newest.
+    public func loadMore(to position: ListPosition?, atMost limit: Int = 1_000) async -> String? {
+        guard let position else { return nil }
+        let id = await pager.loadMore(to: position, atMost: limit)
+        show(pager.current)
+        return id
+    }
+
     /// Sends a refused write again. Does nothing for a row that has not failed.
     ///
     /// - Parameter row: A row that has failed.

@@ -27,6 +27,7 @@ extension IndexPath {
 /// text.
 @MainActor private final class UITableView {
     enum RowAnimation { case automatic }
+    enum ScrollPosition { case top }
 
     private struct Batch {
         var removed: [Int] = []
@@ -38,6 +39,8 @@ extension IndexPath {
     private(set) var cells: [String] = []
     private(set) var moves = 0
     private(set) var reconfigured = 0
+    /// The rows on the screen; the user has scrolled to the first one.
+    var indexPathsForVisibleRows: [IndexPath]?
     private var batch: Batch?
     /// The data source: the number of rows, and the text of a row.
     private let count: () -> Int
@@ -86,6 +89,11 @@ extension IndexPath {
         for path in paths { cells[path.row] = text(path.row) }
         reconfigured += paths.count
     }
+
+    func scrollToRow(at path: IndexPath, at position: ScrollPosition, animated: Bool) {
+        #expect(batch == nil && cells.indices.contains(path.row), "there is no such row")
+        indexPathsForVisibleRows = (path.row..<cells.count).map { IndexPath(row: $0, section: 0) }
+    }
 }
 
 /// The part of `MembersController` that needs no screen.
@@ -93,6 +101,7 @@ extension IndexPath {
     private let members: TypedFeed<Member>
     private var items: [TypedItem<Member>] = []
     private var watching: Task<Void, Never>?
+    private var wanted: String?
     private(set) var phase = FeedPhase.loading
     private(set) lazy var tableView = UITableView { [unowned self] in
         items.count
@@ -111,6 +120,27 @@ extension IndexPath {
         }
     }
 
+    /// Returns the text of the position that the controller keeps as it disappears.
+    func viewWillDisappear() -> String? {
+        let top = tableView.indexPathsForVisibleRows?.first
+        let position = top.map { items[$0.row].position }
+        return position?.rawValue
+    }
+
+    func showPosition(_ text: String?) {
+        guard let position = text.flatMap(ListPosition.init) else { return }
+        Task { [members, weak self] in
+            self?.wanted = try? await members.feed.loadMore(to: position)
+            self?.scroll()
+        }
+    }
+
+    private func scroll() {
+        guard let row = items.firstIndex(where: { $0.id == wanted }) else { return }
+        wanted = nil
+        tableView.scrollToRow(at: Self.path(row), at: .top, animated: false)
+    }
+
     private func show(_ diff: FeedDiff<Member>) {
         tableView.performBatchUpdates { [self] in
             items = diff.state.items
@@ -122,6 +152,7 @@ extension IndexPath {
         }
         tableView.reconfigureRows(at: Self.paths(diff.updated))
         show(diff.state.phase)
+        scroll()
     }
 
     private func show(_ phase: FeedPhase) { self.phase = phase }
@@ -220,6 +251,46 @@ private struct Home {
             #expect(await table.tableView.moves > 0)
             #expect(await table.tableView.reconfigured > 0)
             await members.feed.stopListening()
+        }
+    }
+
+    @Test func `opens at the row at which the user has left it`() async throws {
+        try await LocalFirestore.start().whileRunning { local in
+            let author = try local.firestore(label: "author")
+            let batch = author.batch()
+            for number in 0..<200 {
+                batch.setData(
+                    [
+                        "name": "name \(number)",
+                        "joinedAt": Timestamp(seconds: Int64(number), nanoseconds: 0),
+                        "updatedAt": FieldValue.serverTimestamp(),
+                    ], forDocument: author.document("homes/h/members/m\(number)"))
+            }
+            try await batch.commit()
+            let device = try local.firestore(label: "device")
+            let definition = FeedDefinition(
+                query: device.collection("homes/h/members"), itemTime: "joinedAt",
+                way: .changeTime("updatedAt", deletedField: "deletedAt"))
+            let first = try TypedFeed(of: Member.self, definition)
+            let left = await MembersTable(first)
+            await left.viewDidLoad()
+            try await first.start()
+            try await first.feed.loadMore(100)
+            try await until { await left.tableView.cells.count == 150 }
+            await MainActor.run {
+                left.tableView.indexPathsForVisibleRows = [IndexPath(row: 120, section: 0)]
+            }
+            let text = await left.viewWillDisappear()
+            await first.feed.stopListening()
+
+            let next = try TypedFeed(of: Member.self, definition)
+            let table = await MembersTable(next)
+            await table.viewDidLoad()
+            await table.showPosition(text)
+            try await until { await table.tableView.indexPathsForVisibleRows != nil }
+            let top = await table.tableView.indexPathsForVisibleRows?.first?.row
+            let row = try #require(top)
+            #expect(await table.tableView.cells[row] == "name 79")
         }
     }
 }

@@ -89,6 +89,11 @@ import SwiftUI
             $0.moveRow(at: $1, to: $2)
         }
         static let draw: (UITableView, [IndexPath]) -> Void = { $0.reconfigureRows(at: $1) }
+        static let visible: (UITableView) -> [IndexPath]? = { $0.indexPathsForVisibleRows }
+        static let scroll: (UITableView, IndexPath) -> Void = {
+            $0.scrollToRow(at: $1, at: .top, animated: false)
+        }
+        static let leave: (UIViewController, Bool) -> Void = { $0.viewWillDisappear($1) }
         static let register: (UITableView, AnyClass?, String) -> Void = {
             $0.register($1, forCellReuseIdentifier: $2)
         }

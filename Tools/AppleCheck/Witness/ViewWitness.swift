@@ -135,7 +135,11 @@ import SwiftUI
             .clipShape(.circle)
             .overlay { if isOn { Circle().fill(.quaternary) } }
             .safeAreaInset(edge: .bottom) { view }
-            .defaultScrollAnchor(.bottom)
+            .defaultScrollAnchor(.bottom).scrollTargetLayout()
+    }
+
+    static func scroll(_ view: Text, _ row: Binding<String?>) -> some View {
+        view.scrollPosition(id: row, anchor: .bottom)
     }
 
     static func places(_ view: Text, key: LocalizedStringKey, text: Binding<String>)

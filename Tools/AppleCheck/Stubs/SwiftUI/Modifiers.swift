@@ -54,6 +54,12 @@ extension View {
     ) -> some View { self }
     /// https://developer.apple.com/documentation/swiftui/view/defaultscrollanchor(_:)
     nonisolated public func defaultScrollAnchor(_ anchor: UnitPoint?) -> some View { self }
+    /// https://developer.apple.com/documentation/swiftui/view/scrollposition(id:anchor:)
+    nonisolated public func scrollPosition(
+        id: Binding<(some Hashable)?>, anchor: UnitPoint? = nil
+    ) -> some View { self }
+    /// https://developer.apple.com/documentation/swiftui/view/scrolltargetlayout(isenabled:)
+    nonisolated public func scrollTargetLayout(isEnabled: Bool = true) -> some View { self }
 }
 
 /// https://developer.apple.com/documentation/swiftui/redactionreasons

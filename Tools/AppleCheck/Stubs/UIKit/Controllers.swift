@@ -16,6 +16,8 @@ public import Foundation
     open var presentedViewController: UIViewController? { nil }
     open func loadView() {}
     open func viewDidLoad() {}
+    /// https://developer.apple.com/documentation/uikit/uiviewcontroller/viewwilldisappear(_:)
+    open func viewWillDisappear(_ animated: Bool) {}
     open func addChild(_ childController: UIViewController) {}
     open func removeFromParent() {}
     open func willMove(toParent parent: UIViewController?) {}
@@ -78,6 +80,14 @@ public import Foundation
     open func moveRow(at indexPath: IndexPath, to newIndexPath: IndexPath) {}
     /// https://developer.apple.com/documentation/uikit/uitableview/reconfigurerows(at:)
     open func reconfigureRows(at indexPaths: [IndexPath]) {}
+    /// https://developer.apple.com/documentation/uikit/uitableview/scrollposition
+    public enum ScrollPosition: Int, Sendable { case none, top, middle, bottom }
+    /// https://developer.apple.com/documentation/uikit/uitableview/indexpathsforvisiblerows
+    open var indexPathsForVisibleRows: [IndexPath]? { nil }
+    /// https://developer.apple.com/documentation/uikit/uitableview/scrolltorow(at:at:animated:)
+    open func scrollToRow(
+        at indexPath: IndexPath, at scrollPosition: ScrollPosition, animated: Bool
+    ) {}
 }
 
 /// https://developer.apple.com/documentation/uikit/uicontentconfiguration
