@@ -1,5 +1,6 @@
 import Foundation
 import Tidemark
+import TidemarkPhones
 
 /// A chat app's day, as far as Linux can tell what it costs a battery: processor time and wake-ups
 /// of the app's process, and bursts of its network, measured from outside.
@@ -34,10 +35,10 @@ struct DayDemo: Sendable {
         """
     }
 
-    /// Returns the use of each side.
+    /// Returns the use of each version.
     ///
     /// - Throws: ``DayError`` if an app does not show a message; the errors of the server.
-    func play() async throws -> [Side: DayUse] {
+    func play() async throws -> [DayVersion: DayUse] {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-day-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -51,21 +52,26 @@ struct DayDemo: Sendable {
         let chat = DayChat(messages: author.collection(Self.messages), server: server)
         try await chat.pass()
         try await chat.send(held)
+        let pictures = try PictureServer.ofSmallPictures()
+        let servers = DayServers(
+            server: server, pictures: pictures, picturesPort: try await pictures.start())
         var phones: [DayPhone] = []
-        for side in [Side.before, .after] {
+        for version in DayVersion.allCases {
             phones.append(
                 try await DayPhone(
-                    side: side, server: server, folder: place.on(side.rawValue).folder))
+                    version: version, servers: servers,
+                    folder: place.on(version.rawValue).folder))
         }
         let uses = try await play(phones, chat)
         for phone in phones { await phone.close() }
+        await pictures.stop()
         await chat.close()
         await author.terminate()
         return uses
     }
 
-    private func play(_ phones: [DayPhone], _ chat: DayChat) async throws -> [Side: DayUse] {
-        var uses: [Side: DayUse] = [:]
+    private func play(_ phones: [DayPhone], _ chat: DayChat) async throws -> [DayVersion: DayUse] {
+        var uses: [DayVersion: DayUse] = [:]
         try await launch(phones, chat, &uses)
         try await chat.pass()
         try await chat.send(1)
@@ -74,7 +80,7 @@ struct DayDemo: Sendable {
         for phone in phones {
             let app = try phone.launch()
             apps.append(app)
-            try await app.shows(chat.newest)
+            try await app.isLaunched(with: chat.newest)
         }
         try await show(apps, chat, &uses)
         return uses
@@ -82,7 +88,7 @@ struct DayDemo: Sendable {
 
     /// Measures the launches. They are hours apart by the server's clock.
     private func launch(
-        _ phones: [DayPhone], _ chat: DayChat, _ uses: inout [Side: DayUse]
+        _ phones: [DayPhone], _ chat: DayChat, _ uses: inout [DayVersion: DayUse]
     ) async throws {
         for number in 0...launches {
             ProgressLine.show("a day: launch \(number) of \(launches)")
@@ -93,17 +99,17 @@ struct DayDemo: Sendable {
             for phone in phones {
                 let app = try phone.launch()
                 defer { app.kill() }
-                try await app.shows(chat.newest)
+                try await app.isLaunched(with: chat.newest)
                 guard number > 0 else { continue }
-                uses[phone.side, default: DayUse()].launch =
-                    uses[phone.side, default: DayUse()].launch + (try app.use()) / launches
+                uses[phone.version, default: DayUse()].launch =
+                    uses[phone.version, default: DayUse()].launch + (try app.use()) / launches
             }
         }
     }
 
     /// Measures apps that show the chat while messages arrive.
     private func show(
-        _ apps: [DayApp], _ chat: DayChat, _ uses: inout [Side: DayUse]
+        _ apps: [DayApp], _ chat: DayChat, _ uses: inout [DayVersion: DayUse]
     ) async throws {
         ProgressLine.show("a day: \(arrivals) messages")
         var start = try apps.map { try $0.use() }
@@ -112,7 +118,7 @@ struct DayDemo: Sendable {
             try await Task.sleep(for: .milliseconds(500))
         }
         for (app, start) in zip(apps, start) {
-            uses[app.side]?.message = (try app.use() - start) / arrivals
+            uses[app.version]?.message = (try app.use() - start) / arrivals
         }
         // The last message's burst ends before the minutes begin.
         try await Self.pass(BurstCount.silence + .seconds(1), apps)
@@ -124,13 +130,13 @@ struct DayDemo: Sendable {
             try await Self.pass(end - .now, apps)
         }
         for (app, start) in zip(apps, start) {
-            uses[app.side]?.minute = (try app.use() - start) / minutes
+            uses[app.version]?.minute = (try app.use() - start) / minutes
         }
     }
 
     private func arrive(_ apps: [DayApp], _ chat: DayChat) async throws {
         try await chat.send(1)
-        for app in apps { try await app.shows(chat.newest) }
+        for app in apps where app.version.isLive { try await app.shows(chat.newest) }
     }
 
     /// Waits, and reads the figures each second, so that those of ending threads are not lost.

@@ -1,26 +1,40 @@
 import Foundation
 import Synchronization
 import TidemarkHTTP
+import TidemarkPhones
 import TidemarkServer
 
-/// A device with an app. Its connections to Firestore pass through a gate, which counts bytes and
-/// bursts outside the app.
+/// The servers of a day's app.
+struct DayServers: Sendable {
+    let server: ServerProcess
+    let pictures: PictureServer
+    /// The port of the pictures.
+    let picturesPort: Int
+}
+
+/// A device with an app. Its connections to Firestore, to the accounts and to the pictures pass
+/// through gates, which count bytes and bursts outside the app.
 struct DayPhone: Sendable {
-    let side: Side
-    private let server: ServerProcess
+    let version: DayVersion
     private let folder: URL
-    private let gate: NetworkGate
-    private let port: Int
+    private let gates: [NetworkGate]
+    /// The gates' ports: Firestore's, the accounts' and the pictures'.
+    private let ports: [Int]
     private let counter: BurstCounter
 
-    init(side: Side, server: ServerProcess, folder: URL) async throws {
-        self.side = side
-        self.server = server
+    init(version: DayVersion, servers: DayServers, folder: URL) async throws {
+        self.version = version
         self.folder = folder
         let counter = BurstCounter()
-        gate = NetworkGate(host: "127.0.0.1", port: 0) { counter.add($0) }
-        port = try await gate.open(to: server.directPort, .healthy)
         self.counter = counter
+        var (gates, ports): ([NetworkGate], [Int]) = ([], [])
+        let server = servers.server
+        for port in [server.directPort, server.accountsPort, servers.picturesPort] {
+            let gate = NetworkGate(host: "127.0.0.1", port: 0) { counter.add($0) }
+            ports.append(try await gate.open(to: port, .healthy))
+            gates.append(gate)
+        }
+        (self.gates, self.ports) = (gates, ports)
     }
 
     /// Launches the app. Its bursts begin anew, as hours after the last launch.
@@ -28,16 +42,17 @@ struct DayPhone: Sendable {
         counter.pause()
         let process = AppProcess(
             [
-                "demo", "day-app", "--side", side.rawValue, "--port", "\(port)",
-                "--accounts-port", "\(server.accountsPort)", "--user", Membership.user,
-                "--label", "day-\(side.rawValue)", "--folder", folder.path,
+                "demo", "day-app", "--version", version.rawValue, "--port", "\(ports[0])",
+                "--accounts-port", "\(ports[1])", "--pictures", "127.0.0.1:\(ports[2])",
+                "--user", Membership.user, "--label", "day-\(version.rawValue)",
+                "--folder", folder.path,
             ], errors: .standardError)
         return DayApp(
-            side: side, process: process, lines: try process.start(), counter: counter,
+            version: version, process: process, lines: try process.start(), counter: counter,
             start: counter.count)
     }
 
-    func close() async { await gate.close() }
+    func close() async { for gate in gates { await gate.close() } }
 }
 
 /// The bytes and bursts of a device, counted by its gate.
@@ -57,7 +72,7 @@ final class DayApp: Sendable {
     /// The longest time for which the demo waits for a message on the screen.
     private static let patience = Duration.seconds(60)
 
-    let side: Side
+    let version: DayVersion
     private let process: AppProcess
     private let lines: AsyncStream<[String]>
     private let counter: BurstCounter
@@ -66,14 +81,22 @@ final class DayApp: Sendable {
     private let sum = Mutex(ThreadSum())
 
     init(
-        side: Side, process: AppProcess, lines: AsyncStream<[String]>, counter: BurstCounter,
+        version: DayVersion, process: AppProcess, lines: AsyncStream<[String]>,
+        counter: BurstCounter,
         start: BurstCount
     ) {
-        self.side = side
+        self.version = version
         self.process = process
         self.lines = lines
         self.counter = counter
         self.start = start
+    }
+
+    /// Returns when a launched app shows a message as the newest, or is ready if it shows none.
+    ///
+    /// - Throws: ``DayError`` if the app ends before, or shows something else for a minute.
+    func isLaunched(with message: String) async throws {
+        try await shows(version.showsMessages ? message : DayAppCommand.ready)
     }
 
     /// Returns when the app shows a message as the newest.
@@ -81,14 +104,14 @@ final class DayApp: Sendable {
     /// - Throws: ``DayError`` if the app ends before, or shows something else for a minute.
     func shows(_ message: String, within patience: Duration = patience) async throws {
         do {
-            try await TidemarkDemo.within(patience) { [lines, side] in
+            try await TidemarkDemo.within(patience) { [lines, version] in
                 for await words in lines where words == ["shown", message] { return }
                 try Task.checkCancellation()
-                throw DayError.ended(side, message: message)
+                throw DayError.ended(version, message: message)
             }
         } catch is TookTooLong {
             throw DayError.didNotShow(
-                side, message: message, seconds: patience.components.seconds)
+                version, message: message, seconds: patience.components.seconds)
         }
     }
 
@@ -97,7 +120,7 @@ final class DayApp: Sendable {
     /// - Throws: ``DayError/notMeasured`` if the app does not run, or not on Linux.
     func use() throws -> ProcessUse {
         guard let threads = ThreadSum.threads(of: process.identifier) else {
-            throw DayError.notMeasured(side)
+            throw DayError.notMeasured(version)
         }
         var use = sum.withLock { sum in
             sum.add(threads)

@@ -15,6 +15,19 @@ struct DayUse: Hashable, Sendable {
         Self.launches * launch[keyPath: figure] + Self.minutes * minute[keyPath: figure]
     }
 
+    static func - (left: DayUse, right: DayUse) -> DayUse {
+        var use = DayUse()
+        use.launch = left.launch - right.launch
+        use.message = left.message - right.message
+        use.minute = left.minute - right.minute
+        return use
+    }
+
+    /// The figures of the whole day for one service, whose bytes are few.
+    var ofDay: [(name: String, value: Double, unit: String)] {
+        figures.suffix(4).dropLast() + [("bytes of a day", inDay(\.bytes) / 1_000, " kB")]
+    }
+
     /// The figures of the table, with their names.
     var figures: [(name: String, value: Double, unit: String)] {
         [

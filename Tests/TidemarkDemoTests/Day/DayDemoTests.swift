@@ -16,7 +16,7 @@ import TidemarkTesting
         for line in lines { input.yield(line) }
         if ends { input.finish() }
         let app = DayApp(
-            side: .before, process: AppProcess([]), lines: stream, counter: BurstCounter(),
+            version: .before, process: AppProcess([]), lines: stream, counter: BurstCounter(),
             start: BurstCount())
         return (app, input)
     }

@@ -63,7 +63,7 @@ import Testing
 
 @Suite struct `The launches of a day` {
     private func complaints(before: Double, after: Double) -> [String] {
-        var uses = [Side.before: DayUse(), .after: DayUse()]
+        var uses = [DayVersion.before: DayUse(), .after: DayUse()]
         uses[.before]?.launch.bytes = before
         uses[.after]?.launch.bytes = after
         return DayDemo(held: 1_000).complaints(uses)
@@ -79,6 +79,53 @@ import Testing
             complaints(before: 152_000, after: 152_000) == [
                 "a launch on Tidemark received 152000 bytes, and as it was 152000"
             ])
+    }
+}
+
+@Suite struct `A day in the summary` {
+    @Test func `is one row, with the figures of the day alone`() {
+        var use = DayUse()
+        use.launch = ProcessUse(milliseconds: 60, wakes: 30, bursts: 1, bytes: 184_000)
+        use.minute = ProcessUse(milliseconds: 7, wakes: 78, bursts: 2, bytes: 400)
+        let figures = Dictionary(
+            uniqueKeysWithValues: use.figures.map { ($0.name + $0.unit, $0.value) })
+        let row = SummaryRow.day(
+            LaunchScenario(
+                name: DayDemo.name, network: "healthy", bar: "", before: figures, after: figures))
+        #expect(row.before == "2.9 s, 19,320 wake-ups, 500 bursts, 3.8 MB" && row.holds)
+    }
+}
+
+@Suite struct `The services of a day` {
+    private func use(_ wakes: Double) -> DayUse {
+        var use = DayUse()
+        use.minute.wakes = wakes
+        return use
+    }
+
+    @Test func `are the differences of apps that have one service more each`() {
+        var uses: [DayVersion: DayUse] = [.before: use(900)]
+        for (number, version) in DayVersion.onTidemark.enumerated() {
+            uses[version] = use(Double(number * number + 1))
+        }
+        let services = DayDemo.services(uses)
+        #expect(services.map(\.0) == DayVersion.onTidemark)
+        #expect(services.map(\.1.minute.wakes) == [1, 1, 3, 5, 7])
+        let lines = DayDemo.textOfServices(uses).split(separator: "\n")
+        #expect(lines.count == 7)
+        #expect(lines[4].hasPrefix("shared marks"))
+        #expect(lines[4].contains(" 1200.0 "), "five in each of 240 minutes")
+        #expect(lines[6].hasPrefix("all ") && lines[6].contains(" 4080.0 "))
+    }
+
+    @Test func `are all of the version before, and one more`() {
+        for (version, next) in zip(DayVersion.onTidemark, DayVersion.onTidemark.dropFirst()) {
+            #expect(next.has(version) && next.has(next) && !version.has(next))
+        }
+        #expect(DayVersion.onTidemark == Array(DayVersion.allCases.dropFirst()))
+        #expect(!DayVersion.before.has(.feed) && DayVersion.before.isLive)
+        #expect(DayVersion.allCases.filter { !$0.isLive } == [.signIn, .feed])
+        #expect(DayVersion.allCases.filter { !$0.showsMessages } == [.signIn])
     }
 }
 
