@@ -81,7 +81,7 @@ let table = """
     ExampleKit: Tidemark TidemarkApp
     MessagesCore: +ExampleKit TidemarkImages TidemarkResilience
     HealthCore: +ExampleKit TidemarkHealth TidemarkHealthSync
-    ChatsCore: +ExampleKit TidemarkLivePipelines
+    ChatsCore: +ExampleKit TidemarkFiles TidemarkImages TidemarkLivePipelines
     HomesCore: +ExampleKit
     StampsCore: +ExampleKit TidemarkImages
     # The parts of the program that play the examples, and the programs. A plugin finds tidemark-lint
@@ -98,7 +98,7 @@ let table = """
         ArgumentParser AsyncHTTPClient Hummingbird HummingbirdCore Logging NIOHTTP1
     # What several targets of tests share, and the tests, which may import TestSupport too
     TestSupport:
-    HTTPTesting: TidemarkHTTP TidemarkTesting Hummingbird Logging
+    HTTPTesting: TidemarkHTTP TidemarkObjects TidemarkTesting Hummingbird Logging
     ExampleTesting: +TidemarkTesting ExampleKit
     TidyTests:  TidemarkModelTests: TidemarkModel  TidemarkWordsTests: TidemarkWords
     TidemarkPatternsTests: TidemarkPatterns
@@ -136,7 +136,8 @@ let table = """
     TidemarkImagesTests: +TidemarkImages TidemarkTestKit NIOCore NIOHTTP1 NIOPosix
     MessagesCoreTests: +MessagesCore +TidemarkTesting ExampleTesting
     HealthCoreTests: +HealthCore +TidemarkTesting ExampleTesting
-    ChatsCoreTests: +ChatsCore +TidemarkTesting ExampleTesting
+    ChatsCoreTests: +ChatsCore +TidemarkTesting TidemarkServer TidemarkObjects HTTPTesting
+        ExampleTesting
     TidemarkLintTests: +TidemarkLint TidemarkServer
     """
 

@@ -27,6 +27,21 @@ public enum PhoneServices: Hashable, Sendable {
         }
     }
 
+    /// Returns the bucket of the app's files, and the address of Storage: that of
+    /// `tidemark serve --storage` at `FIREBASE_STORAGE_EMULATOR_HOST`, or at the usual port of this
+    /// machine. The address is nil for Google's service.
+    public func storage(
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> (bucket: String, address: String?) {
+        switch self {
+        case .project(let info):
+            return (info.storageBucket ?? info.projectID + ".firebasestorage.app", nil)
+        case .local:
+            let host = environment["FIREBASE_STORAGE_EMULATOR_HOST"] ?? "127.0.0.1:9199"
+            return ("demo.firebasestorage.app", "http://" + host)
+        }
+    }
+
     /// The folder of the app's data on this device.
     public static var folder: String { place(.applicationSupportDirectory).path }
 

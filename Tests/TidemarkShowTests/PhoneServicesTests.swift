@@ -33,6 +33,8 @@ import TidemarkTesting
         let settings = try PhoneServices(in: real, environment: [:]).stackSettings(folder: "/no")
         #expect(settings.projectID == "my-app" && settings.firestore.isSSLEnabled)
         #expect(endpoint(of: settings) == .cloud(key: "k", bundleID: Bundle.main.bundleIdentifier))
+        let files = try PhoneServices(in: real, environment: [:]).storage(environment: [:])
+        #expect(files.bucket == "my-app.firebasestorage.app" && files.address == nil)
 
         let (empty, second) = try bundle()
         defer { try? FileManager.default.removeItem(at: second) }
@@ -48,6 +50,9 @@ import TidemarkTesting
         let local = other.stackSettings(folder: "/no")
         #expect(local.firestore.host == "mac.local:1" && !local.firestore.isSSLEnabled)
         #expect(endpoint(of: local) == .local("mac.local:2"))
+        #expect(other.storage(environment: [:]).address == "http://127.0.0.1:9199")
+        let address = other.storage(environment: ["FIREBASE_STORAGE_EMULATOR_HOST": "mac.local:3"])
+        #expect(address.address == "http://mac.local:3")
 
         let (broken, third) = try bundle(["GoogleService-Info.plist": Data("{".utf8)])
         defer { try? FileManager.default.removeItem(at: third) }

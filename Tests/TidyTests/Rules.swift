@@ -184,7 +184,10 @@ enum ImportRules {
         "StampsCore": ["ExampleKit", "Tidemark", "TidemarkApp", "TidemarkImages"],
         "HomesCore": ["ExampleKit", "Tidemark", "TidemarkApp"],
         "FirebaseAuthAdapter": ["FirebaseAuth", "TidemarkApp"],
-        "ChatsCore": ["ExampleKit", "Tidemark", "TidemarkApp", "TidemarkLivePipelines"],
+        "ChatsCore": [
+            "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkFiles", "TidemarkImages",
+            "TidemarkLivePipelines",
+        ],
         "MessagesCore": [
             "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkImages", "TidemarkResilience",
         ],
@@ -231,7 +234,7 @@ enum ImportRules {
         return allowed[String(core)].map {
             $0.union([
                 String(core), "SwiftUI", "Charts", "UIKit", "CoreGraphics",
-                "AuthenticationServices", "TidemarkImages", "TidemarkTesting",
+                "AuthenticationServices", "PhotosUI", "TidemarkImages", "TidemarkTesting",
             ])
         }
     }

@@ -19,7 +19,7 @@ struct `The check of the example apps' views` {
             try write(".build/debug.yaml", core + "\n")
             let stubs = [
                 "SwiftUI", "Charts", "UIKit", "HealthKit", "CoreGraphics", "CoreFoundationStub",
-                "Combine", "AuthenticationServices",
+                "Combine", "AuthenticationServices", "PhotosUI",
             ]
             for name in stubs {
                 try write(".build/apple/debug/Modules/\(name).swiftmodule", "")

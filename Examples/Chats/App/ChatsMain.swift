@@ -5,18 +5,24 @@
     import SwiftUI
     import Tidemark
     import TidemarkApp
+    import TidemarkFiles
     import TidemarkImages
 
     /// The chats of the user who signs in.
     @main struct ChatsMain: App {
-        /// The app's data, and the pictures of people.
+        @Environment(\.scenePhase) private var phase
+
+        /// The app's data, the pictures of people, and the photos of messages.
         private struct Parts {
             let stack: TidemarkStack
             let pipeline: ImagePipeline
             let people: ProfilePictures
+            let photos: ChatPhotos
 
             @MainActor init() throws {
-                stack = try TidemarkStack(ChatsApp.settings(PhoneServices()))
+                let services = try PhoneServices()
+                stack = try TidemarkStack(ChatsApp.settings(services))
+                photos = ChatPhotos(stack.firestore, services)
                 pipeline = try ImagePipeline(
                     folder: PhoneServices.pictures,
                     environment: ImageEnvironment(connectivity: stack.connectivity))
@@ -35,11 +41,18 @@
                 } content: { parts in
                     SignInView("Chats", parts.stack) { user in
                         NavigationStack {
-                            ChatListView(ChatsApp(parts.stack.firestore, me: user.text))
+                            ChatListView(
+                                ChatsApp(
+                                    parts.stack.firestore, me: user.text, photos: parts.photos))
                         }
                     }
                     .environment(\.pictures, parts.pipeline)
                     .environment(\.profilePictures, parts.people)
+                    .task(id: phase) {
+                        // Both have no effect on an outbox that already runs.
+                        await parts.photos.outbox.start()
+                        if phase == .active { await parts.photos.outbox.networkMayBeBack() }
+                    }
                 }
             }
         }

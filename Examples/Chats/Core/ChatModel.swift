@@ -2,6 +2,7 @@ public import Foundation
 public import Observation
 import Tidemark
 public import TidemarkApp
+public import TidemarkFiles
 
 /// A chat. The model shows the newest messages from disk, reads the changes, and then listens.
 @MainActor @Observable
@@ -15,6 +16,8 @@ public final class ChatModel {
         return sent.filter { !known.contains($0.id ?? "") }
     }
     private var sent: [ChatMessage] = []
+    /// The photos of this chat that are not sent yet, in the order in which they were chosen.
+    public private(set) var uploads: [WaitingFile] = []
     /// The reason why the last action failed, as a sentence for the user; nil after a success.
     public private(set) var problem: String?
 
@@ -23,6 +26,8 @@ public final class ChatModel {
     @ObservationIgnored private let app: ChatsApp
     @ObservationIgnored private let chat: DocumentReference
     @ObservationIgnored private let feed: Feed
+    /// The addresses of photos, by their paths. Each costs a request to Storage.
+    @ObservationIgnored private var addresses: [String: URL] = [:]
 
     init(_ id: String, in app: ChatsApp) throws(FirestoreError) {
         self.app = app
@@ -68,7 +73,12 @@ public final class ChatModel {
 
     /// Sends a message. Returns when the message is on disk, also without a network. The same batch
     /// changes the chat's last message and its message count.
-    public func send(_ text: String) async {
+    ///
+    /// - Parameters:
+    ///   - text: The text; it can be empty if there is a photo.
+    ///   - photo: The photo, which is on disk together with the message. The message is sent when
+    ///     the photo is in Storage.
+    public func send(_ text: String, photo: FileUpload? = nil) async {
         let document = chat.collection("messages").document()
         var message = ChatMessage(author: app.me, text: text, sentAt: app.now())
         message.id = document.documentID
@@ -78,10 +88,12 @@ public final class ChatModel {
             try batch.setData(from: message, forDocument: document)
             batch.updateData(
                 [
-                    "lastText": text, "messageCount": FieldValue.increment(Int64(1)),
+                    "lastText": text.isEmpty ? "Photo" : text,
+                    "messageCount": FieldValue.increment(Int64(1)),
                     "lastMessageAt": FieldValue.serverTimestamp(),
                     "updatedAt": FieldValue.serverTimestamp(),
                 ], forDocument: chat)
+            if let photo { batch.attach(photo, to: document, field: "photo") }
             follow(try await batch.enqueue(), of: message)
         }
         if problem != nil { sent.removeAll { $0.id == message.id } }
@@ -92,10 +104,61 @@ public final class ChatModel {
         Task { [weak self] in
             do throws(FirestoreError) { try await receipt?.acknowledged() } catch {
                 self?.sent.removeAll { $0.id == message.id }
-                self?.problem = error.message
+                // The user has given up the message with its photo.
+                if error.code != .cancelled { self?.problem = error.message }
             }
         }
     }
+
+    // MARK: Photos
+
+    /// Returns the place of a message's photo: the copy on this phone until the message is sent,
+    /// and then its address. Returns nil without a photo, and while Storage cannot be asked.
+    ///
+    /// Costs no read of a document. The first call for a photo in Storage costs a request to
+    /// Storage.
+    public func photo(of message: ChatMessage) async -> ChatPhotos.Place? {
+        guard let photos = app.photos, let id = message.id else { return nil }
+        if let copy = try? await messageDocument(id).file("photo") { return .onPhone(copy) }
+        guard let path = message.photo?.path else { return nil }
+        if let known = addresses[path] { return .inStorage(known) }
+        guard let address = await photos.address(of: path) else { return nil }
+        if addresses.count >= ChatsApp.heldMessages { addresses = [:] }
+        addresses[path] = address
+        return .inStorage(address)
+    }
+
+    /// Updates ``uploads`` until the task is cancelled.
+    public func followUploads() async {
+        guard let outbox = app.photos?.outbox else { return }
+        for await files in await outbox.updates() {
+            let folder = chat.path + "/"
+            uploads = files.filter { $0.document.text.hasPrefix(folder) }
+        }
+    }
+
+    /// Returns the upload of a message's photo; nil if there is none that waits.
+    public func upload(of message: ChatMessage) -> WaitingFile? {
+        message.id.flatMap { id in
+            uploads.first { $0.document.text == messageDocument(id).path }
+        }
+    }
+
+    /// Tries a photo again that Storage has refused.
+    public func retry(_ upload: WaitingFile) async {
+        await act { [app] in try await app.photos?.outbox.retry(upload.id) }
+    }
+
+    /// Gives up a photo that is not sent yet, and its message.
+    public func discard(_ upload: WaitingFile) async {
+        await act { [app] in try await app.photos?.outbox.discard(upload.id) }
+    }
+
+    private func messageDocument(_ id: String) -> DocumentReference {
+        chat.collection("messages").document(id)
+    }
+
+    // MARK: The feed
 
     /// Hides all shown messages permanently; works offline. The user's other devices hide them too
     /// if `ChatsApp.sharesClears` is true.

@@ -1,5 +1,6 @@
 public import Tidemark
 import TidemarkApp
+public import TidemarkFiles
 
 /// A document `chats/{id}`: the members of a chat, and its last message.
 public struct Chat: Codable, Identifiable, Hashable, Sendable {
@@ -33,6 +34,8 @@ public struct ChatMessage: Codable, Identifiable, Hashable, Sendable {
     @DocumentID public var id: String?
     public var author: String
     public var text: String
+    /// The photo. It is in Storage before the message is sent.
+    public var photo: StoredFile?
     /// The time by the clock of the device that wrote the message.
     public var sentAt: Timestamp
     @ServerTimestamp public var updatedAt: Timestamp?

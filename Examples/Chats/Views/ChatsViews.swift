@@ -4,6 +4,7 @@
     import SwiftUI
     import Tidemark
     import TidemarkApp
+    import TidemarkFiles
 
     /// Shows the chats with their badges. A tap opens a chat.
     struct ChatListView: View {
@@ -62,6 +63,7 @@
         @State private var text = ""
         /// The newest row on the screen.
         @State private var row: String?
+        @State private var photo: FileUpload?
 
         init(_ chat: Chat, in app: ChatsApp) {
             self.chat = chat
@@ -75,8 +77,12 @@
                         Button("Load earlier") { Task { await model.loadEarlier() } }
                             .disabled(model.isLoadingEarlier)
                     }
-                    ForEach(model?.messages.items.reversed() ?? []) { Text($0.value.text) }
-                    ForEach(model?.outgoing ?? []) { Text($0.text).opacity(0.6) }
+                    if let model {
+                        ForEach(model.messages.items.reversed()) {
+                            MessageView($0.value, isWaiting: $0.hasPendingWrites, in: model)
+                        }
+                        ForEach(model.outgoing) { MessageView($0, isWaiting: true, in: model) }
+                    }
                     if let problem = model?.problem { Text(problem).foregroundStyle(.red) }
                 }
                 .scrollTargetLayout()
@@ -92,8 +98,12 @@
                 }
             }
             .safeAreaInset(edge: .bottom) {
-                TextField("Message", text: $text).onSubmit { send() }
-                    .padding().background(.bar)
+                HStack {
+                    if app.photos != nil { PhotoButton(photo: $photo) }
+                    TextField("Message", text: $text).onSubmit { send() }
+                    if photo != nil { Button("Send photo") { send() } }
+                }
+                .padding().background(.bar)
             }
             .navigationTitle(chat.title)
             .toolbar {
@@ -106,15 +116,16 @@
                 if model == nil { model = try? app.chat(chat.id ?? "") }
                 await model?.adoptOldMarks()
                 if let left = await model?.rowLeft() { row = left }
+                await model?.followUploads()
             }
             .onChange(of: row) { model?.leave(at: row) }
         }
 
         private func send() {
-            let message = text
-            text = ""
-            if message.isEmpty { return }
-            Task { await model?.send(message) }
+            let (message, upload) = (text, photo)
+            (text, photo) = ("", nil)
+            if message.isEmpty, upload == nil { return }
+            Task { await model?.send(message, photo: upload) }
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTesting
 import Synchronization
 import TestSupport
 import Testing

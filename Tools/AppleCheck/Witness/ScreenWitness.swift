@@ -1,6 +1,7 @@
 // The declarations that the screens of the example apps use: see Witness.swift.
 import Charts
 import Foundation
+import PhotosUI
 import SwiftUI
 
 @MainActor enum SceneWitness {
@@ -13,8 +14,20 @@ import SwiftUI
         SecureField($0, text: $1)
     }
 
+    static let phase: KeyPath<EnvironmentValues, ScenePhase> = \.scenePhase
+    static let active: ScenePhase = .active
+
     static func appears(_ view: Text, _ act: @escaping @MainActor () -> Void) -> some View {
         view.onAppear { act() }
+    }
+}
+
+@MainActor enum PhotoWitness {
+    static let picker: (LocalizedStringKey, Binding<PhotosPickerItem?>) -> PhotosPicker<Text> = {
+        PhotosPicker($0, selection: $1, matching: .images, preferredItemEncoding: .compatible)
+    }
+    static let bytes: (PhotosPickerItem) async throws -> Data? = {
+        try await $0.loadTransferable(type: Data.self)
     }
 }
 

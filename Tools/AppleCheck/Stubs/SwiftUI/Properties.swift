@@ -62,6 +62,9 @@ extension State where Value: ExpressibleByNilLiteral {
 // @unchecked: only the main actor uses the storage, as in SwiftUI.
 extension State: @unchecked Sendable where Value: Sendable {}
 
+/// https://developer.apple.com/documentation/swiftui/scenephase
+public enum ScenePhase: Comparable, Hashable, Sendable { case background, inactive, active }
+
 /// https://developer.apple.com/documentation/swiftui/environmentkey
 public protocol EnvironmentKey {
     associatedtype Value
@@ -80,6 +83,14 @@ public struct EnvironmentValues {
     }
 
     private enum Scale: EnvironmentKey { static var defaultValue: CGFloat { 1 } }
+
+    private enum Phase: EnvironmentKey { static var defaultValue: ScenePhase { .active } }
+
+    /// https://developer.apple.com/documentation/swiftui/environmentvalues/scenephase
+    public var scenePhase: ScenePhase {
+        get { self[Phase.self] }
+        set { self[Phase.self] = newValue }
+    }
 
     /// https://developer.apple.com/documentation/swiftui/environmentvalues/displayscale
     public var displayScale: CGFloat {

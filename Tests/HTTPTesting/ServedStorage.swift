@@ -1,5 +1,5 @@
-import TidemarkHTTP
-import TidemarkObjects
+package import TidemarkHTTP
+package import TidemarkObjects
 import TidemarkTesting
 
 /// Serves the storage port of `tidemark serve` on a separate thread, while `body` runs.
@@ -8,7 +8,7 @@ import TidemarkTesting
 ///   - port: The port; 0 for a free one.
 ///   - body: Called once, with the address and the port. An error of `body` ends the server and is
 ///     rethrown.
-func serve(
+package func serve(
     _ server: ObjectsServer, port: Int = 0,
     _ body: @escaping @Sendable (_ address: String, _ port: Int) async throws -> Void
 ) async throws {
@@ -29,7 +29,7 @@ func serve(
 
 extension ObjectsServer {
     /// Returns all objects of a bucket.
-    func objects(in bucket: String = "bucket") async throws -> [StoredObject] {
+    package func objects(in bucket: String = "bucket") async throws -> [StoredObject] {
         let buckets = try await bucketNames()
         if !buckets.contains(bucket) { return [] }
         return try await page(ObjectListing(bucket: bucket)).objects
