@@ -18,8 +18,7 @@ public final class AccountsServer: Sendable {
 
     public let settings: AccountsSettings
     let access: AccessToken?
-    /// Calls the blocking functions; nil refuses every call that needs one.
-    let functions: (any BlockingFunctionCaller)?
+    private let blocking: BlockingDesk
     private let core: Mutex<AccountsCore>
     private let queue = DispatchQueue(label: "tidemark.accounts")
     private let waiting = Mutex(0)
@@ -54,7 +53,7 @@ public final class AccountsServer: Sendable {
     ) async throws {
         self.settings = settings
         self.access = access
-        self.functions = functions
+        blocking = BlockingDesk(functions: functions)
         let core = try AccountsCore(
             settings, dataDirectory: dataDirectory, environment: environment)
         let now = environment.now
@@ -131,7 +130,7 @@ public final class AccountsServer: Sendable {
                 throw .blockingFunction(
                     "The account changes while the functions are asked.", status: 500)
             }
-            answers.append(try await ask(question))
+            answers.append(try await blocking.ask(question, tokens: desk))
         }
     }
 

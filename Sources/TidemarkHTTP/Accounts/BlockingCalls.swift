@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import TidemarkServer
 
 /// Calls a project's blocking functions over HTTP.
@@ -21,19 +21,25 @@ public struct BlockingCallFailure: Error, Hashable, Sendable {
     public init(_ message: String) { self.message = message }
 }
 
-extension AccountsServer {
+/// Asks blocking functions.
+struct BlockingDesk: Sendable {
     /// The number of characters of a function's answer that an error quotes.
     private static let quoted = 300
+
+    /// Calls the functions; nil refuses every call that needs one.
+    let functions: (any BlockingFunctionCaller)?
 
     /// Asks a function.
     ///
     /// - Throws: `BLOCKING_FUNCTION_ERROR_RESPONSE` if the function fails, does not allow the call,
     ///   or cannot be reached.
-    func ask(_ question: BlockingQuestion) async throws(AccountRefusal) -> BlockingAnswer {
+    func ask(
+        _ question: BlockingQuestion, tokens: TokenDesk
+    ) async throws(AccountRefusal) -> BlockingAnswer {
         guard let functions else {
             throw .blockingFunction("This server calls no functions.", status: 500)
         }
-        let token = try await desk.unsigned(question.claims)
+        let token = try await tokens.unsigned(question.claims)
         let body = AccountsJSON.data(["data": .object(["jwt": .text(token)])])
         let answer: (status: Int, body: Data)
         do throws(BlockingCallFailure) {

@@ -1,5 +1,6 @@
 """Blocking functions, served by Google's functions framework."""
 
+import base64
 import json
 
 import pytest
@@ -50,7 +51,6 @@ def client(server):
 
 
 def said(token):
-    import base64
     part = token.split(".")[1]
     return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
 
@@ -128,7 +128,7 @@ def test_a_function_that_cannot_be_reached(client, server, functions):
     assert message.startswith("BLOCKING_FUNCTION_ERROR_RESPONSE : ((Failed to make request to ")
     assert people(client, server) == []
     # Without functions, sign-ups continue.
-    assert "blockingFunctions" not in registered(server, {})
+    assert registered(server, {})["blockingFunctions"]["triggers"] == {}
     client.call("signUp", email="ann@example.com", password="secret-1")
 
 
@@ -146,10 +146,10 @@ def test_an_address_that_is_no_url_is_refused(client, server):
     assert answer.status_code == 400 and "functionUri" in answer.json()["error"]["message"]
 
 
-def test_nothing_is_registered_without_a_token(client):
-    port = free_port()
-    answer = requests.patch(
-        f"{client.base}{CONFIG}", timeout=30,
-        json={"blockingFunctions": {"triggers": {
-            "beforeCreate": {"functionUri": f"http://127.0.0.1:{port}/f"}}}})
-    assert answer.status_code in (401, 403)
+def test_only_administrators_register(secure, secure_rest):
+    for headers in [{}, {"Authorization": "Bearer owner"}, {"X-Goog-Api-Key": "any"}]:
+        answer = requests.patch(
+            f"{secure_rest.base}{CONFIG}", headers=headers, timeout=30,
+            json={"blockingFunctions": {"triggers": {
+                "beforeCreate": {"functionUri": f"http://127.0.0.1:{free_port()}/f"}}}})
+        assert answer.status_code in (400, 401, 403), answer.text

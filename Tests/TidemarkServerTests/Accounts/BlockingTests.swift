@@ -11,6 +11,11 @@ import Testing
         _ moments: [BlockingMoment] = BlockingMoment.allCases
     ) throws -> TestAccounts {
         let accounts = try TestAccounts()
+        try register(moments, accounts)
+        return accounts
+    }
+
+    private func register(_ moments: [BlockingMoment], _ accounts: TestAccounts) throws {
         let triggers = moments.map {
             ($0.rawValue, JSONTree.object(["functionUri": .text("http://localhost/\($0)")]))
         }
@@ -21,7 +26,6 @@ import Testing
                     "triggers": .object(Dictionary(uniqueKeysWithValues: triggers))
                 ])
             ], admin: true)
-        return accounts
     }
 
     private func answer(
@@ -72,14 +76,15 @@ import Testing
     }
 
     @Test func `about one account do not answer for another`() throws {
-        let accounts = try accounts([.beforeSignIn])
-        let first = try accounts.call(.signUp, person)
-        let ann = try answer(first, [:])
+        let accounts = try accounts([])
         var other = person
         other["email"] = .text("bob@example.com")
-        let asked = try accounts.call(.signUp, other) { $0.answers = [ann] }
-        #expect(asked.question?.moment == .beforeSignIn)
-        #expect(asked.question?.claims["sub"] != first.question?.claims["sub"])
+        for fields in [person, other] { _ = try accounts.call(.signUp, fields) }
+        try register([.beforeSignIn], accounts)
+        let ann = try answer(try accounts.call(.signInWithPassword, person), [:])
+        #expect(try accounts.call(.signInWithPassword, person) { $0.answers = [ann] }.claims != nil)
+        let asked = try accounts.call(.signInWithPassword, other) { $0.answers = [ann] }
+        #expect(asked.question?.moment == .beforeSignIn && asked.claims == nil)
     }
 
     @Test func `that disable an account keep the account and end the sign-in`() throws {

@@ -50,7 +50,8 @@ extension AccountTurn {
             claims["second_factor_identifier"] = .text(factor)
         }
         throw BlockingQuestion(
-            moment: moment, url: url, localID: account.localID, claims: claims)
+            moment: moment, url: url, localID: account.localID, newID: newID,
+            claims: claims)
     }
 
     /// The function accepts its token for a minute.

@@ -68,6 +68,8 @@ package struct BlockingQuestion: Error, Hashable, Sendable {
     package let url: String
     /// The id of the account that the question is about.
     let localID: String
+    /// The id that the call has chosen for a new account; nil if the call creates none.
+    let newID: String?
     /// The claims of the token that the function receives.
     package let claims: [String: JSONTree]
 
@@ -77,7 +79,7 @@ package struct BlockingQuestion: Error, Hashable, Sendable {
     /// - Throws: `BLOCKING_FUNCTION_ERROR_RESPONSE` if the reply has no valid form.
     package func answer(_ reply: [String: JSONTree]) throws(AccountRefusal) -> BlockingAnswer {
         guard let record = reply["userRecord"], record != .null else {
-            return BlockingAnswer(moment: moment, localID: localID, changes: [:])
+            return answer(changes: [:])
         }
         guard let fields = record.fields, let mask = fields["updateMask"].text else {
             throw .blockingFunction("The userRecord of the answer has no updateMask.")
@@ -86,7 +88,11 @@ package struct BlockingQuestion: Error, Hashable, Sendable {
         for name in mask.split(separator: ",").map(String.init) {
             changes[name] = fields[name] ?? .null
         }
-        return BlockingAnswer(moment: moment, localID: localID, changes: changes)
+        return answer(changes: changes)
+    }
+
+    private func answer(changes: [String: JSONTree]) -> BlockingAnswer {
+        BlockingAnswer(moment: moment, localID: localID, newID: newID, changes: changes)
     }
 }
 
@@ -94,6 +100,7 @@ package struct BlockingQuestion: Error, Hashable, Sendable {
 package struct BlockingAnswer: Hashable, Sendable {
     let moment: BlockingMoment
     let localID: String
+    let newID: String?
     /// The new values of the account's fields; null removes a value.
     let changes: [String: JSONTree]
 

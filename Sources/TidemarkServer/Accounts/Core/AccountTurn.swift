@@ -248,12 +248,18 @@ struct AccountTurn {
             scheme: key.work.scheme, salt: key.work.salt, key: key.key, updatedAt: now)
     }
 
+    /// The id of the call's new account; nil before ``newLocalID()``.
+    var newID: String? { changes.newID }
+
     /// Returns a new id of 28 letters and digits, in Firebase's form. A call that has asked a
     /// blocking function about its new account keeps the id.
     func newLocalID() -> String {
-        if let asked = call.answers.last(where: { $0.moment == .beforeCreate }) {
-            return asked.localID
-        }
+        let id = call.answers.lazy.compactMap(\.newID).first ?? randomLocalID()
+        changes.newID = id
+        return id
+    }
+
+    private func randomLocalID() -> String {
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
         var id = ""
         while id.count < 28 {

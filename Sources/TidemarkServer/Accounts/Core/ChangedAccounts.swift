@@ -37,6 +37,8 @@ final class AccountChanges {
     var changed = ChangedAccounts()
     /// The accounts whose tokens it has voided.
     private(set) var voided: [ChangedAccounts.Account: VoidedTokens.Moment] = [:]
+    /// The id that the call has chosen for a new account; nil for none.
+    var newID: String?
 
     init(mark: Int64) { self.mark = mark }
 
