@@ -25,13 +25,17 @@ struct DayAppCommand: AsyncParsableCommand {
 
     func run() async throws {
         EndOfInput.raiseSIGTERM()
+        if version == .process { return try await rest() }
         let client = try await DeviceClient(version.side, place.place, label: place.label)
         if version == .before { return try await showAll(client.firestore) }
-        guard version.showsMessages else {
-            say("shown \(Self.ready)")
-            while true { try await Task.sleep(for: .seconds(3_600)) }
-        }
+        guard version.showsMessages else { return try await rest() }
         try await showFeed(client.firestore)
+    }
+
+    /// Does nothing until the process is killed.
+    private func rest() async throws {
+        say("shown \(Self.ready)")
+        while true { try await Task.sleep(for: .seconds(3_600)) }
     }
 
     /// Listens to the whole chat and decodes all of it for each change.

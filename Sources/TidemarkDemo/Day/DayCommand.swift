@@ -9,10 +9,11 @@ struct DayCommand: AsyncParsableCommand {
             Runs a chat of 1,000 messages in a process, as it was and on Tidemark. Measures from \
             outside what a launch, a message and a minute on the screen cost, and adds them up to \
             a day: 20 launches, and four hours on the screen with a message each minute. A burst \
-            of the network begins with a byte after 10 seconds of silence. Five apps on Tidemark \
-            have one service more each: sign-in, feed, listener, marks, pictures. Their \
-            differences are the costs of the services. Only Linux tells these figures. A phone's \
-            battery also pays for its radio and its screen, which are not measured.
+            of the network begins with a byte after 10 seconds of silence. Then an empty process \
+            and five apps on Tidemark have one service more each: sign-in, feed, listener, \
+            marks, pictures. Their differences are the costs of the services. Only Linux tells \
+            these figures. A phone's battery also pays for its radio and its screen, which are \
+            not measured.
             """)
 
     @Option(help: "Number of messages in the chat.") var messages: Int?

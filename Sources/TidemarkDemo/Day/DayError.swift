@@ -22,7 +22,7 @@ enum DayError: Error, Equatable, CustomStringConvertible {
         switch version {
         case .before: "The app as it was"
         case .after: "The app on Tidemark"
-        case .signIn, .feed, .listener, .marks, .pictures:
+        case .process, .signIn, .feed, .listener, .marks, .pictures:
             "The app on Tidemark (\(version.service))"
         }
     }

@@ -5,6 +5,8 @@ import ArgumentParser
 enum DayVersion: String, CaseIterable, Sendable, ExpressibleByArgument {
     /// The app as it was.
     case before
+    /// A process that does nothing.
+    case process
     /// The app opens its cache and loads its session. It shows nothing.
     case signIn = "sign-in"
     /// A launch reads the changes of the chat, and shows the chat.
@@ -18,7 +20,9 @@ enum DayVersion: String, CaseIterable, Sendable, ExpressibleByArgument {
 
     /// The version that is compared with the app as it was, which has no more services.
     static let after = listener
-    static let onTidemark: [DayVersion] = [.signIn, .feed, .listener, .marks, .pictures]
+    static let onTidemark: [DayVersion] = [
+        .process, .signIn, .feed, .listener, .marks, .pictures,
+    ]
 
     var side: Side { self == .before ? .before : .after }
 
@@ -39,7 +43,8 @@ enum DayVersion: String, CaseIterable, Sendable, ExpressibleByArgument {
     var service: String {
         switch self {
         case .before: "the app as it was"
-        case .signIn: "process and sign-in"
+        case .process: "process"
+        case .signIn: "sign-in"
         case .feed: "feed"
         case .listener: "listener"
         case .marks: "shared marks"

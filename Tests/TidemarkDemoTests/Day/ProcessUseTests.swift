@@ -110,12 +110,12 @@ import Testing
         }
         let services = DayDemo.services(uses)
         #expect(services.map(\.0) == DayVersion.onTidemark)
-        #expect(services.map(\.1.minute.wakes) == [1, 1, 3, 5, 7])
+        #expect(services.map(\.1.minute.wakes) == [1, 1, 3, 5, 7, 9])
         let lines = DayDemo.textOfServices(uses).split(separator: "\n")
-        #expect(lines.count == 7)
-        #expect(lines[4].hasPrefix("shared marks"))
-        #expect(lines[4].contains(" 1200.0 "), "five in each of 240 minutes")
-        #expect(lines[6].hasPrefix("all ") && lines[6].contains(" 4080.0 "))
+        #expect(lines.count == 8)
+        #expect(lines[5].hasPrefix("shared marks"))
+        #expect(lines[5].contains(" 1680.0 "), "seven in each of 240 minutes")
+        #expect(lines[7].hasPrefix("all ") && lines[7].contains(" 6240.0 "))
     }
 
     @Test func `are all of the version before, and one more`() {
@@ -124,8 +124,8 @@ import Testing
         }
         #expect(DayVersion.onTidemark == Array(DayVersion.allCases.dropFirst()))
         #expect(!DayVersion.before.has(.feed) && DayVersion.before.isLive)
-        #expect(DayVersion.allCases.filter { !$0.isLive } == [.signIn, .feed])
-        #expect(DayVersion.allCases.filter { !$0.showsMessages } == [.signIn])
+        #expect(DayVersion.allCases.filter { !$0.isLive } == [.process, .signIn, .feed])
+        #expect(DayVersion.allCases.filter { !$0.showsMessages } == [.process, .signIn])
     }
 }
 
