@@ -30,6 +30,11 @@ import TidemarkTesting
         let waiting = try await files.waitingFiles()
         #expect(waiting.map(\.document.text) == [message.path])
         #expect(waiting.map(\.state) == [.waiting])
+
+        let film = FileUpload(photo, policy: .documentFirst(changeTime: "updatedAt"))
+        #expect(film.contentType == "image/jpeg")
+        let deletion = try await message.enqueueDelete(withFiles: ["photo"])
+        #expect(deletion.batch > receipt.batch)
         await local.stop()
     }
 

@@ -79,7 +79,7 @@
 
         var body: some View {
             switch upload.state {
-            case .waiting, .uploading:
+            case .waiting, .waitingForDocument, .uploading:
                 ProgressView(value: Double(upload.sent), total: Double(max(1, upload.size))) {
                     Text("Sending the photo").font(.caption)
                 }

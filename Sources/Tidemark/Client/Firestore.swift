@@ -164,10 +164,13 @@ extension Firestore {
 
     /// Stages files, and journals them with the mutations in one step. If one file cannot be
     /// staged, nothing is journalled and no copy stays.
+    ///
+    /// - Parameter deleted: The fields of deleted documents whose objects are deleted too.
     func enqueue(
-        _ mutations: [Mutation], _ attachments: [FileAttachment]
+        _ mutations: [Mutation], _ attachments: [FileAttachment],
+        deleting deleted: [DeletedFile] = []
     ) async throws(FirestoreError) -> WriteReceipt {
-        if attachments.isEmpty { return try await enqueue(mutations) }
+        if attachments.isEmpty, deleted.isEmpty { return try await enqueue(mutations) }
         var mutations = mutations
         var staged: [StagedFile] = []
         // The copies belong to this user, so another user's queue refuses the batch.
@@ -185,8 +188,8 @@ extension Firestore {
             throw error
         }
         let attached = AttachedFiles(
-            staged.map(\.file), maxFiles: staged.map(\.maxFiles).min() ?? 0,
-            maxBytes: staged.map(\.maxBytes).min() ?? 0)
+            staged.map(\.file), maxFiles: staged.map(\.maxFiles).min() ?? .max,
+            maxBytes: staged.map(\.maxBytes).min() ?? .max, deleted: deleted)
         let files = staged
         let decision = Decision()
         return try await receipt { [mutations] observer in

@@ -3,8 +3,15 @@ import Synchronization
 
 /// Several writes that are applied together or not at all, offline too. Commit it once.
 public final class WriteBatch: Sendable {
+    private struct Contents {
+        var mutations: [Mutation] = []
+        var files: [FileAttachment] = []
+        /// The fields of deleted documents whose objects are deleted too.
+        var deleted: [DeletedFile] = []
+    }
+
     private enum State {
-        case open([Mutation], [FileAttachment])
+        case open(Contents)
         /// The error of an invalid write, which the commit throws.
         case invalid(FirestoreError)
         case committed
@@ -14,7 +21,7 @@ public final class WriteBatch: Sendable {
     public static let maxWrites = 500
 
     package let firestore: Firestore
-    private let state = Mutex(State.open([], []))
+    private let state = Mutex(State.open(Contents()))
 
     init(_ firestore: Firestore) { self.firestore = firestore }
 
@@ -69,9 +76,10 @@ public final class WriteBatch: Sendable {
     /// Commits like ``commit()``, but returns when the writes are durable on this device; nil for
     /// an empty batch.
     public func enqueue() async throws(FirestoreError) -> WriteReceipt? {
-        let (mutations, files) = try take()
-        if mutations.isEmpty, files.isEmpty { return nil }
-        return try await firestore.enqueue(mutations, files)
+        let contents = try take()
+        if contents.mutations.isEmpty, contents.files.isEmpty { return nil }
+        return try await firestore.enqueue(
+            contents.mutations, contents.files, deleting: contents.deleted)
     }
 
     /// Commits like the `async` form, but does not wait: the writes are queued before the call
@@ -97,9 +105,37 @@ public final class WriteBatch: Sendable {
                 document: try document.documentPath(), field: try field.resolved(), file: file)
         }
         state.withLock { state in
-            guard case .open(let mutations, let files) = state else { return }
+            guard case .open(var contents) = state else { return }
             switch attachment {
-            case .success(let file): state = .open(mutations, files + [file])
+            case .success(let file):
+                contents.files.append(file)
+                state = .open(contents)
+            case .failure(let error): state = .invalid(error)
+            }
+        }
+    }
+
+    /// Deletes a document. When that is acknowledged, the objects of its fields are deleted too.
+    package func delete(
+        _ document: DocumentReference, files fields: [any FieldName],
+        bucket: Result<String, FirestoreError>
+    ) {
+        let deleted = Result { () throws(FirestoreError) in
+            let (path, name) = (try document.documentPath(), try bucket.get())
+            var deleted: [DeletedFile] = []
+            for field in fields {
+                deleted.append(
+                    DeletedFile(document: path, field: try field.resolved(), bucket: name))
+            }
+            return deleted
+        }
+        _ = deleteDocument(document)
+        state.withLock { state in
+            guard case .open(var contents) = state else { return }
+            switch deleted {
+            case .success(let files):
+                contents.deleted += files
+                state = .open(contents)
             case .failure(let error): state = .invalid(error)
             }
         }
@@ -119,15 +155,18 @@ public final class WriteBatch: Sendable {
         let added = (try? mutation.get()).map { found.attachments(to: $0.path) } ?? []
         state.withLock { state in
             switch (state, mutation) {
-            case (.open(let mutations, let files), .success(let mutation)):
-                state =
-                    mutations.count < Self.maxWrites
-                    ? .open(mutations + [mutation], files + added)
-                    : .invalid(
+            case (.open(var contents), .success(let mutation)):
+                guard contents.mutations.count < Self.maxWrites else {
+                    state = .invalid(
                         .invalidArgument(
                             """
                             A batch can have at most \(Self.maxWrites) writes.
                             """))
+                    return
+                }
+                contents.mutations.append(mutation)
+                contents.files += added
+                state = .open(contents)
             case (.open, .failure(let error)): state = .invalid(error)
             case (.invalid, _), (.committed, _): break
             }
@@ -136,18 +175,18 @@ public final class WriteBatch: Sendable {
     }
 
     private func takeWithoutFiles() throws(FirestoreError) -> [Mutation] {
-        let (mutations, files) = try take()
-        if files.isEmpty { return mutations }
+        let contents = try take()
+        if contents.files.isEmpty, contents.deleted.isEmpty { return contents.mutations }
         throw .invalidArgument("A batch with files needs the async form of commit or enqueue.")
     }
 
-    private func take() throws(FirestoreError) -> ([Mutation], [FileAttachment]) {
+    private func take() throws(FirestoreError) -> Contents {
         let taken = state.withLock { state in
             defer { state = .committed }
             return state
         }
         switch taken {
-        case .open(let mutations, let files): return (mutations, files)
+        case .open(let contents): return contents
         case .invalid(let error): throw error
         case .committed:
             throw FirestoreError(.failedPrecondition, "The batch was already committed.")

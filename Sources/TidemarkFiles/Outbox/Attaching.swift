@@ -5,10 +5,7 @@ extension FileUpload: FileValue {
     package func stage(
         in firestore: Firestore, _ session: UserSession, document: DocumentPath, field: FieldPath
     ) async throws(FirestoreError) -> StagedFile {
-        guard let outbox = firestore.fileOutbox.object as? FileOutbox else {
-            throw FileOutbox.missing
-        }
-        return try await outbox.stage(self, session, document: document, field: field)
+        try await firestore.outbox().stage(self, session, document: document, field: field)
     }
 }
 
@@ -31,15 +28,55 @@ extension WriteBatch {
     }
 }
 
+extension WriteBatch {
+    /// Deletes a document with the objects that its fields name. The objects are deleted when the
+    /// server has acknowledged that the document is deleted; both survive kills. An object that a
+    /// write of this device has just replaced there is deleted too.
+    ///
+    /// The batch needs one of the async forms of `commit` and `enqueue`, which throw
+    /// `failedPrecondition` if the document is not in the cache: its objects are not known then.
+    ///
+    /// - Parameters:
+    ///   - document: The document. Collections below it, and files of their documents, stay.
+    ///   - fields: The fields with files. A field without one is ignored.
+    @discardableResult
+    public func deleteDocument(
+        _ document: DocumentReference, withFiles fields: [any FieldName]
+    ) -> WriteBatch {
+        let bucket = Result { () throws(FirestoreError) in
+            try firestore.outbox().settings.bucket
+        }
+        delete(document, files: fields, bucket: bucket)
+        return self
+    }
+}
+
+extension Firestore {
+    func outbox() throws(FirestoreError) -> FileOutbox {
+        guard let outbox = fileOutbox.object as? FileOutbox else { throw FileOutbox.missing }
+        return outbox
+    }
+}
+
 extension DocumentReference {
+    /// Deletes the document with the objects that its fields name, like
+    /// `WriteBatch.deleteDocument(_:withFiles:)`. Returns when this is durable on this device.
+    public func enqueueDelete(
+        withFiles fields: [any FieldName]
+    ) async throws(FirestoreError) -> WriteReceipt {
+        let batch = firestore.batch()
+        batch.deleteDocument(self, withFiles: fields)
+        guard let receipt = try await batch.enqueue() else {
+            preconditionFailure("a batch with a write has a receipt")
+        }
+        return receipt
+    }
+
     /// Returns the copy on this device of a file that was attached to a field, until the document
     /// with its object is acknowledged; nil if there is no such copy.
     ///
     /// - Throws: `failedPrecondition` without a ``FileOutbox``; errors of the cache.
     public func file(_ field: any FieldName) async throws(FirestoreError) -> URL? {
-        guard let outbox = firestore.fileOutbox.object as? FileOutbox else {
-            throw FileOutbox.missing
-        }
-        return try await outbox.copy(of: try documentPath(), field: try field.resolved())
+        try await firestore.outbox().copy(of: try documentPath(), field: try field.resolved())
     }
 }

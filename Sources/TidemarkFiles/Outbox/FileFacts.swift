@@ -16,6 +16,42 @@ struct FileFacts: Hashable, Sendable, Codable {
     }
 }
 
+extension FileFacts {
+    /// Returns the fields of a ``StoredFile``.
+    func stored(as object: ObjectName) -> Value {
+        .map([
+            "path": .string(object.name), "size": .integer(digest.size),
+            "type": .string(contentType), "hash": .string(digest.sha256),
+        ])
+    }
+
+    /// The fields of a pending ``ArrivingFile``.
+    var pending: Value {
+        .map([
+            "pending": .boolean(true), "size": .integer(digest.size), "type": .string(contentType),
+        ])
+    }
+}
+
+extension FilePolicy {
+    /// Returns the write that follows a file; nil if the file is sent first. The write completes
+    /// the field of a document that still exists.
+    func completion(
+        of file: AttachedFile, _ facts: FileFacts
+    ) throws(FirestoreError) -> Mutation? {
+        if !isDocumentFirst { return nil }
+        var fields = MapValue()
+        fields[file.field] = facts.stored(as: file.object)
+        var transforms: [FieldTransform] = []
+        if let changeTime {
+            transforms.append(FieldTransform(try changeTime.resolved(), .serverTimestamp))
+        }
+        return Mutation(
+            path: file.document, .patch(fields, mask: [file.field]), transforms: transforms,
+            precondition: .exists(true))
+    }
+}
+
 /// The state of an upload as the journal keeps it.
 struct UploadState: Hashable, Sendable, Codable {
     var record = UploadRecord()

@@ -38,9 +38,16 @@ extension FileOutbox {
                 copy: id, digest: digest, contentType: upload.contentType,
                 metadata: upload.metadata)
             let object = ObjectName(bucket: settings.bucket, name: name)
-            let file = AttachedFile(
+            var file = AttachedFile(
                 document: document, field: field, object: object, size: digest.size,
                 facts: FileCoding.encode(facts))
+            do throws(FirestoreError) {
+                file.completion = try upload.policy.completion(of: file, facts)
+            } catch {
+                folder.remove(id)
+                staging.remove(id)
+                throw error
+            }
             return staged(file, facts, in: folder)
         }
     }
@@ -49,11 +56,7 @@ extension FileOutbox {
         _ file: AttachedFile, _ facts: FileFacts, in folder: FileFolder
     ) -> StagedFile {
         let copy = facts.copy
-        // The fields of a StoredFile.
-        let value = Value.map([
-            "path": .string(file.object.name), "size": .integer(file.size),
-            "type": .string(facts.contentType), "hash": .string(facts.digest.sha256),
-        ])
+        let value = file.completion == nil ? facts.stored(as: file.object) : facts.pending
         return StagedFile(
             file: file, value: value, maxFiles: settings.maxFiles, maxBytes: settings.maxBytes
         ) { [weak self] isJournalled in

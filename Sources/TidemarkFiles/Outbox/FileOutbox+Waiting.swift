@@ -48,6 +48,7 @@ extension FileOutbox {
             case .uploaded: state = .uploaded
             case .failed: state = .failed(upload.problem ?? .copyMissing)
             case .rejected: state = .documentRefused
+            case .behindDocument: state = .waitingForDocument
             case .over: return nil
             }
             let sent = max(upload.record.furthest, progress[file.id] ?? 0)
@@ -76,11 +77,19 @@ extension FileOutbox {
 
     /// Gives up a file, and with it the whole batch that waits for it: its other files and its
     /// documents. Objects that exist already are deleted. The caller who waits for the batch
-    /// receives `cancelled`.
+    /// receives `cancelled`. A document that was sent before its files stays, without their
+    /// fields.
     ///
-    /// - Throws: `notFound` if no batch waits for the file.
+    /// - Throws: `notFound` if no batch waits for the file, and `failedPrecondition` while the
+    ///   document of a file that follows it is not acknowledged.
     public func discard(_ file: Int64) async throws(FirestoreError) {
         let session = self.session
+        let row = try await contents(session).files.first { $0.id == file }
+        if row?.state == .behindDocument {
+            throw FirestoreError(
+                .failedPrecondition,
+                "The document of the file \(file) is being sent. Discard the file after it.")
+        }
         let isDone: Bool = try await answer { session.discardFile(file, completion: $0) }
         if !isDone {
             throw FirestoreError(.notFound, "No batch waits for a file with the number \(file).")

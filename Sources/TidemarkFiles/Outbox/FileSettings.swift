@@ -43,6 +43,8 @@ public struct WaitingFile: Hashable, Sendable, Identifiable {
     public enum State: Hashable, Sendable {
         /// The file waits for its turn, the network or another attempt.
         case waiting
+        /// The document is sent first, and is not acknowledged yet (``FilePolicy/documentFirst``).
+        case waitingForDocument
         case uploading
         /// The object exists, and the document is being sent.
         case uploaded

@@ -1,6 +1,28 @@
 public import Foundation
 import Tidemark
 
+/// The order in which a file and its document are sent.
+public struct FilePolicy: Hashable, Sendable {
+    let isDocumentFirst: Bool
+    let changeTime: String?
+
+    /// The document is sent when the object exists. No reader sees a document without its file.
+    public static let fileFirst = FilePolicy(isDocumentFirst: false, changeTime: nil)
+
+    /// The document is sent at once, and says that its file is pending: readers show a placeholder
+    /// (``ArrivingFile``). The upload begins when the document is acknowledged, so rules of Storage
+    /// can read the document. When the object exists, a second write completes the field.
+    public static let documentFirst = FilePolicy(isDocumentFirst: true, changeTime: nil)
+
+    /// Like ``documentFirst``, for documents that carry the server's time of their last change.
+    ///
+    /// - Parameter changeTime: The field that the second write sets to the server's time, such as
+    ///   `updatedAt`. Without it, a feed of another device does not learn that the file is there.
+    public static func documentFirst(changeTime: String) -> FilePolicy {
+        FilePolicy(isDocumentFirst: true, changeTime: changeTime)
+    }
+}
+
 /// A file to send to Storage with a document.
 ///
 /// ```swift
@@ -10,7 +32,8 @@ import Tidemark
 /// ```
 ///
 /// The file is copied when the write is queued, and the copy is journalled with the write in one
-/// step. From then on, the original is not needed. The write is sent when the object exists.
+/// step. From then on, the original is not needed. The write is sent when the object exists, or
+/// before it: see ``FilePolicy``.
 ///
 /// A file is a value of `enqueueSetData`, `enqueueUpdateData`, and of a batch that is committed by
 /// an async form. The other forms refuse it, and so do arrays, transactions and queries.
@@ -29,14 +52,21 @@ public struct FileUpload: Hashable, Sendable {
     public var folder: String?
     /// The custom metadata of the object; at most 8 KiB in all.
     public var metadata: [String: String] = [:]
+    /// The order in which the file and its document are sent.
+    public var policy: FilePolicy
     private let fileEnding: String
 
     /// - Parameters:
     ///   - file: A regular file, which is read when the write is queued.
     ///   - folder: The folder of the object's name: empty for none, nil for the document's path.
     ///   - contentType: The MIME type; nil for the type of the file's ending.
-    public init(_ file: URL, folder: String? = nil, contentType: String? = nil) {
+    ///   - policy: The order in which the file and its document are sent.
+    public init(
+        _ file: URL, folder: String? = nil, contentType: String? = nil,
+        policy: FilePolicy = .fileFirst
+    ) {
         source = .file(file.path)
+        self.policy = policy
         self.folder = folder
         fileEnding = Self.ending(file.pathExtension)
         self.contentType = contentType ?? ContentTypes.type(ofEnding: fileEnding)
@@ -47,8 +77,12 @@ public struct FileUpload: Hashable, Sendable {
     ///     large object is better a file.
     ///   - folder: The folder of the object's name: empty for none, nil for the document's path.
     ///   - contentType: The MIME type.
-    public init(data: Data, folder: String? = nil, contentType: String) {
+    ///   - policy: The order in which the file and its document are sent.
+    public init(
+        data: Data, folder: String? = nil, contentType: String, policy: FilePolicy = .fileFirst
+    ) {
         source = .data(data)
+        self.policy = policy
         self.folder = folder
         self.contentType = contentType
         fileEnding = ContentTypes.ending(ofType: contentType)

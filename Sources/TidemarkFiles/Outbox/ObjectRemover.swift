@@ -1,8 +1,8 @@
 import Tidemark
 import TidemarkResilience
 
-/// Deletes an object whose document was refused or given up. The journal remembers the object until
-/// Storage has confirmed the removal.
+/// Deletes an object whose document was refused, given up or deleted. The journal remembers the
+/// object until Storage has confirmed the removal.
 struct ObjectRemover: Sendable {
     let client: StorageClient
     let environment: FileEnvironment

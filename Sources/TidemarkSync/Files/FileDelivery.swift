@@ -107,15 +107,23 @@ final class FileDelivery: @unchecked Sendable {
         change { try $0.endRemoval(removal, $1) }
     }
 
-    /// Gives up the batch of a file that waits, and so its documents and its other files.
+    /// Gives up the batch of a file that waits, and so its documents and its other files. A
+    /// document that was sent first stays, and loses the field.
     ///
-    /// - Returns: False if the batch does not wait for a file.
+    /// - Returns: False if the batch does not wait for a file, or if the document is being sent
+    ///   first.
     func discard(_ file: Int64) -> Result<Bool, SyncError> {
         if let refusal = context.gate.writeRefusal { return .failure(refusal) }
         do {
             guard let row = try queue.readFiles({ try $0.file(file, $1) }),
-                queue.pending.isHeld(row.batch)
+                queue.pending.isHeld(row.batch), row.state != .behindDocument
             else { return .success(false) }
+            if row.file.completion != nil {
+                let documents = try queue.giveUpFiles(of: row.batch)
+                writing.heldChanged(dropped: nil, documents)
+                changed()
+                return .success(true)
+            }
             let done = try queue.changeFiles(dropping: row.batch) {
                 try $0.batchIsDiscarded(row.batch, $1)
             }

@@ -9,22 +9,29 @@ struct FileTable {
     private var owner: SQLValue { .blob(UserKey(user).bytes) }
     static let record = "file"
     private static let columns =
-        "id, batch, state, document, field, bucket, name, size, facts, upload"
+        "id, batch, state, document, field, bucket, name, size, facts, upload, completion"
 
     // MARK: Files
 
-    func add(_ files: [AttachedFile], of batch: Int64, _ transaction: StoreTransaction) throws {
+    /// - Parameter parent: The batch of the document, if the document is sent first.
+    func add(
+        _ files: [AttachedFile], of batch: Int64, behind parent: Int64? = nil,
+        _ transaction: StoreTransaction
+    ) throws {
+        let state: QueuedFile.State = parent == nil ? .waiting : .behindDocument
         for file in files {
+            let completion = file.completion.map { MutationCodec.encode([$0]) } ?? []
             try transaction.execute(
                 """
-                INSERT INTO syncFile
-                    (user, batch, state, document, field, bucket, name, size, upload, facts)
-                VALUES (?, ?, 0, ?, ?, ?, ?, ?, X'', ?)
+                INSERT INTO syncFile (user, batch, state, document, field, bucket, name, size,
+                    upload, completion, parent, facts)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, X'', ?, ?, ?)
                 """,
                 [
-                    owner, .integer(batch), .text(file.document.text),
+                    owner, .integer(batch), .integer(state.rawValue), .text(file.document.text),
                     .blob(FieldPathCodec.encode(file.field)), .text(file.object.bucket),
-                    .text(file.object.name), .integer(file.size),
+                    .text(file.object.name), .integer(file.size), .blob(completion),
+                    .integer(parent ?? 0),
                 ], last: file.facts)
         }
     }
@@ -92,12 +99,15 @@ struct FileTable {
             guard let state = QueuedFile.State(rawValue: try row.integer(2)) else {
                 throw DamagedRecord(what: Self.record)
             }
+            let completion = try row.blob(10)
             return try QueuedFile(
                 id: row.integer(0), batch: row.integer(1), state: state,
                 file: AttachedFile(
                     document: DocumentPath(unchecked: row.text(3)),
                     field: FieldPathCodec.decode(row.blob(4)), object: object,
-                    size: row.integer(7), facts: row.blob(8)),
+                    size: row.integer(7), facts: row.blob(8),
+                    completion: completion.isEmpty
+                        ? nil : MutationCodec.decode(completion).first),
                 upload: row.blob(9))
         }
     }
@@ -113,7 +123,7 @@ struct FileTable {
     func awaitedBatches(_ transaction: StoreTransaction) throws -> Set<Int64> {
         try Set(
             transaction.rows(
-                "SELECT DISTINCT batch FROM syncFile WHERE user = ? AND state IN (0, 2)", [owner]
+                "SELECT DISTINCT batch FROM syncFile WHERE user = ? AND state IN (0, 2, 5)", [owner]
             ).map { try $0.integer(0) })
     }
 
@@ -153,10 +163,12 @@ struct FileTable {
     }
 
     /// Keeps the files of a refused batch for a retry, and notes that their objects must be
-    /// deleted.
+    /// deleted. A write that followed its files names them, so a retry sends the files first.
     func batchIsRejected(_ batch: Int64, _ transaction: StoreTransaction) throws {
         try noteRemovals(ofBatch: batch, transaction)
-        try setState(.rejected, ofBatch: batch, transaction)
+        try transaction.execute(
+            "UPDATE syncFile SET state = 3, completion = X'' WHERE batch = ? AND user = ?",
+            [.integer(batch), owner])
     }
 
     /// Ends the files of a batch that the app gave up, and notes that their objects must be
@@ -164,17 +176,32 @@ struct FileTable {
     func batchIsDiscarded(_ batch: Int64, _ transaction: StoreTransaction) throws {
         try noteRemovals(ofBatch: batch, transaction)
         try setState(.over, ofBatch: batch, transaction)
+        try transaction.execute(
+            "DELETE FROM syncObjectRemoval WHERE batch = ? AND user = ?", [.integer(batch), owner])
     }
 
-    /// Removes the rows of a refused batch whose files a new batch has taken over.
-    func batchIsReplaced(_ batch: Int64, _ transaction: StoreTransaction) throws {
+    /// Removes the rows of a refused batch whose files a new batch has taken over, and passes its
+    /// objects to delete to the new batch.
+    func batch(
+        _ batch: Int64, isReplacedBy new: Int64, _ transaction: StoreTransaction
+    ) throws {
         try transaction.execute(
             "DELETE FROM syncFile WHERE batch = ? AND user = ? AND state = 3",
             [.integer(batch), owner])
+        try transaction.execute(
+            "UPDATE syncObjectRemoval SET batch = ? WHERE batch = ? AND user = ?",
+            [.integer(new), .integer(batch), owner])
     }
 
-    /// Ends the files of refused batches that are no longer kept.
+    /// Ends the files of refused batches that are no longer kept. Their documents are not deleted,
+    /// so the objects of these stay.
     func endForgotten(_ transaction: StoreTransaction) throws {
+        try transaction.execute(
+            """
+            DELETE FROM syncObjectRemoval WHERE user = ? AND batch <> 0
+                AND batch NOT IN (SELECT id FROM syncRejected)
+                AND batch NOT IN (SELECT id FROM syncBatch)
+            """, [owner])
         try transaction.execute(
             """
             UPDATE syncFile SET state = 4
@@ -195,15 +222,18 @@ struct FileTable {
     private func noteRemovals(ofBatch batch: Int64, _ transaction: StoreTransaction) throws {
         try transaction.execute(
             """
-            INSERT INTO syncObjectRemoval (user, bucket, name)
-                SELECT user, bucket, name FROM syncFile
+            INSERT INTO syncObjectRemoval (user, bucket, name, batch, document, field)
+                SELECT user, bucket, name, 0, '', X'' FROM syncFile
                 WHERE batch = ? AND user = ? AND state < 3
             """, [.integer(batch), owner])
     }
 
     func removals(_ transaction: StoreTransaction) throws -> [ObjectRemoval] {
         try transaction.rows(
-            "SELECT id, bucket, name FROM syncObjectRemoval WHERE user = ? ORDER BY id", [owner]
+            """
+            SELECT id, bucket, name FROM syncObjectRemoval WHERE user = ? AND batch = 0
+            ORDER BY id
+            """, [owner]
         ).map { row in
             try ObjectRemoval(
                 id: row.integer(0), object: ObjectName(bucket: row.text(1), name: row.text(2)))
@@ -213,57 +243,5 @@ struct FileTable {
     func endRemoval(_ id: Int64, _ transaction: StoreTransaction) throws {
         try transaction.execute(
             "DELETE FROM syncObjectRemoval WHERE id = ? AND user = ?", [.integer(id), owner])
-    }
-}
-
-/// The turns of batches that wait, or have waited, for files. A batch without a row has its own
-/// number as its turn.
-enum TurnTable {
-    static func set(
-        _ turn: BatchTurn, of batch: Int64, _ transaction: StoreTransaction
-    ) throws(StoreError) {
-        try transaction.execute(
-            "INSERT OR REPLACE INTO syncTurn VALUES (?, ?)",
-            [.integer(batch), .integer(turn.stored)])
-    }
-
-    static func remove(_ batch: Int64, _ transaction: StoreTransaction) throws(StoreError) {
-        try transaction.execute("DELETE FROM syncTurn WHERE batch = ?", [.integer(batch)])
-    }
-
-    static func all(_ transaction: StoreTransaction) throws -> [Int64: BatchTurn] {
-        var turns: [Int64: BatchTurn] = [:]
-        for row in try transaction.rows("SELECT batch, turn FROM syncTurn") {
-            let batch = try row.integer(0)
-            turns[batch] = try BatchTurn(stored: row.integer(1))
-        }
-        return turns
-    }
-}
-
-/// The durable form of a field's path.
-enum FieldPathCodec {
-    static func encode(_ path: FieldPath) -> [UInt8] {
-        var writer = WireWriter(capacity: 0)
-        writer.varint(UInt64(path.segments.count))
-        for segment in path.segments { writer.text(segment) }
-        return writer.bytes
-    }
-
-    static func decode(_ bytes: [UInt8]) throws(DamagedRecord) -> FieldPath {
-        let path: FieldPath? = bytes.withUnsafeBufferPointer { buffer in
-            var reader = WireReader(buffer)
-            guard let count = try? reader.varint(), count > 0, count <= bytes.count else {
-                return nil
-            }
-            var segments: [String] = []
-            for _ in 0..<count {
-                guard let segment = try? reader.text() else { return nil }
-                segments.append(segment)
-            }
-            return reader.isAtEnd ? FieldPath(unchecked: segments) : nil
-        }
-        guard let path else { throw DamagedRecord(what: FileTable.record) }
-        return path
     }
 }

@@ -5,6 +5,13 @@ extension AttachedFiles {
         .failedPrecondition,
         "Files can be attached only in the process that holds the cache.")
 
+    /// The refusal of a deletion whose objects are not known.
+    static func unknown(_ path: DocumentPath) -> RPCStatus {
+        RPCStatus(
+            .failedPrecondition,
+            "\(path) is not on this device, so its files are not known. Read the document first.")
+    }
+
     /// Returns why these files would exceed a bound; nil if they would not.
     func refusal(beside totals: (files: Int, bytes: Int64)) -> RPCStatus? {
         if totals.files + files.count > maxFiles {
@@ -34,35 +41,43 @@ struct FilesAgain {
         self.mutations = mutations
         let kept = files.filter { $0.state == .rejected }
         if kept.isEmpty { return }
-        let renamed = kept.map { file in
+        var renamed = kept.map { file in
             var new = file.file
             new.object = new.object.renamed(batch)
             return new
         }
         // The rows exist already, so a retry never exceeds the bounds.
-        attached = AttachedFiles(renamed, maxFiles: .max, maxBytes: .max)
-        for file in renamed { setPath(of: file) }
-    }
-
-    private mutating func setPath(of file: AttachedFile) {
-        for index in mutations.indices where mutations[index].path == file.document {
-            switch mutations[index].operation {
-            case .set(var fields):
-                guard setPath(of: file, in: &fields) else { continue }
-                mutations[index].operation = .set(fields)
-            case .patch(var fields, let mask):
-                guard setPath(of: file, in: &fields) else { continue }
-                mutations[index].operation = .patch(fields, mask: mask)
-            case .delete, .verify: continue
+        for index in renamed.indices {
+            let file = renamed[index]
+            for place in self.mutations.indices {
+                Self.setPath(of: file, in: &self.mutations[place])
+            }
+            if var completion = file.completion {
+                Self.setPath(of: file, in: &completion)
+                renamed[index].completion = completion
             }
         }
+        attached = AttachedFiles(renamed, maxFiles: .max, maxBytes: .max)
     }
 
-    private func setPath(of file: AttachedFile, in fields: inout MapValue) -> Bool {
-        guard case .map(var value)? = fields[file.field], value[Self.pathKey] != nil else {
+    private static func setPath(of file: AttachedFile, in mutation: inout Mutation) {
+        guard mutation.path == file.document else { return }
+        switch mutation.operation {
+        case .set(var fields):
+            guard setPath(of: file, in: &fields) else { return }
+            mutation.operation = .set(fields)
+        case .patch(var fields, let mask):
+            guard setPath(of: file, in: &fields) else { return }
+            mutation.operation = .patch(fields, mask: mask)
+        case .delete, .verify: return
+        }
+    }
+
+    private static func setPath(of file: AttachedFile, in fields: inout MapValue) -> Bool {
+        guard case .map(var value)? = fields[file.field], value[pathKey] != nil else {
             return false
         }
-        value[Self.pathKey] = .string(file.object.name)
+        value[pathKey] = .string(file.object.name)
         fields[file.field] = .map(value)
         return true
     }

@@ -16,9 +16,8 @@ package struct QueuedFile: Hashable, Sendable {
         case rejected = 3
         /// The batch is done or gone, so the copy can be removed.
         case over = 4
-
-        /// True if a batch waits for a file in this state.
-        package var isAwaited: Bool { self == .waiting || self == .failed }
+        /// The document is sent first, and is not acknowledged yet. The upload begins after it.
+        case behindDocument = 5
     }
 
     /// The number of the file. It is never reused.
@@ -40,15 +39,32 @@ package struct AttachedFile: Hashable, Sendable {
     package var size: Int64
     /// The facts that the outbox needs, in its own form.
     package var facts: [UInt8]
+    /// The write that follows the file, if the document is sent first; nil if the file is.
+    package var completion: Mutation?
 
     package init(
-        document: DocumentPath, field: FieldPath, object: ObjectName, size: Int64, facts: [UInt8]
+        document: DocumentPath, field: FieldPath, object: ObjectName, size: Int64, facts: [UInt8],
+        completion: Mutation? = nil
     ) {
         self.document = document
         self.field = field
         self.object = object
         self.size = size
         self.facts = facts
+        self.completion = completion
+    }
+}
+
+/// A field of a document that a batch deletes, and the bucket of the object that it names.
+package struct DeletedFile: Hashable, Sendable {
+    package var document: DocumentPath
+    package var field: FieldPath
+    package var bucket: String
+
+    package init(document: DocumentPath, field: FieldPath, bucket: String) {
+        self.document = document
+        self.field = field
+        self.bucket = bucket
     }
 }
 
@@ -79,15 +95,20 @@ package struct AttachedFiles: Hashable, Sendable {
     package var maxFiles: Int
     /// The maximum number of bytes of one user's files.
     package var maxBytes: Int64
+    /// The fields whose objects are deleted when the batch is acknowledged.
+    package var deleted: [DeletedFile]
 
-    package init(_ files: [AttachedFile], maxFiles: Int, maxBytes: Int64) {
+    package init(
+        _ files: [AttachedFile], maxFiles: Int, maxBytes: Int64, deleted: [DeletedFile] = []
+    ) {
         self.files = files
+        self.deleted = deleted
         self.maxFiles = maxFiles
         self.maxBytes = maxBytes
     }
 }
 
-/// An object that must be deleted, because its document was refused or discarded.
+/// An object that must be deleted, because its document was refused, discarded or deleted.
 package struct ObjectRemoval: Hashable, Sendable {
     package var id: Int64
     package var object: ObjectName

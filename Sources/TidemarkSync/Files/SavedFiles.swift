@@ -9,8 +9,11 @@ struct SavedFiles {
     private var turns: [[SQLValue]] = []
 
     private static let fileColumns =
-        "id, user, batch, state, document, field, bucket, name, size, facts, upload"
-    private static let removalColumns = "id, user, bucket, name"
+        """
+        id, user, batch, state, document, field, bucket, name, size, facts, upload, completion,
+        parent
+        """
+    private static let removalColumns = "id, user, bucket, name, batch, document, field"
 
     init() {}
 
@@ -18,9 +21,22 @@ struct SavedFiles {
     init(salvaging path: String, key: StoreKeySource?) throws(StoreError) {
         files = try DocumentStore.salvage(
             "SELECT \(Self.fileColumns) FROM syncFile ORDER BY id", from: path, key: key)
+        if files.isEmpty {
+            // The file may be older than the order of files.
+            files = try DocumentStore.salvage(
+                """
+                SELECT id, user, batch, state, document, field, bucket, name, size, facts, upload,
+                    X'', 0 FROM syncFile ORDER BY id
+                """, from: path, key: key)
+        }
         removals = try DocumentStore.salvage(
             "SELECT \(Self.removalColumns) FROM syncObjectRemoval ORDER BY id", from: path,
             key: key)
+        if removals.isEmpty {
+            removals = try DocumentStore.salvage(
+                "SELECT id, user, bucket, name, 0, '', X'' FROM syncObjectRemoval ORDER BY id",
+                from: path, key: key)
+        }
         turns = try DocumentStore.salvage(
             "SELECT batch, turn FROM syncTurn ORDER BY batch", from: path, key: key)
     }
@@ -39,14 +55,14 @@ struct SavedFiles {
             try transaction.execute(
                 """
                 INSERT OR REPLACE INTO syncFile (\(Self.fileColumns))
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, row)
         }
         for row in removals {
             try transaction.execute(
                 """
                 INSERT OR REPLACE INTO syncObjectRemoval (\(Self.removalColumns))
-                VALUES (?, ?, ?, ?)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
                 """, row)
         }
         for row in turns {
@@ -56,7 +72,13 @@ struct SavedFiles {
         try transaction.execute(
             """
             INSERT OR IGNORE INTO syncTurn
-                SELECT DISTINCT batch, -1 FROM syncFile WHERE state IN (0, 2)
+                SELECT DISTINCT batch, -1 FROM syncFile WHERE state IN (0, 2, 5)
+            """)
+        // A document that could not be read is not sent first: its file waits for nothing.
+        try transaction.execute(
+            """
+            UPDATE syncFile SET state = 0
+            WHERE state = 5 AND parent NOT IN (SELECT id FROM syncBatch)
             """)
     }
 }

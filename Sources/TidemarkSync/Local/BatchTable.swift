@@ -41,6 +41,29 @@ struct BatchTable {
         return (pending, damaged)
     }
 
+    /// - Parameter contents: The contents of the only mutation, if they are encoded already.
+    func add(
+        _ batch: MutationBatch, contents: EncodedFields?, _ transaction: StoreTransaction
+    ) throws {
+        try transaction.execute(
+            """
+            INSERT INTO syncBatch (id, user, localWriteTime, baseMutations, mutations)
+            VALUES (?, ?, ?, ?, ?)
+            """,
+            [
+                .integer(batch.id), .blob(UserKey(user).bytes),
+                .integer(batch.localWriteTime.microseconds),
+                .blob(MutationCodec.encode(batch.baseMutations)),
+            ], last: MutationCodec.encode(batch.mutations, contents))
+    }
+
+    /// Stores other mutations for a batch that was never sent.
+    func replace(_ batch: MutationBatch, _ transaction: StoreTransaction) throws {
+        try transaction.execute(
+            "UPDATE syncBatch SET mutations = ? WHERE id = ?",
+            [.blob(MutationCodec.encode(batch.mutations)), .integer(batch.id)])
+    }
+
     /// Moves unreadable rows to the refused writes, so they do not block the others.
     func setAside(_ damaged: [SQLRow], _ transaction: StoreTransaction) throws {
         for row in damaged {
@@ -51,6 +74,8 @@ struct BatchTable {
             try transaction.execute("DELETE FROM syncBatch WHERE id = ?", [row.values[0]])
             try TurnTable.remove(row.integer(0), transaction)
             try FileTable(user: user).batchIsRejected(row.integer(0), transaction)
+            // The document may exist, so its files are sent.
+            try FileTable(user: user).documentIsSent(row.integer(0), transaction)
         }
     }
 }

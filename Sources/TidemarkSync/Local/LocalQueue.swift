@@ -19,6 +19,11 @@ final class LocalQueue {
     /// True if the queue stores the outcome of batches, for a process that does not see the
     /// outcome.
     var notesFates = false
+    /// The batches whose acknowledgement lets objects be deleted.
+    private var deleting: Set<Int64> = []
+    #if TIDEMARK_DEFECTS
+        var planted: FileDefect?
+    #endif
 
     /// Creates a queue and does not read it from disk; ``load()`` does.
     init(_ file: LocalFile, _ targets: TargetTable, user: String?) {
@@ -74,66 +79,74 @@ final class LocalQueue {
     /// - Parameters:
     ///   - inPlaceOf: A rejected batch that the same step forgets.
     ///   - note: The note that the same step stores.
-    ///   - attached: The files that the batch waits for, stored in the same step.
+    ///   - attached: The files that the batch waits for, stored in the same step. Those with a
+    ///     completion get a second batch behind this one.
+    ///   - deleted: The fields whose objects are deleted when the batch is acknowledged.
     /// - Returns: The batch, and how the documents look now.
     func enqueue(
         _ mutations: [Mutation], at time: Timestamp, _ durability: DocumentStore.Durability = .disk,
         inPlaceOf rejected: Int64? = nil,
-        noting note: BatchNote? = nil, attaching attached: [AttachedFile] = []
+        noting note: BatchNote? = nil, attaching attached: [AttachedFile] = [],
+        deleting deleted: [DeletedFile] = []
     ) throws -> (batch: MutationBatch, changed: [LocalDocument]) {
         precondition(!mutations.isEmpty)
         let time = time.truncatedToMicroseconds
         let contents = mutations.count == 1 ? mutations[0].plainContents : nil
-        let turn = self.turn(of: mutations, attached)
+        let before = attached.filter { $0.completion == nil }
+        let after = attached.filter { $0.completion != nil }
+        let count = after.isEmpty ? 1 : 2
+        let turn = self.turn(of: mutations, before)
         var numbers = batchNumbers
-        let (batch, bases): (MutationBatch, [Base]) = try file.write(.writeLocally, durability) {
-            transaction in
-            if numbers.isEmpty { numbers = try takeBatchNumbers(transaction) }
+        let (batch, follower, bases): (MutationBatch, MutationBatch?, [Base]) = try file.write(
+            .writeLocally, durability
+        ) { transaction in
+            if numbers.count < count { numbers = try BatchNumbers.take(transaction) }
             let base = try baseMutations(for: mutations, transaction)
+            var fields = deleted
             if let rejected {
+                fields += try files.deleted(by: rejected, transaction)
                 try self.rejected.discard(rejected, transaction)
-                try files.batchIsReplaced(rejected, transaction)
+                try files.batch(rejected, isReplacedBy: numbers.lowerBound, transaction)
             }
             try note?.write(of: numbers.lowerBound, transaction)
             if let turn { try TurnTable.set(turn, of: numbers.lowerBound, transaction) }
-            try files.add(attached, of: numbers.lowerBound, transaction)
-            try transaction.execute(
-                """
-                INSERT INTO syncBatch (id, user, localWriteTime, baseMutations, mutations)
-                VALUES (?, ?, ?, ?, ?)
-                """,
-                [
-                    .integer(numbers.lowerBound), .blob(UserKey(user).bytes),
-                    .integer(time.microseconds), .blob(MutationCodec.encode(base)),
-                ], last: MutationCodec.encode(mutations, contents))
+            try files.add(before, of: numbers.lowerBound, transaction)
             let batch = MutationBatch(
                 id: numbers.lowerBound, localWriteTime: time, baseMutations: base,
                 mutations: mutations)
-            return (batch, try storedBases(of: batch, transaction))
+            try batches.add(batch, contents: contents, transaction)
+            let bases = try storedBases(of: batch, transaction)
+            try files.add(
+                removals: try files.objects(
+                    in: fields, under: pending, of: file.database, transaction),
+                of: isPlanted(.removedBeforeDocument) ? 0 : batch.id, transaction)
+            try files.add(deleted: deleted, of: batch.id, transaction)
+            let follower = try after.isEmpty ? nil : addFollower(of: batch, after, transaction)
+            return (batch, follower, bases)
         }
-        batchNumbers = numbers.dropFirst()
+        batchNumbers = numbers.dropFirst(count)
         pending.append(batch, turn: turn)
-        if rejected != nil { rejectedCount -= 1 }
-        return (
-            batch, bases.map { pending.view(of: $0.path, over: $0.stored, newest: contents) }
-        )
+        if let follower { pending.append(follower, turn: .awaitsFiles) }
+        if !deleted.isEmpty || rejected.map(deleting.contains) == true { deleting.insert(batch.id) }
+        if let rejected {
+            rejectedCount -= 1
+            deleting.remove(rejected)
+        }
+        let newest = follower == nil ? contents : nil
+        return (batch, bases.map { pending.view(of: $0.path, over: $0.stored, newest: newest) })
     }
 
-    /// Takes the next numbers. A number is never given twice, so the last number is stored on disk.
-    /// It has a page to itself, which every write would add to the log; so several numbers are
-    /// taken together. After a kill, the unused numbers belong to no batch. A queue that was saved
-    /// from a damaged file knows only the numbers of its batches.
-    private func takeBatchNumbers(_ transaction: StoreTransaction) throws -> Range<Int64> {
-        let last = try transaction.rows(
-            """
-            SELECT max(COALESCE((SELECT value FROM syncGlobal WHERE name = 'lastBatch'), 0),
-                COALESCE((SELECT max(id) FROM syncBatch), 0),
-                COALESCE((SELECT max(id) FROM syncRejected), 0),
-                COALESCE((SELECT max(turn) FROM syncTurn), 0))
-            """)[0].integer(0)
-        let end = last + 1 + Self.batchNumbersAtOnce
-        try saveLastBatchNumber(end - 1, transaction)
-        return (last + 1)..<end
+    /// Adds the batch that completes documents when the objects of their files exist.
+    private func addFollower(
+        of batch: MutationBatch, _ attached: [AttachedFile], _ transaction: StoreTransaction
+    ) throws -> MutationBatch {
+        let follower = MutationBatch(
+            id: batch.id + 1, localWriteTime: batch.localWriteTime, baseMutations: [],
+            mutations: attached.compactMap(\.completion))
+        try TurnTable.set(.awaitsFiles, of: follower.id, transaction)
+        try files.add(attached, of: follower.id, behind: batch.id, transaction)
+        try batches.add(follower, contents: nil, transaction)
+        return follower
     }
 
     /// True if some of the taken numbers belong to no batch yet.
@@ -141,18 +154,8 @@ final class LocalQueue {
 
     func giveBackBatchNumbers(_ transaction: StoreTransaction) throws {
         guard let next = batchNumbers.first else { return }
-        try saveLastBatchNumber(next - 1, transaction)
+        try BatchNumbers.saveLast(next - 1, transaction)
     }
-
-    private func saveLastBatchNumber(_ number: Int64, _ transaction: StoreTransaction) throws {
-        try transaction.execute(
-            """
-            INSERT INTO syncGlobal VALUES ('lastBatch', ?)
-            ON CONFLICT (name) DO UPDATE SET value = excluded.value
-            """, [.integer(number)])
-    }
-
-    private static let batchNumbersAtOnce: Int64 = 100
 
     private typealias Base = (path: DocumentPath, stored: StoredDocument?)
 
@@ -198,6 +201,10 @@ final class LocalQueue {
             }
             try removeBatch(batch.id, transaction)
             if pending.turns[batch.id] != nil { try files.batchIsDone(batch.id, transaction) }
+            if !pending.turns.isEmpty { try files.documentIsSent(batch.id, transaction) }
+            if deleting.contains(batch.id), !isPlanted(.removalForgotten) {
+                try files.removalsAreDue(of: batch.id, transaction)
+            }
             if notesFates { try SharedBatches.note(batch.id, committed: commitTime, transaction) }
             try LooseDocuments.touch(
                 batch.paths, at: targets.nextSequence, transaction)
@@ -207,6 +214,7 @@ final class LocalQueue {
         targets.countUse()
         writePosition = position
         pending.remove(batch.id)
+        deleting.remove(batch.id)
         return views(over: bases)
     }
 
@@ -229,28 +237,54 @@ final class LocalQueue {
         return hasChanged ? document : nil
     }
 
-    /// Removes a batch that the server refused, and keeps it with the reason. All batches before it
-    /// were acknowledged. The batches after it were not done, so the next stream is a new one.
+    /// Removes a batch that the server refused, and keeps it with the reason. A batch that would
+    /// complete its documents leaves the queue too. All batches before it were acknowledged. The
+    /// batches after it were not done, so the next stream is a new one.
     func reject(
         _ batch: MutationBatch, _ reason: RPCStatus, at time: Timestamp
     ) throws -> [LocalDocument] {
+        var (numbers, gone, released) = (batchNumbers, [batch.id], [Release]())
         let bases: [Base] = try file.write(.rejectBatch, .disk) { transaction in
             try removeBatch(batch.id, transaction)
             try rejected.keep(batch, reason: reason, at: time, transaction: transaction)
             rejectedCount = try rejected.count(transaction)
             if pending.turns[batch.id] != nil { try files.batchIsRejected(batch.id, transaction) }
+            gone += try removeFollowers(of: batch.id, transaction)
+            try files.documentIsRejected(batch.id, transaction)
             try files.endForgotten(transaction)
             try positions.save(nil, transaction)
+            // Later writes to the documents waited behind the batch that would complete them.
+            if gone.count > 1 { released = try release(without: gone, &numbers, transaction) }
             return try storedBases(of: batch, transaction)
         }
-        writePosition = nil
-        pending.remove(batch.id)
+        (writePosition, batchNumbers) = (nil, numbers)
+        for id in gone { pending.remove(id) }
+        for (id, turn) in released { pending.release(id, turn: turn) }
         return views(over: bases)
     }
 
     private func removeBatch(_ id: Int64, _ transaction: StoreTransaction) throws {
         try transaction.execute("DELETE FROM syncBatch WHERE id = ?", [.integer(id)])
         if pending.turns[id] != nil { try TurnTable.remove(id, transaction) }
+    }
+
+    /// Removes the batches that would complete the documents of a batch that is refused or given
+    /// up.
+    private func removeFollowers(
+        of batch: Int64, _ transaction: StoreTransaction
+    ) throws -> [Int64] {
+        if pending.turns.isEmpty || isPlanted(.completionKept) { return [] }
+        let followers = try files.followers(of: batch, transaction)
+        for id in followers { try removeBatch(id, transaction) }
+        return followers
+    }
+
+    private func isPlanted(_ defect: FileDefect) -> Bool {
+        #if TIDEMARK_DEFECTS
+            return planted == defect
+        #else
+            return false
+        #endif
     }
 
     // MARK: Batches that wait for files
@@ -274,45 +308,66 @@ final class LocalQueue {
     ) throws -> (result: T, isReleased: Bool, changed: [LocalDocument]) {
         var numbers = batchNumbers
         let batch = dropped.flatMap { pending.batch($0) }
+        var gone: [Int64] = []
         let (result, released, bases) = try file.write(.changeFiles, durability) {
-            transaction -> (T, [(batch: Int64, turn: Int64)], [Base]) in
+            transaction -> (T, [Release], [Base]) in
             let result = try body(files, transaction)
-            if let dropped { try removeBatch(dropped, transaction) }
-            // A turn must survive a loss of power before its batch is sent.
-            let free =
-                durability == .disk ? try freeBatches(without: dropped, transaction) : []
-            var released: [(batch: Int64, turn: Int64)] = []
-            for id in free {
-                if numbers.isEmpty { numbers = try takeBatchNumbers(transaction) }
-                released.append((id, numbers.removeFirst()))
-                try TurnTable.set(.number(released.last!.turn), of: id, transaction)
+            if let dropped {
+                try removeBatch(dropped, transaction)
+                gone = [dropped] + (try removeFollowers(of: dropped, transaction))
+                try files.documentIsDiscarded(dropped, transaction)
             }
+            // A turn must survive a loss of power before its batch is sent.
+            let released =
+                try durability == .disk ? release(without: gone, &numbers, transaction) : []
             return (result, released, try batch.map { try storedBases(of: $0, transaction) } ?? [])
         }
         batchNumbers = numbers
-        if let dropped { pending.remove(dropped) }
+        for id in gone {
+            pending.remove(id)
+            deleting.remove(id)
+        }
         for (id, turn) in released { pending.release(id, turn: turn) }
         return (result, !released.isEmpty, views(over: bases))
     }
 
-    /// Returns the held batches that wait for no file, and whose documents no earlier held batch
-    /// writes.
-    private func freeBatches(
-        without dropped: Int64?, _ transaction: StoreTransaction
-    ) throws -> [Int64] {
-        let held = pending.held
-        if held.isEmpty { return [] }
-        let awaited = try files.awaitedBatches(transaction)
-        var blocked: Set<DocumentPath> = []
-        var free: [Int64] = []
-        for batch in held where batch.id != dropped {
-            if awaited.contains(batch.id) || batch.paths.contains(where: blocked.contains) {
-                blocked.formUnion(batch.paths)
-            } else {
-                free.append(batch.id)
-            }
+    private typealias Release = (batch: Int64, turn: Int64)
+
+    /// Stores the turns of the batches that can be sent now.
+    private func release(
+        without gone: [Int64], _ numbers: inout Range<Int64>, _ transaction: StoreTransaction
+    ) throws -> [Release] {
+        try freeBatches(without: gone, transaction).map { id in
+            if numbers.isEmpty { numbers = try BatchNumbers.take(transaction) }
+            let turn = numbers.removeFirst()
+            try TurnTable.set(.number(turn), of: id, transaction)
+            return (id, turn)
         }
-        return free
+    }
+
+    /// Gives up the files of a batch that completes documents. The batch removes their fields
+    /// instead, and can be sent.
+    ///
+    /// - Returns: The documents as they look now.
+    func giveUpFiles(of id: Int64) throws -> [LocalDocument] {
+        guard let batch = pending.batch(id), pending.isHeld(id) else { return [] }
+        let without = batch.withoutFiles
+        let bases = try changeFiles { files, transaction in
+            try files.batchIsDiscarded(id, transaction)
+            try batches.replace(without, transaction)
+            return try storedBases(of: without, transaction)
+        }.result
+        pending.replace(without)
+        return views(over: bases)
+    }
+
+    /// Returns the held batches that can be sent now.
+    private func freeBatches(
+        without gone: [Int64], _ transaction: StoreTransaction
+    ) throws -> [Int64] {
+        if pending.held.isEmpty { return [] }
+        let awaited = try isPlanted(.sentWithoutFile) ? [] : files.awaitedBatches(transaction)
+        return pending.free(without: gone, awaitingFiles: awaited)
     }
 
     func readFiles<T>(_ body: (FileTable, StoreTransaction) throws -> T) throws -> T {
@@ -337,7 +392,7 @@ final class LocalQueue {
     func refuse(unreadable name: String, at time: Timestamp) throws {
         var numbers = batchNumbers
         rejectedCount = try file.write(.rejectBatch, .disk) { transaction in
-            if numbers.isEmpty { numbers = try takeBatchNumbers(transaction) }
+            if numbers.isEmpty { numbers = try BatchNumbers.take(transaction) }
             try BatchNote.shared(name).write(of: numbers.lowerBound, transaction)
             try rejected.keep(
                 numbers.lowerBound, localWriteTime: time.microseconds, mutations: [],
@@ -387,6 +442,7 @@ final class LocalQueue {
         let (queue, damaged, count) = try file.store.read(label: StorageStep.open.rawValue) {
             transaction in
             let (queue, damaged) = try batches.queue(transaction)
+            deleting = try files.batchesWithRemovals(transaction)
             return (queue, damaged, try rejected.count(transaction))
         }
         pending = queue
@@ -401,7 +457,7 @@ final class LocalQueue {
         // A batch behind one that was set aside waits for nothing any more.
         if pending.held.isEmpty { return }
         let free = try readFiles { _, transaction in
-            try freeBatches(without: nil, transaction)
+            try freeBatches(without: [], transaction)
         }
         if !free.isEmpty { _ = try changeFiles { _, _ in } }
     }
@@ -430,6 +486,7 @@ final class LocalQueue {
             let (queue, damaged) = try batches.queue(transaction)
             try batches.setAside(damaged, transaction)
             rejectedCount = try RejectedTable(user: next).count(transaction)
+            deleting = try FileTable(user: next).batchesWithRemovals(transaction)
             let paths = Set(pending.batches.flatMap(\.paths) + queue.batches.flatMap(\.paths))
             let table = transaction.documents(of: file.database)
             bases = try paths.sorted().map { path in (path, try table.document(at: path)) }

@@ -18,6 +18,20 @@ struct MutationBatch: Equatable, Sendable {
     }
 }
 
+extension MutationBatch {
+    /// The same batch of completions, which removes the fields of the files instead.
+    var withoutFiles: MutationBatch {
+        MutationBatch(
+            id: id, localWriteTime: localWriteTime, baseMutations: baseMutations,
+            mutations: mutations.map { mutation in
+                guard case .patch(_, let mask) = mutation.operation else { return mutation }
+                var empty = mutation
+                empty.operation = .patch(MapValue(), mask: mask)
+                return empty
+            })
+    }
+}
+
 // MARK: - The local view
 
 extension MutationBatch {

@@ -45,6 +45,23 @@ struct PendingWrites: Equatable, Sendable {
         }
     }
 
+    /// Returns the held batches that wait for no file, and whose documents no earlier held batch
+    /// writes.
+    ///
+    /// - Parameter gone: Batches that leave the queue in the same step.
+    func free(without gone: [Int64], awaitingFiles awaited: Set<Int64>) -> [Int64] {
+        var blocked: Set<DocumentPath> = []
+        var free: [Int64] = []
+        for batch in held where !gone.contains(batch.id) {
+            if awaited.contains(batch.id) || batch.paths.contains(where: blocked.contains) {
+                blocked.formUnion(batch.paths)
+            } else {
+                free.append(batch.id)
+            }
+        }
+        return free
+    }
+
     /// Returns true if a batch without a turn writes one of the documents. A later batch on them
     /// must not be sent first.
     func holds(anyOf paths: [DocumentPath]) -> Bool {
@@ -52,6 +69,26 @@ struct PendingWrites: Equatable, Sendable {
         return paths.contains { path in
             documents[path].map { $0.batches.contains(where: isHeld) } ?? false
         }
+    }
+
+    /// Returns the values that the pending writes give to a field, oldest first.
+    func values(of field: FieldPath, in path: DocumentPath) -> [Value] {
+        let ids = documents[path]?.batches ?? []
+        return ids.compactMap { batch($0) }.flatMap(\.mutations).compactMap { mutation in
+            guard mutation.path == path else { return nil }
+            switch mutation.operation {
+            case .set(let fields), .patch(let fields, _): return fields[field]
+            case .delete, .verify: return nil
+            }
+        }
+    }
+
+    /// Replaces a batch by one with the same number, which writes the same documents.
+    mutating func replace(_ batch: MutationBatch) {
+        let index = batches.partitioningIndex { $0.id >= batch.id }
+        precondition(batches[index].paths == batch.paths)
+        batches[index] = batch
+        for path in batch.paths { forgetOverlay(of: path) }
     }
 
     /// Gives a held batch its turn, which is larger than all others.

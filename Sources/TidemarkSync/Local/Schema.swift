@@ -215,5 +215,20 @@ enum LocalSchema {
                     turn INTEGER NOT NULL
                 );
                 """),
+        StoreMigration(
+            "sync 10 order of files",
+            sql: """
+                -- The write that follows the file, and the batch of the document that is sent first;
+                -- empty and 0 if the file is sent first.
+                ALTER TABLE syncFile ADD COLUMN completion BLOB NOT NULL DEFAULT X'';
+                ALTER TABLE syncFile ADD COLUMN parent INTEGER NOT NULL DEFAULT 0;
+                -- An object of a batch that deletes its document is due when the batch is
+                -- acknowledged; all others, with 0, are due.
+                ALTER TABLE syncObjectRemoval ADD COLUMN batch INTEGER NOT NULL DEFAULT 0;
+                -- The field of a deleted document, in a row without a name: another attempt of a
+                -- refused deletion looks for its objects again.
+                ALTER TABLE syncObjectRemoval ADD COLUMN document TEXT NOT NULL DEFAULT '';
+                ALTER TABLE syncObjectRemoval ADD COLUMN field BLOB NOT NULL DEFAULT X'';
+                """),
     ]
 }

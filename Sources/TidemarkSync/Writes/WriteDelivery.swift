@@ -87,7 +87,7 @@ final class WriteDelivery: @unchecked Sendable {
             }
             (batch, changed) = try local.queue.enqueue(
                 mutations, at: context.environment.now(), inPlaceOf: rejected,
-                attaching: attached?.files ?? [])
+                attaching: attached?.files ?? [], deleting: attached?.deleted ?? [])
         } catch { return observer(.failed(SyncError(storing: error))) }
         observers[batch.id] = observer
         observer(.journalled(batch: batch.id))
@@ -100,6 +100,12 @@ final class WriteDelivery: @unchecked Sendable {
         guard let attached else { return nil }
         if context.gate.isReadOnly { return .server(AttachedFiles.viewed) }
         do {
+            for path in Set(attached.deleted.map(\.document)) {
+                let kind = try storage.local.documents.document(at: path).kind
+                if kind == nil || kind == .unknown {
+                    return .server(AttachedFiles.unknown(path))
+                }
+            }
             let totals = try storage.local.queue.readFiles { try $0.totals($1) }
             return attached.refusal(beside: totals).map(SyncError.server)
         } catch { return SyncError(storing: error) }

@@ -14,7 +14,7 @@ import TidemarkTesting
 
 /// The outbox against the storage port of `tidemark serve`, over HTTP on this machine.
 @Suite(.timeLimit(.minutes(3))) struct ServedStorageTests {
-    private struct Place: Sendable {
+    struct Place: Sendable {
         let local: LocalFirestore
         let storage: ObjectsServer
         let folder: TemporaryFolder
@@ -44,7 +44,7 @@ import TidemarkTesting
         }
     }
 
-    private func play(
+    func play(
         rules: Bool = false,
         _ body: @escaping @Sendable (Place, StorageRules) async throws -> Void
     ) async throws {

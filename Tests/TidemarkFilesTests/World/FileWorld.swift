@@ -7,7 +7,8 @@ import TidemarkStore
 
 /// A phone with a journal on disk, Storage and Firestore in one thread. A seed decides the writes,
 /// the faults and the kills, which happen between any two effects. The journal, the upload machine
-/// and the lanes are those of the product; Storage and Firestore are models.
+/// and the lanes are those of the product; Storage and Firestore are models. Files are sent before
+/// their documents or after them, and documents are deleted with their files.
 struct FileWorld {
     private struct Killed: Error {}
 
@@ -20,6 +21,13 @@ struct FileWorld {
     private(set) var violations: [String] = []
     private(set) var kills = 0
     private(set) var refusals = 0
+    /// The numbers of documents that were completed after they were sent, and of objects whose
+    /// documents were deleted.
+    var completions: Int { firestore.completions }
+    var deletions: Int { firestore.deleted.count }
+    private let planted: FileDefect?
+    /// The objects of files that follow their documents.
+    private var following: Set<String> = []
     private let folder: TemporaryFolder
     private var local: LocalStore
     private var dice: ModelDice
@@ -39,18 +47,26 @@ struct FileWorld {
     private var sent: [Int64] = []
     private var written = 0
 
-    init(seed: UInt64) throws {
+    /// - Parameter planted: A defect of the product's queue.
+    init(seed: UInt64, planted: FileDefect? = nil) throws {
+        self.planted = planted
         dice = ModelDice(seed)
         faultRate = dice.pick([0, 0.1, 0.3])
         killRate = dice.pick([0, 0.02, 0.1])
         folder = try TemporaryFolder()
-        local = try Self.open(folder)
+        local = try Self.open(folder, planted)
     }
 
-    private static func open(_ folder: TemporaryFolder) throws -> LocalStore {
-        try LocalStore(
+    private static func open(
+        _ folder: TemporaryFolder, _ planted: FileDefect?
+    ) throws -> LocalStore {
+        let local = try LocalStore(
             .file(folder.url.appendingPathComponent("cache").path),
             database: DatabaseID(project: "p"))
+        #if TIDEMARK_DEFECTS
+            local.queue.planted = planted
+        #endif
+        return local
     }
 
     private var queue: LocalQueue { local.queue }
@@ -65,7 +81,8 @@ struct FileWorld {
             try perform { try $0.work() }
             rounds += 1
             if rounds > 2_000 {
-                violations.append("the phone has no end: \(queue.pending.batches.map(\.id))")
+                let rows = try files().map { "\($0.id) of \($0.batch): \($0.state)" }
+                violations.append("the phone has no end: \(queue.pending.turns), \(rows)")
                 break
             }
         }
@@ -77,7 +94,7 @@ struct FileWorld {
         do { try body(&self) } catch is Killed {
             kills += 1
             local.abandon()
-            local = try Self.open(folder)
+            local = try Self.open(folder, planted)
             (runs, sent) = ([:], [])
             lanes = UploadLanes(smallBytes: 300_000, smallAtOnce: 2)
         }
@@ -89,10 +106,11 @@ struct FileWorld {
 
     private mutating func troubledStep() throws {
         now += Int64(dice.below(60))
-        switch dice.below(12) {
+        switch dice.below(13) {
         case 0...1: try write(files: 0)
         case 2...3: try write(files: 1 + dice.below(2))
         case 4: try decide()
+        case 5: try delete()
         default: try work()
         }
     }
@@ -117,18 +135,42 @@ struct FileWorld {
                 contentType: "image/jpeg", metadata: [:])
             let object = ObjectName(bucket: "b", name: "f/\(id).jpg")
             let field = FieldPath(name: "photo\(number)")
-            fields["photo\(number)"] = .map([
-                "path": .string(object.name), "size": .integer(size),
-            ])
-            attached.append(
-                AttachedFile(
-                    document: path, field: field, object: object, size: size,
-                    facts: FileCoding.encode(facts)))
+            let stored = Value.map(["path": .string(object.name), "size": .integer(size)])
+            var file = AttachedFile(
+                document: path, field: field, object: object, size: size,
+                facts: FileCoding.encode(facts))
+            fields[field] = stored
+            if dice.happens(0.4) {
+                following.insert(object.name)
+                fields[field] = .map(["pending": .boolean(true), "name": .string(object.name)])
+                var completion = MapValue()
+                completion[field] = stored
+                file.completion = Mutation(
+                    path: path, .patch(completion, mask: [field]), precondition: .exists(true))
+            }
+            attached.append(file)
         }
         try mayBeKilled()
         _ = try queue.enqueue(
             [Mutation(path: path, .set(fields))], at: Timestamp(seconds: now, nanoseconds: 0),
             attaching: attached)
+        try mayBeKilled()
+    }
+
+    /// Deletes a document with its files. Firestore refuses some of these batches.
+    private mutating func delete() throws {
+        let path = try DocumentPath("chats/\(dice.below(4))")
+        var mutations = [Mutation(path: path, .delete)]
+        if dice.happens(0.15) {
+            let fields: MapValue = ["refused": .boolean(true)]
+            mutations.append(Mutation(path: try DocumentPath("chats/none"), .set(fields)))
+        }
+        let files = ModelFirestore.fields.map {
+            DeletedFile(document: path, field: FieldPath(name: $0), bucket: "b")
+        }
+        try mayBeKilled()
+        _ = try queue.enqueue(
+            mutations, at: Timestamp(seconds: now, nanoseconds: 0), deleting: files)
         try mayBeKilled()
     }
 
@@ -141,11 +183,15 @@ struct FileWorld {
             _ = try queue.enqueue(
                 again.mutations, at: Timestamp(seconds: now, nanoseconds: 0),
                 inPlaceOf: refused.batch, attaching: again.attached?.files ?? [])
-        } else if let file = try files().first(where: { queue.pending.isHeld($0.batch) }),
-            dice.happens(0.3)
-        {
-            _ = try queue.changeFiles(dropping: file.batch) {
-                try $0.batchIsDiscarded(file.batch, $1)
+        } else if let file = try files().first(where: {
+            queue.pending.isHeld($0.batch) && $0.state != .behindDocument
+        }), dice.happens(0.3) {
+            if file.file.completion != nil {
+                _ = try queue.giveUpFiles(of: file.batch)
+            } else {
+                _ = try queue.changeFiles(dropping: file.batch) {
+                    try $0.batchIsDiscarded(file.batch, $1)
+                }
             }
         }
         try mayBeKilled()
@@ -227,6 +273,9 @@ struct FileWorld {
     private mutating func send(
         _ request: UploadMachine.Request, _ target: UploadTarget
     ) -> UploadMachine.Event {
+        if following.contains(target.name), !firestore.announced.contains(target.name) {
+            violations.append("\(target.name) was sent before its document")
+        }
         var part: ModelPart?
         if case .chunk(_, let offset, let length, _) = request {
             part = ModelPart(version: 1, range: offset..<(offset + Int64(length)))
@@ -242,6 +291,9 @@ struct FileWorld {
     private mutating func remove() throws {
         for removal in try queue.readFiles({ try $0.removals($1) }) {
             if !isCalm, dice.happens(faultRate) { continue }
+            if firestore.names(removal.object.name) {
+                violations.append("\(removal.object.name) is deleted, and its document is not")
+            }
             var object = storage[removal.object.name] ?? ModelStorage(ModelHabits())
             _ = object.answer(.remove, part: nil, size: 0, now: now, nil, &dice)
             storage[removal.object.name] = object
@@ -308,54 +360,15 @@ struct FileWorld {
             if object.object != nil, !named.contains(name) {
                 violations.append("\(name) is an orphan")
             }
+            if object.object != nil, firestore.deleted.contains(name) {
+                violations.append("\(name) stays, and its document was deleted")
+            }
             if object.generation > 1 { violations.append("\(name) was made twice") }
         }
-    }
-}
-
-/// A Firestore that knows the order of a stream's batches: a batch that is sent again must be the
-/// same as before.
-struct ModelFirestore {
-    /// The number of batches of this stream whose answers the client has stored.
-    var acknowledged = 0
-    private var log: [[Mutation]] = []
-    private(set) var everNamed: [String] = []
-    private(set) var namedObjects: [(path: String, object: (name: String, size: Int64))] = []
-
-    static func refuses(_ mutations: [Mutation]) -> Bool {
-        mutations.contains { $0.fields["refused"] != nil }
-    }
-
-    /// - Returns: The violation of the stream's order; nil for none.
-    mutating func receive(_ mutations: [Mutation], at place: Int) -> String? {
-        namedObjects = []
-        if place < log.count {
-            return log[place] == mutations ? nil : "another batch had its place"
-        }
-        // Nothing is applied behind a batch that was refused.
-        let isBehind = log.contains(where: Self.refuses)
-        log.append(mutations)
-        if isBehind || Self.refuses(mutations) { return nil }
-        for mutation in mutations {
-            for entry in mutation.fields where entry.key.hasPrefix("photo") {
-                guard case .map(let photo) = entry.value, case .string(let path)? = photo["path"],
-                    case .integer(let size)? = photo["size"]
-                else { return "a field without a path" }
-                everNamed.append(path)
-                namedObjects.append((mutation.path.text, (path, size)))
+        for path in firestore.documents.keys.sorted() {
+            for field in ModelFirestore.fields where firestore.isPending(field, in: path) {
+                violations.append("\(field) of \(path) is pending for ever")
             }
-        }
-        return nil
-    }
-
-    mutating func endStream() { (acknowledged, log) = (0, []) }
-}
-
-extension Mutation {
-    fileprivate var fields: MapValue {
-        switch operation {
-        case .set(let fields), .patch(let fields, _): fields
-        case .delete, .verify: MapValue()
         }
     }
 }
