@@ -89,7 +89,7 @@ let table = """
     TidemarkPhones: +TidemarkHTTP TidemarkTestKit +StampsCore MessagesCore HealthCore ChatsCore
         HomesCore ArgumentParser AsyncHTTPClient
     TidemarkDemo: +TidemarkPhones +TidemarkTesting TidemarkSystem TidemarkResilience
-        TidemarkHealth TidemarkHealthSync
+        TidemarkHealth TidemarkHealthSync TidemarkFiles TidemarkObjects
     TidemarkShow: +TidemarkPhones +TidemarkConsole TidemarkWire Tidemark UnixSignals
     TidemarkCLI: +TidemarkDemo +TidemarkShow +TidemarkAudit TidemarkReads TidemarkStore
         TidemarkREST TidemarkExport TidemarkGoogleAuth TidemarkMigration NIOPosix

@@ -7,7 +7,7 @@ package struct DemoCommand: AsyncParsableCommand {
         subcommands: [
             ChatsCommand.self, MessagesCommand.self, SignUpDemoCommand.self, LaunchDemoCommand.self,
             HealthDemoCommand.self, PicturesCommand.self, AllCommand.self, ChartsCommand.self,
-            SendCommand.self, PageCommand.self, HealthAppCommand.self,
+            SendCommand.self, SendPhotosCommand.self, PageCommand.self, HealthAppCommand.self,
             PictureAppCommand.self, DayCommand.self, DayAppCommand.self,
         ])
 

@@ -18,7 +18,7 @@ import Testing
         #expect(rows.allSatisfy { $0.sides.contains(.filtered) != $0.isFilteredAsBefore })
         #expect(
             rows.filter(\.isFilteredAsBefore).map(\.slug)
-                == ["long-chat", "search", "single-documents", "update"])
+                == ["long-chat", "search", "single-documents", "update", "photos"])
         #expect(Set(rows.map(\.slug)).count == rows.count)
     }
 
@@ -28,6 +28,15 @@ import Testing
         #expect(again.away == 1_200 && again.news.count == 1 && again.name.hasPrefix("open a chat"))
         #expect(try row("after-a-month").away == 30 * 86_400)
         #expect(rows.filter { !$0.isUsedBefore }.map(\.slug).contains("new-chat"))
+    }
+
+    @Test func `are played on all networks, but for photos, which take a minute on 3G`() throws {
+        let some = rows.filter { row in !DemoNetwork.allCases.allSatisfy(row.isPlayed) }
+        #expect(some.map(\.slug) == ["photos"])
+        let photos = try row("photos")
+        #expect(DemoNetwork.allCases.filter(photos.isPlayed) == [.threeG])
+        #expect(photos.bar.most["bytes per byte of photo"] == 1.1)
+        #expect(photos.bar.most["photos lost"] == 0)
     }
 
     /// The app shares a cleared chat with the user's other devices, which costs a read at every

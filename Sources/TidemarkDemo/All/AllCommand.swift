@@ -8,7 +8,7 @@ struct AllCommand: AsyncParsableCommand {
         discussion: """
             Plays three clients of one feed, then a chat app, a messaging app, launches, killed \
             sign-ups, a fitness app, pictures and a day with a chat, each before and after. Takes \
-            about seven minutes. Prints the first table within ten seconds, a summary, and the \
+            about eight minutes. Prints the first table within ten seconds, a summary, and the \
             name of the file with all tables. Fails only if a fact is wrong: an item is missed or \
             shown twice, reads exceed a limit, an account is incomplete, a write is lost or \
             doubled. A time over its limit is only a remark.

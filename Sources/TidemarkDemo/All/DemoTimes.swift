@@ -1,7 +1,7 @@
 /// The times that a user of `make demo` waits, from the start of the demo.
 struct DemoTimes: Hashable, Sendable, Encodable {
     /// The limits in seconds.
-    static let (mostFirstTable, mostPlay) = (10.0, 450.0)
+    static let (mostFirstTable, mostPlay) = (10.0, 550.0)
 
     /// The time of the table of the three clients, in seconds.
     let firstTable: Double

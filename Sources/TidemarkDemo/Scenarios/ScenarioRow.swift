@@ -43,6 +43,8 @@ protocol ScenarioRow: Sendable {
     /// Other labels under which the use on Tidemark is billed. No other row uses them.
     var otherLabels: [String] { get }
 
+    /// True if the row is played on a network. A row that takes long on each is played on one.
+    func isPlayed(on network: DemoNetwork) -> Bool
     /// Returns faults that happen on every network, in addition to those of the network.
     func faults(label: String) -> [DemoFault]
     /// Plays the device's use of a version of the app without this client. It comes first and is
@@ -65,6 +67,7 @@ extension ScenarioRow {
     var away: Int64 { 86_400 }
     var patience: Duration { .seconds(300) }
     var otherLabels: [String] { [] }
+    func isPlayed(on network: DemoNetwork) -> Bool { true }
     func faults(label: String) -> [DemoFault] { [] }
     func oldUse(_ side: Side, at place: DemoPlace) async throws {}
     /// Does nothing: this device was not used before.

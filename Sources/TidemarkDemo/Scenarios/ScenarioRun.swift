@@ -25,8 +25,8 @@ struct ScenarioRun {
         let grounds = try networks.map {
             ($0, try ground.copy(to: folder.appendingPathComponent($0.rawValue)))
         }
-        let runs = try await withThrowingTaskGroup(of: [ScenarioResult].self) { group in
-            var runs: [[ScenarioResult]] = []
+        let runs = try await withThrowingTaskGroup(of: [ScenarioResult?].self) { group in
+            var runs: [[ScenarioResult?]] = []
             for (network, ground) in grounds {
                 group.addTask { try await play(network, ground: ground, progress: progress) }
                 let isAlone = !isConcurrent || TimeJudge.current != nil
@@ -36,18 +36,23 @@ struct ScenarioRun {
         }
         return rows.indices.flatMap { row in
             networks.compactMap { network in
-                runs.map { $0[row] }.first { $0.network == network }
+                runs.compactMap { $0[row] }.first { $0.network == network }
             }
         }
     }
 
+    /// Returns the results in the order of the rows; nil for a row that has no part on the network.
     private func play(
         _ network: DemoNetwork, ground: Ground, progress: @Sendable (String) -> Void
-    ) async throws -> [ScenarioResult] {
+    ) async throws -> [ScenarioResult?] {
         let run = try await NetworkRun(network, ground)
-        var results: [ScenarioResult] = []
+        var results: [ScenarioResult?] = []
         do {
             for row in rows {
+                guard row.isPlayed(on: network) else {
+                    results.append(nil)
+                    continue
+                }
                 progress("\(network.rawValue): \(row.name)")
                 results.append(try await run.play(row))
             }
