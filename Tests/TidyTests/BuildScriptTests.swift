@@ -56,4 +56,11 @@ import TestSupport
         #expect(result.status == 1)
         #expect(result.text.contains(Self.error) && result.text.contains("The build failed."))
     }
+
+    /// SwiftPM passes the package's traits to the compiler in the order of a set. Another order
+    /// compiles every target again.
+    @Test func `builds with the same order of traits each time`() throws {
+        let result = try build(["the seed is $SWIFT_DETERMINISTIC_HASHING."], status: 1)
+        #expect(result.text.contains("the seed is 1."))
+    }
 }

@@ -36,6 +36,17 @@ import TestSupport
         }
     }
 
+    /// Finds the image of a crashed process, for example.
+    @Test func `has no large file at its root`() throws {
+        let found = try FileManager.default.contentsOfDirectory(
+            at: Repository.root, includingPropertiesForKeys: [.isRegularFileKey, .fileSizeKey])
+        for file in found {
+            let values = try file.resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
+            guard values.isRegularFile == true, let size = values.fileSize else { continue }
+            #expect(size < 1 << 20, "\(file.lastPathComponent)")
+        }
+    }
+
     @Test func `names nothing Manager, Helper or Utils`() {
         check(code, Rules.vagueNames.violations)
         check(code) { file in
