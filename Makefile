@@ -7,7 +7,7 @@ ARGS ?=
 
 # This target is the first, so `make` alone lists the targets.
 help:
-	@echo "make demo          play five apps as they were and on Tidemark, and compare: 7 minutes; ARGS=--full plays all"
+	@echo "make demo          play five apps as they were and on Tidemark, and compare: 8 minutes; ARGS=--full plays all"
 	@echo "make show          watch an app on two phones in a browser, as it was and on Tidemark; ARGS=homes for another app"
 	@echo "make test          run every test"
 	@echo "make docs          build the documentation, and check every link and symbol in it"
