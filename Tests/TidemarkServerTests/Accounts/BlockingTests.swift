@@ -124,6 +124,8 @@ import Testing
         let custom = CustomTokenFacts(localID: "made", claims: [:])
         #expect(try accounts.call(.signInWithCustomToken) { $0.custom = custom }.claims != nil)
         #expect(try accounts.call(.create, person, admin: true).question == nil)
+        let other = person.merging(["email": .text("bob@example.com")]) { $1 }
+        #expect(try accounts.call(.signUp, other, admin: true).claims != nil)
     }
 
     @Test func `leave the configuration with their triggers`() throws {

@@ -49,19 +49,20 @@ struct SignUpCalls: AccountCalls {
         }
         account.displayName = try fields.filled("displayName", upTo: 1_024)
         account.validSince = seconds
-        // Functions are asked about no anonymous accounts. Source: Firebase, "Extend Firebase
-        // Authentication with blocking functions".
-        if email == nil {
-            try accounts.insert(&account)
+        // Functions are asked about no anonymous accounts, and not by administrators. Source:
+        // Firebase, "Extend Firebase Authentication with blocking functions".
+        let asked = email == nil || call.isAdmin ? nil : "password"
+        if let asked {
+            try turn.create(&account, by: asked)
         } else {
-            try turn.create(&account, by: "password")
+            try accounts.insert(&account)
         }
         var reply = AccountReply(kind: "SignupNewUserResponse", ["localId": .text(account.localID)])
         if let email { reply.fields["email"] = .text(email) }
         if let name = account.displayName { reply.fields["displayName"] = .text(name) }
         try turn.grant(
             &reply, to: &account, provider: email == nil ? "anonymous" : "password",
-            askedBy: email.map { _ in "password" })
+            askedBy: asked)
         return reply
     }
 
