@@ -12,9 +12,7 @@ struct ScriptRun {
     init(
         _ script: URL, compiler: (place: URL, text: String), variables: [String: String] = [:]
     ) throws {
-        try compiler.text.write(to: compiler.place, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o755], ofItemAtPath: compiler.place.path)
+        try Self.writeProgram(compiler.text, to: compiler.place)
         let (process, output) = (Process(), Pipe())
         process.executableURL = script
         process.environment = ProcessInfo.processInfo.environment
@@ -26,5 +24,17 @@ struct ScriptRun {
         text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         status = process.terminationStatus
+    }
+
+    /// Writes a program by a shell. If this process wrote the file, a process that another test
+    /// starts at that moment would have the file open too, and the system runs no such file.
+    private static func writeProgram(_ text: String, to place: URL) throws {
+        let shell = Process()
+        shell.executableURL = URL(filePath: "/bin/sh")
+        shell.arguments = [
+            "-c", #"printf %s "$1" >"$2" && chmod 755 "$2""#, "sh", text, place.path,
+        ]
+        try shell.run()
+        shell.waitUntilExit()
     }
 }
