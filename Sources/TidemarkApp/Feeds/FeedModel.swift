@@ -24,7 +24,7 @@ public final class FeedModel<Item: Decodable & Sendable> {
     /// The number of the shown state; nil after the last state.
     @ObservationIgnored private var shown: Int? = -1
     @ObservationIgnored private var waiting: [(number: Int, CheckedContinuation<Void, Never>)] = []
-    @ObservationIgnored private let feed: TypedFeed<Item>
+    @ObservationIgnored let feed: TypedFeed<Item>
     @ObservationIgnored private var tasks: [Task<Void, Never>] = []
 
     /// Shows the items that the device has, and updates them until the model is released.
@@ -69,28 +69,6 @@ public final class FeedModel<Item: Decodable & Sendable> {
         await untilShown()
     }
 
-    /// Returns the position of an item, for a list that opens there again; nil if the item is not
-    /// shown.
-    public func position(of id: String) -> ListPosition? {
-        items.first { $0.id.hasSameBytes(as: id) }?.position
-    }
-
-    /// Shows items to a position at which the user left the list; see
-    /// ``Feed/loadMore(to:atMost:)``. Returns after the model shows them.
-    ///
-    /// - Parameters:
-    ///   - position: The position; nil does nothing.
-    ///   - limit: The maximum number of items.
-    /// - Returns: The id of the item to scroll to; nil to begin with the newest.
-    public func loadMore(
-        to position: ListPosition?, atMost limit: Int = 1_000
-    ) async throws(FirestoreError) -> String? {
-        guard let position else { return nil }
-        let id = try await feed.feed.loadMore(to: position, atMost: limit)
-        await untilShown()
-        return id
-    }
-
     /// Hides all shown items permanently. Returns after the model has removed them.
     public func clear() async throws(FirestoreError) {
         try await feed.clear()
@@ -120,7 +98,7 @@ public final class FeedModel<Item: Decodable & Sendable> {
     }
 
     /// Waits until the model shows the present state of the feed or a later state.
-    private func untilShown() async {
+    func untilShown() async {
         let number = await feed.feed.stateNumber
         guard let shown, shown < number else { return }
         await withCheckedContinuation { waiting.append((number, $0)) }
