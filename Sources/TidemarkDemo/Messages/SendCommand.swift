@@ -39,7 +39,7 @@ struct SendCommand: AsyncParsableCommand {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for message in messages {
                 let start = ContinuousClock.now
-                // Nobody types again what is there.
+                // A user does not type a message again that the app shows.
                 if try await isHeld(message, app.firestore) {
                     say("acknowledged \(message.id)")
                     continue

@@ -111,10 +111,8 @@ private struct SendingApp {
 
     /// - Parameters:
     ///   - first: The number of messages that were acknowledged before.
-    ///   - count: The number of messages that the app acknowledges to the user before it is killed;
-    ///     nil to send all.
-    /// - Parameter count: The number of messages that it journals before it is killed; nil if it is
-    ///   not killed.
+    ///   - count: The number of messages that the app journals before it is killed; nil to send
+    ///     all.
     func run(from first: Int, killedAfter count: Int?) async throws -> Run {
         let own = [
             "demo", "send", "--side", side.rawValue, "--texts", texts.path, "--first", "\(first)",

@@ -43,12 +43,13 @@ public protocol CallerGate: Sendable {
     ) async throws(RPCStatus) -> StreamCaller
 }
 
-/// Who has opened a stream, and for how long what they showed is good.
+/// The caller who has opened a stream, and the end of the caller's token.
 public struct StreamCaller: Sendable {
     public var caller: Caller
-    /// True once what was shown has run out. Asked about once a second; nil for what never does.
+    /// Returns true if the caller's token has expired. The server asks about once a second. Nil for
+    /// a token that never expires.
     public var isOver: (@Sendable () -> Bool)?
-    /// Ends the watch over what was shown. To be called once, when the stream is over.
+    /// Ends the watch over the token. Call it once, when the stream has ended.
     public var leave: @Sendable () -> Void
 
     public init(

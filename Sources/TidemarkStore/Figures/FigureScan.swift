@@ -109,7 +109,7 @@ package final class FigureScan: DocumentWatch {
                 database: table.database, query: planned.query.query, fields: figures.fields))
     }
 
-    /// Keeps what it has found where it is of one range: the same is often asked again at once.
+    /// Keeps the figures if they are of one range, because callers often ask for them again.
     private func keep(_ table: DocumentTable) throws(StoreError) {
         guard let (source, range) = planned.rangeOfBlocks else { return }
         var all = figures

@@ -454,7 +454,7 @@ final class LocalQueue {
                 return try rejected.count(transaction)
             }
         }
-        // A batch behind one that was set aside waits for nothing any more.
+        // A batch that waited for a batch that was set aside can be sent.
         if pending.held.isEmpty { return }
         let free = try readFiles { _, transaction in
             try freeBatches(without: [], transaction)

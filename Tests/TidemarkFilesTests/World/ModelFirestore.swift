@@ -35,7 +35,7 @@ struct ModelFirestore {
         if place < log.count {
             return log[place] == mutations ? nil : "another batch had its place"
         }
-        // Nothing is applied behind a batch that was refused.
+        // The server applies no batch that follows a refused batch.
         let isBehind = log.contains(where: Self.refuses)
         log.append(mutations)
         if isBehind || Self.refuses(mutations) { return nil }

@@ -7,7 +7,7 @@ struct HistoryComparison {
     let expected: [DocumentPath: HistoryTruth.Row]
     private(set) var compared = 0
     private(set) var difference: String?
-    /// How many of the rows a listener has brought since the last count.
+    /// The number of rows that a listener has brought since the last count.
     let brought: Int
     /// True if what is missing and what lingers came out even only with what a listener has
     /// brought.
