@@ -86,7 +86,7 @@ final class OneShotCalls: @unchecked Sendable {
         var retrying = min(limits.whole ?? limits.silence ?? longest, longest)
         if case .readOrCache(let patience) = rule { retrying = min(retrying, patience) }
         var call = SingleCall(
-            engine: context.engine, request: request, read: read, tag: tag, rule: rule,
+            engine: context.engineKeeper, request: request, read: read, tag: tag, rule: rule,
             limits: limits, began: now,
             machine: RetryMachine(rule.policy, rule.safety, deadline: retrying), machineBegan: now,
             lastHeard: now, completion: completion)
@@ -148,15 +148,11 @@ final class OneShotCalls: @unchecked Sendable {
     private func send(_ id: UInt64, _ attempt: Int, timeout: Duration?) {
         var callContext = context.callContext(timeout: timeout)
         if let label = calls[id]!.tag.label { callContext.label = label }
-        let scheduler = context.environment.scheduler
         let flowControl = ReplyFlowControl()
         let handle = context.environment.transport.call(calls[id]!.request, callContext) {
-            [weak engine = context.engine] event in
+            [weak context] event in
             flowControl.received(event)
-            scheduler.enqueue { [weak engine] in
-                flowControl.processed(event)
-                engine?.received(event, call: id, attempt)
-            }
+            context?.receive(.reply(event, call: id, attempt: attempt, flowControl))
         }
         calls[id]!.handle = handle
         flowControl.attach(handle)

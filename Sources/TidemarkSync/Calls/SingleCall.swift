@@ -4,7 +4,7 @@ import TidemarkResilience
 /// A call that is not a stream, with its attempts, until its last reply has arrived.
 struct SingleCall {
     /// Keeps the engine alive until the caller has an answer.
-    let engine: EngineCore
+    let engine: AnyObject
     /// The request of the newest attempt.
     var request: Request
     /// The state of a read whose rows are stored as they arrive; nil for other calls.

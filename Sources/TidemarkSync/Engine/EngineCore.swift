@@ -5,14 +5,17 @@ import TidemarkStore
 /// The engine: owns the parts, dispatches events between them, and is their interface. It contains
 /// no suspension point.
 ///
-/// Every input enters through a method of this class: a call of an app, a timer, a message of a
-/// stream. The method passes it to one part, which notifies other parts through ``handle(_:)``.
+/// Every call of an app, timer and message of a stream is a job: ``run(_:)`` passes it to one part.
+/// The notifications of parts wait in a queue, which ``drain()`` empties while no part's call is on
+/// the stack. So no part is entered while its own call is on the stack (Decisions/0031).
 ///
 /// Unchecked, because the compiler cannot see the confinement: after `init` every access is a job
 /// on the environment's scheduler, which runs one job at a time.
 final class EngineCore: @unchecked Sendable {
     let context: EngineContext
     let parts: EngineParts
+    /// True while a job runs, for an assertion.
+    private var isInJob = false
 
     init(_ configuration: SyncEngine.Configuration, _ environment: SyncEnvironment) throws {
         let user = configuration.user
@@ -32,7 +35,7 @@ final class EngineCore: @unchecked Sendable {
     var environment: SyncEnvironment { context.environment }
 
     func start() {
-        if context.gate.isReadOnly { parts.reachability.step(.disabled) }
+        if context.gate.isReadOnly { step(.disabled) }
         parts.sharing.opened()
         parts.writing.fill()
         parts.indexes.want()
@@ -46,10 +49,30 @@ final class EngineCore: @unchecked Sendable {
 // MARK: - The loop
 
 extension EngineCore {
+    /// Runs a job, and dispatches what the parts notified meanwhile.
+    func run(_ job: (EngineCore) -> Void) {
+        assert(!isInJob, "a job of the engine began inside of another job")
+        isInJob = true
+        job(self)
+        drain()
+        isInJob = false
+    }
+
+    /// Dispatches the waiting notifications, and those that they cause, in their order. Call it
+    /// only while no part's call is on the stack.
+    private func drain() {
+        while let event = context.nextNotice() { dispatch(event) }
+    }
+
+    /// Steps the estimate whether the server is reachable, and dispatches its change at once.
+    private func step(_ event: OnlineState.Event) {
+        parts.reachability.step(event)
+        drain()
+    }
+
     /// Dispatches an event of one part to the other parts.
-    func handle(_ event: EngineEvent) {
+    private func dispatch(_ event: EngineEvent) {
         switch event {
-        case .timer(let id): fire(id)
         case .storageFailed: storageFailed()
         case .onlineStateChanged(let state):
             // During a change of user the rows belong to another user; the change itself notifies
@@ -71,18 +94,11 @@ extension EngineCore {
         }
     }
 
-    /// Returns the rows of a target on the listen stream.
-    func rows(of target: Int32) -> Set<DocumentPath> { parts.remote.rows(of: target) }
-
     func fired(_ id: TimerID) {
         context.forgetTimer(id)
         guard context.gate.isServing else { return }
-        handle(.timer(id))
-    }
-
-    private func fire(_ id: TimerID) {
         switch id {
-        case .onlineState: parts.reachability.step(.timerFired)
+        case .onlineState: step(.timerFired)
         case .listenBackoff, .listenIdle, .listenHealthy: parts.connection.fired(id)
         case .writeBackoff, .writeIdle, .writeHealthy: parts.writing.fired(id)
         case .storageRetry: retryStorage()
@@ -96,16 +112,17 @@ extension EngineCore {
         }
     }
 
-    func received(_ event: StreamEvent<ListenResponse>, _ generation: Int) {
-        parts.connection.received(event, generation)
-    }
-
-    func received(_ event: StreamEvent<WriteResponse>, _ generation: Int) {
-        parts.writing.received(event, generation)
-    }
-
-    func received(_ event: StreamEvent<Reply>, call id: UInt64, _ attempt: Int) {
-        parts.calls.received(event, call: id, attempt)
+    /// Passes an input to its part.
+    func receive(_ input: EngineInput) {
+        switch input {
+        case .listen(let event, let generation): parts.connection.received(event, generation)
+        case .write(let event, let generation): parts.writing.received(event, generation)
+        case .reply(let event, let call, let attempt, let flowControl):
+            flowControl.processed(event)
+            parts.calls.received(event, call: call, attempt)
+        case .copied(let copy, let number, let began):
+            parts.sharing.copied(copy, number, since: began)
+        }
     }
 
     // MARK: Streams
@@ -121,15 +138,18 @@ extension EngineCore {
     }
 
     func setNetworkEnabled(_ enabled: Bool, _ completion: @escaping @Sendable () -> Void) {
-        defer { completion() }
+        defer {
+            drain()
+            completion()
+        }
         guard context.gate.setNetworkEnabled(enabled) else { return }
         if enabled {
             guard context.gate.mayConnect else { return }
-            parts.reachability.step(.mayBeBack)
+            step(.mayBeBack)
             startStreams()
         } else {
             stopStreams()
-            parts.reachability.step(.disabled)
+            step(.disabled)
         }
     }
 
@@ -150,7 +170,7 @@ extension EngineCore {
         context.environment.transport.networkChanged()
         parts.reachability.forgetSilence()
         stopStreams()
-        parts.reachability.step(.mayBeBack)
+        step(.mayBeBack)
         startStreams()
     }
 
@@ -161,9 +181,10 @@ extension EngineCore {
     ///
     /// Source: `jsc/remote/remote_store.ts`, `disableNetworkUntilRecovery`.
     private func storageFailed() {
+        // An earlier notification of the same job may have opened the gate again.
         context.gate.storageBroke()
         stopStreams()
-        parts.reachability.step(.disabled)
+        step(.disabled)
     }
 
     /// Retries storing: first the pending data in order, and only then anything new.
@@ -184,7 +205,7 @@ extension EngineCore {
         guard context.gate.isStorageBroken else { return }
         context.gate.storageWorks()
         guard context.gate.isNetworkEnabled else { return }
-        parts.reachability.step(.mayBeBack)
+        step(.mayBeBack)
         startStreams()
     }
 
@@ -229,7 +250,7 @@ extension EngineCore {
         guard parts.users.makeAll() else { return }
         context.gate.storageWorks()
         parts.storage.ended(nil)
-        if context.gate.isNetworkEnabled { parts.reachability.step(.mayBeBack) }
+        if context.gate.isNetworkEnabled { step(.mayBeBack) }
         cacheIsThere()
         parts.sharing.opened()
     }
@@ -239,8 +260,9 @@ extension EngineCore {
     /// The process that held the cache has ended or is suspended: this process now asks the server
     /// and sends writes.
     private func cacheTaken() {
-        if context.gate.isNetworkEnabled { parts.reachability.step(.mayBeBack) }
+        if context.gate.isNetworkEnabled { step(.mayBeBack) }
         cacheIsThere()
+        parts.sharing.tookOver()
     }
 
     private func cacheIsThere() {
@@ -261,11 +283,6 @@ extension EngineCore {
         changeUsers()
     }
 
-    /// Receives a newer copy of the cache that another process holds, made on another thread.
-    func copied(_ copy: ViewedCache?, _ number: Int, since began: Duration) {
-        parts.sharing.copied(copy, number, since: began)
-    }
-
     /// Ends everything that uses the cache or asks the server; listeners stay.
     private func leave(_ status: RPCStatus, reads error: SyncError) {
         stopStreams()
@@ -273,7 +290,7 @@ extension EngineCore {
         // Stops the reads of listeners first; they continue with the next cache.
         parts.listeners.pauseOpenings()
         parts.slices.endAll(error)
-        parts.reachability.step(.disabled)
+        step(.disabled)
         context.cancelAllTimers()
         parts.storage.retryBegins()
     }
@@ -306,7 +323,7 @@ extension EngineCore {
         }
         if !parts.users.isEmpty, mayChangeCaches { return changeUsers() }
         if !parts.users.isEmpty || context.gate.isStorageBroken { return retryStorage() }
-        if context.gate.isNetworkEnabled { parts.reachability.step(.mayBeBack) }
+        if context.gate.isNetworkEnabled { step(.mayBeBack) }
         startStreams()
     }
 

@@ -1,8 +1,8 @@
 import TidemarkModel
 
-/// A notification from one part to the engine's loop, for other parts.
+/// A notification from one part to the engine's loop, for other parts. The loop dispatches it when
+/// the call that sent it has returned.
 enum EngineEvent {
-    case timer(TimerID)
     /// Data of the server could not be stored.
     case storageFailed
     case onlineStateChanged(OnlineState.State)

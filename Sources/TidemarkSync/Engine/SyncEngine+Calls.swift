@@ -13,8 +13,9 @@ extension SyncEngine {
         // engine through the handle, because each further reference to an object with weak
         // references takes longer.
         scheduler.enqueue {
-            listener.core.addListener(
-                listener.id, query: query, options: options, observer: observer)
+            listener.core.run {
+                $0.addListener(listener.id, query: query, options: options, observer: observer)
+            }
         }
         return listener
     }

@@ -49,14 +49,14 @@ public final class SyncEngine: Sendable {
 
     func perform(_ job: @escaping @Sendable (EngineCore) -> Void) {
         let core = core
-        scheduler.enqueue { job(core) }
+        scheduler.enqueue { core.run(job) }
     }
 
     /// - Parameter here: True if the job may run on the calling thread.
     func perform(here: Bool, _ job: @escaping @Sendable (EngineCore) -> Void) {
         let core = core
-        if here, scheduler.runIfIdle({ job(core) }) { return }
-        scheduler.enqueue { job(core) }
+        if here, scheduler.runIfIdle({ core.run(job) }) { return }
+        scheduler.enqueue { core.run(job) }
     }
 
     func subscribe(
@@ -178,6 +178,6 @@ final class Subscription: CancellableCall {
     }
 
     func cancel() {
-        core.environment.scheduler.enqueue { self.end(self.core, self.id) }
+        core.environment.scheduler.enqueue { self.core.run { self.end($0, self.id) } }
     }
 }

@@ -34,6 +34,8 @@ final class ListenConnection {
     private let storage: CacheStorage
     private let meter: BillingMeter
     private let reachability: Reachability
+    /// Returns the rows of a target as of the last raised snapshot. ``RemoteListening`` sets it.
+    var rowsOfTarget: (Int32) -> Set<DocumentPath> = { _ in [] }
     private var stream = ListenStream()
     private var call: (any RequestStream<ListenRequest>)?
     /// The number of the present stream. A late event of an old stream has another number.
@@ -49,6 +51,8 @@ final class ListenConnection {
     private var endings = ListenEndings()
     /// True if the open stream has received a message.
     private var wasHeard = false
+    /// True while an event of the stream is handled, for an assertion.
+    private var isReceiving = false
     #if TIDEMARK_DEFECTS
         /// This exists only for a planted defect.
         private var removedWireIDs: [Int32: Int32] = [:]
@@ -79,7 +83,10 @@ final class ListenConnection {
         reachability.step(.streamStarting)
     }
 
-    func stop() { step(.stop) }
+    func stop() {
+        assert(!isReceiving, "the listen stream is stopped while its event is handled")
+        step(.stop)
+    }
 
     /// Lets the next attempt start without a delay, because the server is reachable.
     func inhibitBackoff() { step(.inhibitBackoff) }
@@ -107,11 +114,10 @@ final class ListenConnection {
 
     private func open() {
         generation += 1
-        let scheduler = context.environment.scheduler
         aggregator = WatchAggregator(database: context.database)
         call = context.environment.transport.listen(context.callContext()) {
-            [weak engine = context.engine, generation] event in
-            scheduler.enqueue { [weak engine] in engine?.received(event, generation) }
+            [weak context, generation] event in
+            context?.receive(.listen(event, generation: generation))
         }
         for id in targetIDs { send(id) }
     }
@@ -158,20 +164,21 @@ final class ListenConnection {
 
     func received(_ event: StreamEvent<ListenResponse>, _ generation: Int) {
         guard generation == self.generation, context.gate.isRunning else { return }
+        isReceiving = true
+        defer { isReceiving = false }
         switch event {
         case .message(let response):
             _ = stream.step(.received)
             reachability.heard()
             wasHeard = true
-            let engine = context.engine
-            count(response, engine)
-            take(response, engine)
-            if meter.stopsListeners { engine.handle(.listenersBilled) }
+            count(response)
+            take(response)
+            if meter.stopsListeners { context.notify(.listenersBilled) }
         case .ended(let status): step(.ended(status))
         }
     }
 
-    private func take(_ response: ListenResponse, _ engine: EngineCore) {
+    private func take(_ response: ListenResponse) {
         if case .targetChange(let change) = response, change.targetIDs.isEmpty,
             let time = change.readTime, time < storage.local.targets.lastVersion
         {
@@ -184,11 +191,11 @@ final class ListenConnection {
             }
             if context.isPlanted(.removalRace) { confuseRemovals(response) }
         #endif
-        let effects = aggregator.step(.received(response)) { engine.rows(of: $0) }
+        let effects = aggregator.step(.received(response)) { rowsOfTarget($0) }
         for effect in effects {
             switch effect {
-            case .raise(let event): engine.handle(.snapshot(event))
-            case .rejected(let id, let status): engine.handle(.targetRejected(id, status))
+            case .raise(let event): context.notify(.snapshot(event))
+            case .rejected(let id, let status): context.notify(.targetRejected(id, status))
             }
         }
     }
@@ -209,19 +216,18 @@ final class ListenConnection {
     #endif
 
     private func stepAggregator(_ event: WatchAggregator.Event) {
-        let engine = context.engine
-        _ = aggregator.step(event) { engine.rows(of: $0) }
+        _ = aggregator.step(event) { rowsOfTarget($0) }
     }
 
     // MARK: What it costs
 
     /// Counts the cost of a response before the response is applied.
-    private func count(_ response: ListenResponse, _ engine: EngineCore) {
+    private func count(_ response: ListenResponse) {
         let bills = billing.receive(
             response, isRepeated: { aggregator.hasTold($0, of: $1) },
             rows: { wireID in
                 guard let target = aggregator.targets[wireID] else { return 0 }
-                return engine.rows(of: target.targetID).count + target.balance
+                return rowsOfTarget(target.targetID).count + target.balance
             })
         if case .targetChange(let change) = response, [.current, .remove].contains(change.kind) {
             releaseReservations(of: change.targetIDs)
@@ -339,7 +345,7 @@ final class ListenConnection {
             request.resume = .readTime(time)
         }
         if !isFromScratch {
-            request.expectedCount = Int32(clamping: context.engine.rows(of: id).count)
+            request.expectedCount = Int32(clamping: rowsOfTarget(id).count)
         }
         call.send(.add(request, labels: (purpose ?? target.purpose).labels))
     }

@@ -19,7 +19,7 @@ final class Reachability {
             switch effect {
             case .schedule(let delay): context.schedule(.onlineState, after: delay)
             case .cancelTimer: context.cancelTimer(.onlineState)
-            case .changed(let state): context.engine.handle(.onlineStateChanged(state))
+            case .changed(let state): context.notify(.onlineStateChanged(state))
             }
         }
     }
@@ -39,7 +39,7 @@ final class Reachability {
         let wasOffline = state == .offline
         silence.forgetProbes()
         heard()
-        if wasOffline { context.engine.handle(.serverIsBack) }
+        if wasOffline { context.notify(.serverIsBack) }
     }
 
     /// Notes that a call ended without reaching the server.

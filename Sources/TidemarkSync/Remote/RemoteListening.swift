@@ -28,13 +28,13 @@ final class RemoteListening {
         self.held = held
         self.views = views
         limbo = LimboResolution(limit: context.configuration.maxLimboResolutions)
+        connection.rowsOfTarget = { [unowned self] in rows(of: $0) }
     }
 
     /// The documents that are requested one by one, for tests.
     var documentsInLimbo: LimboResolution { limbo }
 
-    /// Returns the rows of a target as of the last raised snapshot.
-    func rows(of id: Int32) -> Set<DocumentPath> {
+    private func rows(of id: Int32) -> Set<DocumentPath> {
         limbo.remoteKeys(of: id) ?? queries.rows(ofTarget: id)
     }
 
@@ -143,7 +143,7 @@ final class RemoteListening {
         let local = storage.local
         let changed: [LocalDocument]
         do { changed = try local.remote.apply(event, isHeld: views.isHeld) } catch {
-            return context.engine.handle(.storageFailed)
+            return context.storageFailed()
         }
         for id in event.targets.keys {
             if let stored = local.targets[id] { connection.update(id, stored) }
@@ -195,7 +195,7 @@ final class RemoteListening {
         else { return false }
         do { try storage.local.remote.forgetToken(of: id) } catch {
             // The streams start again when the disk accepts writes, and the token is refused again.
-            context.engine.handle(.storageFailed)
+            context.storageFailed()
             return true
         }
         connection.beginAnew(id)
@@ -219,7 +219,7 @@ final class RemoteListening {
         let changed: [LocalDocument]
         // If the change cannot be stored, the document is requested again, and refused again.
         do { changed = try storage.local.remote.apply(event) { _, _ in false } } catch {
-            return context.engine.handle(.storageFailed)
+            return context.storageFailed()
         }
         connection.forget(id)
         perform(limbo.step(.rejected(targetID: id)))

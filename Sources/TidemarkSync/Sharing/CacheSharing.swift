@@ -90,7 +90,7 @@ final class CacheSharing: @unchecked Sendable {
             // If the request fails, the cache becomes available when the holder ends.
             try? inbox?.ask()
         case .copy: copy()
-        case .handOver: context.engine.handle(.cacheWanted)
+        case .handOver: context.notify(.cacheWanted)
         }
     }
 
@@ -115,9 +115,11 @@ final class CacheSharing: @unchecked Sendable {
         exchange.put(new, of: storage.user, reopened)
         writing.settle()
         inbox?.endRequest()
-        context.engine.handle(.cacheTaken)
-        step(.tookOver)
+        context.notify(.cacheTaken)
     }
+
+    /// Continues as the holder, after the engine has begun to use the cache.
+    func tookOver() { step(.tookOver) }
 
     /// Releases the cache, which no work uses now, and views it.
     ///
@@ -133,6 +135,7 @@ final class CacheSharing: @unchecked Sendable {
         context.gate.cacheIs(readOnly: true)
         exchange.put(view, of: storage.user, reopened)
         listeners.restartOpenings()
+        step(.handedOver)
         return true
     }
 
@@ -144,10 +147,9 @@ final class CacheSharing: @unchecked Sendable {
         let (source, user, number, began) = (
             storage.opening, storage.user, opening, context.elapsed
         )
-        let scheduler = context.environment.scheduler
-        context.environment.offload { [weak engine = context.engine] in
+        context.environment.offload { [weak context] in
             let copy = try? source.copy(of: user)
-            scheduler.enqueue { [weak engine] in engine?.copied(copy, number, since: began) }
+            context?.receive(.copied(copy, number: number, since: began))
         }
     }
 

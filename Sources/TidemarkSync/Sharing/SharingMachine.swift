@@ -20,6 +20,8 @@ struct SharingMachine: Equatable, Sendable {
         case looked(Observation)
         /// No process held the cache; this process holds it now.
         case tookOver
+        /// This process has released the cache for another one, and views it now.
+        case handedOver
         /// Another process holds the cache.
         case isHeld
         /// A new copy replaced the previous one, or no copy could be made.
@@ -81,6 +83,7 @@ struct SharingMachine: Equatable, Sendable {
         case .tookOver:
             state = .holding
             return [.takeWrites, .look(after: Self.pauseOfHolder)]
+        case .handedOver: return [.look(after: Self.pauseOfViewer)]
         case .isHeld: return role == .app && state != .holding ? [.askForCache] : []
         case .copied(let took):
             guard case .viewing = state else { return [] }
@@ -97,7 +100,7 @@ struct SharingMachine: Equatable, Sendable {
             if isWanted, role == .helper {
                 holdsAt = elapsed + Self.timeToTake
                 state = .viewing(isCopying: false)
-                return [.handOver, .look(after: Self.pauseOfViewer)]
+                return [.handOver]
             }
             return [.look(after: Self.pauseOfHolder)] + (hasWrites ? [.takeWrites] : [])
         case (.viewing(let isCopying), .copy(let isOutdated)):

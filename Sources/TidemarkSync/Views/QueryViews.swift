@@ -71,7 +71,7 @@ final class QueryViews: @unchecked Sendable {
                     .result(rows, target, version: version, isBehind: isBehind))
             }
             perform(effects, of: listened)
-        } catch { context.engine.handle(.queryFailed(listened, SyncError(storing: error))) }
+        } catch { context.notify(.queryFailed(listened, SyncError(storing: error))) }
     }
 
     /// Returns all rows of a view that lacks some.
@@ -95,8 +95,8 @@ final class QueryViews: @unchecked Sendable {
     private func perform(_ effect: consuming View.Effect, of listened: ListenedQuery) {
         let id = listened.targetID
         switch consume effect {
-        case .limbo(let path): context.engine.handle(.enteredLimbo(path, view: id))
-        case .outOfLimbo(let path): context.engine.handle(.leftLimbo(path, view: id))
+        case .limbo(let path): context.notify(.enteredLimbo(path, view: id))
+        case .outOfLimbo(let path): context.notify(.leftLimbo(path, view: id))
         case .raise(let snapshot, let cached):
             #if TIDEMARK_DEFECTS
                 let snapshot = leavesOutChange(snapshot)

@@ -34,6 +34,8 @@ final class WriteDelivery: @unchecked Sendable {
     private var call: (any RequestStream<WriteRequest>)?
     /// The number of the present stream. A late event of an old stream has another number.
     private var generation = 0
+    /// True while an event of the stream is handled, for an assertion.
+    private var isReceiving = false
     private var pipeline = WritePipeline()
     /// The server's answer about the batch at the head of the queue. It must be stored before
     /// anything else, because a second send of the batch would apply it twice.
@@ -92,7 +94,7 @@ final class WriteDelivery: @unchecked Sendable {
         observers[batch.id] = observer
         observer(.journalled(batch: batch.id))
         journalled(changed)
-        if attached != nil { context.engine.handle(.filesChanged) }
+        if attached != nil { context.notify(.filesChanged) }
     }
 
     /// Returns why files cannot be attached now; nil if they can be.
@@ -201,7 +203,7 @@ final class WriteDelivery: @unchecked Sendable {
     func discard(rejected id: Int64) throws {
         try storage.local.queue.discardRejected(id)
         watch.notifyLater()
-        context.engine.handle(.filesChanged)
+        context.notify(.filesChanged)
     }
 
     /// Handles held batches that left the queue or can be sent now.
@@ -235,6 +237,7 @@ final class WriteDelivery: @unchecked Sendable {
     }
 
     func stop() {
+        assert(!isReceiving, "the write stream is stopped while its event is handled")
         step(.lifecycle(.stop))
         pipeline.stop()
     }
@@ -271,10 +274,9 @@ final class WriteDelivery: @unchecked Sendable {
 
     private func open() {
         generation += 1
-        let scheduler = context.environment.scheduler
         call = context.environment.transport.write(context.callContext()) {
-            [weak engine = context.engine, generation] event in
-            scheduler.enqueue { [weak engine] in engine?.received(event, generation) }
+            [weak context, generation] event in
+            context?.receive(.write(event, generation: generation))
         }
     }
 
@@ -288,6 +290,8 @@ final class WriteDelivery: @unchecked Sendable {
 
     func received(_ event: StreamEvent<WriteResponse>, _ generation: Int) {
         guard generation == self.generation, context.gate.isRunning else { return }
+        isReceiving = true
+        defer { isReceiving = false }
         switch event {
         case .message(let response): step(.received(response))
         case .ended(let status): step(.lifecycle(.ended(status)))
@@ -297,7 +301,7 @@ final class WriteDelivery: @unchecked Sendable {
     /// Stores the position before any batch is sent, because a lost answer is requested with it.
     private func becameReady(_ position: WritePosition?) {
         do { try storage.local.queue.keep(position) } catch {
-            return context.engine.handle(.storageFailed)
+            return context.storageFailed()
         }
         for batch in pipeline.batches { step(.send(batch.mutations)) }
     }
@@ -328,7 +332,7 @@ final class WriteDelivery: @unchecked Sendable {
         generation += 1
         call = nil
         do { try storage.local.queue.keep(nil) } catch {
-            return context.engine.handle(.storageFailed)
+            return context.storageFailed()
         }
         guard context.gate.isNetworkEnabled else { return }
         inhibitBackoff()
@@ -371,7 +375,7 @@ final class WriteDelivery: @unchecked Sendable {
             }
         } catch {
             unstored = outcome
-            context.engine.handle(.storageFailed)
+            context.storageFailed()
             return false
         }
         settle(outcome, changed)
@@ -387,7 +391,7 @@ final class WriteDelivery: @unchecked Sendable {
         watch.completeWaits()
         views.refresh(changed)
         fill()
-        context.engine.handle(.filesChanged)
+        context.notify(.filesChanged)
     }
 
     /// The batch whose end is not stored, for tests.
@@ -423,7 +427,7 @@ final class WriteDelivery: @unchecked Sendable {
         stream = WriteStream(position: storage.local.queue.writePosition)
         pipeline = WritePipeline()
         watch.notifyLater()
-        context.engine.handle(.filesChanged)
+        context.notify(.filesChanged)
     }
 
     /// The writes that this process left for another one, and that a later copy may lack.

@@ -40,7 +40,8 @@ import TidemarkModel
         var helper = Machine(.helper)
         _ = helper.step(.opened(isView: false), at: .zero)
         let start = Duration.seconds(9)
-        #expect(helper.step(.looked(wanted), at: start) == [.handOver, .look(after: soon)])
+        #expect(helper.step(.looked(wanted), at: start) == [.handOver])
+        #expect(helper.step(.handedOver, at: start) == [.look(after: soon)])
         let observation = Machine.Event.looked(.copy(isOutdated: false))
         #expect(helper.step(observation, at: start + .milliseconds(1_999)) == [.look(after: soon)])
         #expect(

@@ -138,7 +138,8 @@ final class HistoryBackfill {
         session.record(forKey: Self.keys[job]) { result in
             guard let backfill = sink.value(), backfill.process.isAlive else { return }
             guard case .success(let bytes) = result else { return backfill.loadLater(job) }
-            backfill.loaded(job, bytes.flatMap(Coverage.init(encoded:)) ?? Coverage())
+            let coverage = bytes.flatMap(Coverage.init(encoded:)) ?? Coverage()
+            backfill.next { $0.loaded(job, coverage) }
         }
     }
 
@@ -204,8 +205,10 @@ final class HistoryBackfill {
                 guard let backfill = sink.value(), backfill.process.isAlive else { return }
                 if let error { return backfill.step(.failed(.transient("\(error)"))) }
                 backfill.covered[job] = coverage
-                backfill.device.history.backfills.check(coverage, of: job, backfill.device)
-                backfill.step(.covered)
+                backfill.next { backfill in
+                    backfill.device.history.backfills.check(coverage, of: job, backfill.device)
+                    backfill.step(.covered)
+                }
             }
         case .startTimer(let number, let delay):
             session.wait(delay) { sink.value()?.step(.timerFired(number)) }.keep(in: &waits)
@@ -213,9 +216,16 @@ final class HistoryBackfill {
         }
     }
 
-    private func answer(_ event: BackfillMachine.Event) {
+    private func answer(_ event: BackfillMachine.Event) { next { $0.step(event) } }
+
+    /// Continues after the present job of the engine. A check asks the server, which runs other
+    /// jobs, so it must not begin within one.
+    private func next(_ body: @escaping @Sendable (HistoryBackfill) -> Void) {
         let sink = WorldBox { [weak self] in self }
-        session.wait(.zero) { sink.value()?.step(event) }.keep(in: &waits)
+        session.wait(.zero) {
+            guard let backfill = sink.value(), backfill.process.isAlive else { return }
+            body(backfill)
+        }.keep(in: &waits)
     }
 
     /// Fetches days, as ``HealthHistory`` does.
