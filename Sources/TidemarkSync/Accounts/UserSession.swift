@@ -33,7 +33,7 @@ package struct UserSession: Sendable {
     func subscribe(
         _ refused: @escaping @Sendable (Result<Void, SyncError>) -> Void,
         _ start: @escaping @Sendable (EngineCore, UInt64) -> Void,
-        end: @escaping @Sendable (EngineCore, UInt64) -> Void = { $0.removeListener($1) }
+        end: @escaping @Sendable (EngineCore, UInt64) -> Void = { $0.parts.listeners.remove($1) }
     ) -> any CancellableCall {
         engine.subscribe { [number] core, id in
             guard core.serves(session: number) else {
@@ -73,10 +73,8 @@ package struct UserSession: Sendable {
         completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
     ) {
         perform(completion) { core in
-            core.fetch {
-                $0.fetch(
-                    query, deadline: deadline, tag: tag, records: records, completion: completion)
-            }
+            core.parts.fetches.fetch(
+                query, deadline: deadline, tag: tag, records: records, completion: completion)
         }
     }
 
@@ -89,11 +87,9 @@ package struct UserSession: Sendable {
         completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
     ) {
         perform(completion) { core in
-            core.fetch {
-                $0.fetch(
-                    query, deadline: deadline, tag: tag, records: records, replacing: replacing,
-                    completion: completion)
-            }
+            core.parts.fetches.fetch(
+                query, deadline: deadline, tag: tag, records: records, replacing: replacing,
+                completion: completion)
         }
     }
 
@@ -135,15 +131,15 @@ package struct UserSession: Sendable {
     package func cachedCounts(
         of queries: [Query], completion: @escaping @Sendable (Result<[Int], SyncError>) -> Void
     ) {
-        perform(completion) { core in core.fromCache { $0.counts(of: queries, completion) } }
+        perform(completion) { core in core.parts.cache.counts(of: queries, completion) }
     }
 
     /// Records changes of the cache until the returned handle is cancelled.
     package func follow(_ changes: CacheChanges) -> any CancellableCall {
         subscribe({ _ in }) {
-            $0.follow($1, changes)
+            $0.parts.views.follow($1, changes)
         } end: {
-            $0.unfollow($1)
+            $0.parts.views.unfollow($1)
         }
     }
 
@@ -157,9 +153,8 @@ package struct UserSession: Sendable {
         completion: @escaping @Sendable (Result<[DocumentPath: ViewDocument?]?, SyncError>) -> Void
     ) {
         perform(completion) { core in
-            core.fromCache {
-                completion($0.documents(at: paths, andIn: changes, andWrittenIn: query))
-            }
+            completion(
+                core.parts.cache.documents(at: paths, andIn: changes, andWrittenIn: query))
         }
     }
 

@@ -72,10 +72,8 @@ extension UserSession {
         completion: @escaping @Sendable (Result<[DocumentPath], SyncError>) -> Void
     ) {
         perform(completion) { core in
-            core.fetch {
-                $0.fetchPage(
-                    query, deadline: deadline, tag: tag, made: made, completion: completion)
-            }
+            core.parts.fetches.fetchPage(
+                query, deadline: deadline, tag: tag, made: made, completion: completion)
         }
     }
 
@@ -93,7 +91,7 @@ extension UserSession {
         completion: @escaping @Sendable (Result<Void, SyncError>) -> Void
     ) {
         perform(completion) { core in
-            core.fetch { completion($0.begin(query, itemTime: itemTime, made: made)) }
+            completion(core.parts.fetches.begin(query, itemTime: itemTime, made: made))
         }
     }
 
@@ -111,11 +109,9 @@ extension UserSession {
     ) {
         let held = HeldRange(query: query, itemTime: itemTime, version: version)
         perform(completion) { core in
-            core.fetch {
-                $0.compare(
-                    held, expected: expected, readTime: readTime, deadline: deadline, tag: tag,
-                    completion: completion)
-            }
+            core.parts.fetches.compare(
+                held, expected: expected, readTime: readTime, deadline: deadline, tag: tag,
+                completion: completion)
         }
     }
 
@@ -126,9 +122,8 @@ extension UserSession {
         completion: @escaping @Sendable (Result<ServerCount, SyncError>) -> Void
     ) {
         perform(completion) { core in
-            core.fetch {
-                $0.count(query, upTo: most, deadline: deadline, tag: tag, completion: completion)
-            }
+            core.parts.fetches.count(
+                query, upTo: most, deadline: deadline, tag: tag, completion: completion)
         }
     }
 
@@ -137,7 +132,9 @@ extension UserSession {
         _ path: DocumentPath, deadline: Duration?, tag: ReadTag,
         completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
     ) {
-        perform(completion) { $0.read(.document(path), .server, deadline, tag, completion) }
+        perform(completion) {
+            $0.parts.reads.read(.document(path), .server, deadline, tag, completion)
+        }
     }
 
     /// Like ``SyncEngine/listen(_:_:observer:)``.
@@ -149,7 +146,7 @@ extension UserSession {
             if case .failure(let error) = result { observer(.failure(error)) }
         }
         return subscribe(refused) {
-            $0.addListener($1, query: query, options: options, observer: observer)
+            $0.parts.listeners.add($1, query: query, options: options, observer: observer)
         }
     }
 
@@ -179,9 +176,7 @@ extension UserSession {
             if case .failure(let error) = result { overdue(error) }
         }
         perform(refused) { core in
-            core.fetch { fetches in
-                if let reason = fetches.refusalToAsk(tag) { overdue(reason) }
-            }
+            if let reason = core.parts.fetches.refusalToAsk(tag) { overdue(reason) }
         }
         return schedule(.readDeadline, after: deadline ?? CallLimits.longest) {
             overdue(.server(OneShotCalls.overdue))
@@ -195,7 +190,7 @@ extension UserSession {
         let refused: @Sendable (Result<Void, SyncError>) -> Void = { result in
             if case .failure(let error) = result { observer(.failed(error)) }
         }
-        perform(refused) { $0.write(mutations, observer) }
+        perform(refused) { $0.parts.writing.write(mutations, observer) }
     }
 }
 

@@ -1,45 +1,10 @@
 import TidemarkModel
 import TidemarkStore
 
-// The calls of the app, by the part that answers each. No call suspends.
-
-// MARK: - Listening
-
-extension EngineCore {
-    func addListener(
-        _ id: UInt64, query: Query, options: SyncEngine.ListenOptions,
-        observer: @escaping Listeners.Observer
-    ) {
-        parts.listeners.add(id, query: query, options: options, observer: observer)
-    }
-
-    func removeListener(_ id: UInt64) { parts.listeners.remove(id) }
-
-    func observeInSync(_ id: UInt64, _ observer: @escaping @Sendable () -> Void) {
-        parts.views.observeInSync(id, observer)
-    }
-
-    func removeInSyncObserver(_ id: UInt64) { parts.views.removeInSyncObserver(id) }
-    func follow(_ id: UInt64, _ changes: CacheChanges) { parts.views.follow(id, changes) }
-    func unfollow(_ id: UInt64) { parts.views.unfollow(id) }
-}
-
-// MARK: - Reading
+// Calls of the app that need more than one part, or the engine's gate. Other calls reach their part
+// directly. No call suspends.
 
 extension EngineCore {
-    func read(
-        _ target: ReadTarget, _ source: ReadSource, _ deadline: Duration?, _ tag: ReadTag,
-        silence: Duration? = nil, _ completion: @escaping CacheReads.Completion
-    ) {
-        parts.reads.read(target, source, deadline, tag, silence: silence, completion)
-    }
-
-    /// Passes the part for calls whose results go to the caller.
-    func fetch(_ body: (Fetches) -> Void) { body(parts.fetches) }
-
-    /// Passes the part that answers from the cache only.
-    func fromCache(_ body: (CacheReads) -> Void) { body(parts.cache) }
-
     /// Returns the result of `body` on the cache.
     func cached<Success: Sendable>(
         _ body: (LocalStore) throws -> Success
@@ -59,36 +24,10 @@ extension EngineCore {
         cached { _ in parts.meter.states }
     }
 
-    func observeReads(_ id: UInt64, _ observer: @escaping @Sendable (ReadEvent) -> Void) {
-        parts.meter.observe(id, observer)
-    }
-
-    func removeReadObserver(_ id: UInt64) { parts.meter.removeObserver(id) }
-
     func setBudgets(_ budgets: [ReadBudget]) {
         parts.meter.setBudgets(budgets)
         parts.remote.releaseHeld()
         parts.remote.enforceBudgets()
-    }
-}
-
-// MARK: - Writing and storing
-
-extension EngineCore {
-    func write(
-        _ mutations: [Mutation], attaching attached: AttachedFiles? = nil,
-        _ observer: @escaping WriteDelivery.Observer
-    ) {
-        parts.writing.write(mutations, attaching: attached, observer)
-    }
-
-    /// Passes the part for the files of batches.
-    func files(_ body: (FileDelivery) -> Void) { body(parts.files) }
-
-    func take(_ moved: MovedBatch) -> Result<Int64?, SyncError> { parts.writing.take(moved) }
-
-    func retryRejectedWrite(_ id: Int64, _ observer: @escaping WriteDelivery.Observer) {
-        parts.writing.retry(rejected: id, observer)
     }
 
     func discardRejectedWrite(_ id: Int64) -> Result<Void, SyncError> {
@@ -98,16 +37,6 @@ extension EngineCore {
     var pendingWrites: Result<[PendingWrite], SyncError> {
         cached { _ in parts.writing.pendingWrites }
     }
-
-    func waitForPendingWrites(_ completion: @escaping @Sendable (SyncError?) -> Void) {
-        parts.writing.watch.waitForPendingWrites(completion)
-    }
-
-    func observeQueue(_ id: UInt64, _ observer: @escaping @Sendable (WriteQueueState) -> Void) {
-        parts.writing.watch.observe(id, observer)
-    }
-
-    func removeQueueObserver(_ id: UInt64) { parts.writing.watch.removeObserver(id) }
 
     /// Returns the result of `body`, which stores data in the cache.
     func stored<Success>(
@@ -126,9 +55,6 @@ extension EngineCore {
             return true
         }
     }
-
-    /// Shows documents that a take-over has stored.
-    func refreshViews(_ changed: [LocalDocument]) { parts.views.refresh(changed) }
 
     /// Returns true if the cache uses more than `percent` of its bound.
     func isFull(_ percent: Int64) throws -> Bool {
@@ -154,17 +80,9 @@ extension EngineCore {
         parts.garbage.scheduleSweep()
     }
 
-    func observeStorage(_ id: UInt64, _ observer: @escaping @Sendable (StorageState) -> Void) {
-        parts.storage.observe(id, observer)
-    }
-
-    func removeStorageObserver(_ id: UInt64) { parts.storage.removeObserver(id) }
-
     func changeIndexes(_ body: (IndexBuilder) throws -> Void) -> SyncError? {
         cached { _ in try body(parts.indexes) }.error
     }
-
-    func finishIndexes() { parts.indexes.finish() }
 
     func collectGarbage(limit: Int64, percent: Int) -> SyncError? {
         cached { _ in try parts.garbage.collectAll(limit: limit, percent: percent) }.error

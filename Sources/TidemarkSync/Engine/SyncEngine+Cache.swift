@@ -37,7 +37,7 @@ extension SyncEngine {
     package func cachedCounts(
         of queries: [Query], completion: @escaping @Sendable (Result<[Int], SyncError>) -> Void
     ) {
-        perform { core in core.fromCache { $0.counts(of: queries, completion) } }
+        perform { core in core.parts.cache.counts(of: queries, completion) }
     }
 
     /// Returns the current state of the documents, and of the query's documents with pending
@@ -90,7 +90,7 @@ extension SyncEngine {
         completion: @escaping @Sendable (Result<CachedSources, SyncError>) -> Void
     ) {
         perform { core in
-            core.fromCache { $0.sources(sources, maxBytes: maxBytes, completion: completion) }
+            core.parts.cache.sources(sources, maxBytes: maxBytes, completion: completion)
         }
     }
 
@@ -104,9 +104,7 @@ extension SyncEngine {
         completion: @escaping @Sendable (Result<(AggregationReply, Freshness), SyncError>) -> Void
     ) {
         perform(here: here) { core in
-            core.fromCache {
-                $0.aggregate(query, aggregations: aggregations, completion: completion)
-            }
+            core.parts.cache.aggregate(query, aggregations: aggregations, completion: completion)
         }
     }
 
@@ -116,7 +114,7 @@ extension SyncEngine {
         _ query: Query,
         completion: @escaping @Sendable (Result<CacheExplanation, SyncError>) -> Void
     ) {
-        perform { core in core.fromCache { completion($0.explain(query)) } }
+        perform { core in completion(core.parts.cache.explain(query)) }
     }
 
     /// Reads a record: small state that a user of the engine keeps beside the documents that it
@@ -141,9 +139,9 @@ extension SyncEngine {
         _ observer: @escaping @Sendable (StorageState) -> Void
     ) -> any CancellableCall {
         subscribe {
-            $0.observeStorage($1, observer)
+            $0.parts.storage.observe($1, observer)
         } end: {
-            $0.removeStorageObserver($1)
+            $0.parts.storage.removeObserver($1)
         }
     }
 
@@ -201,7 +199,7 @@ extension SyncEngine {
     /// complete.
     package func finishIndexes(completion: @escaping @Sendable () -> Void) {
         perform { core in
-            core.finishIndexes()
+            core.parts.indexes.finish()
             completion()
         }
     }

@@ -8,13 +8,14 @@ extension SyncEngine {
         _ query: Query, _ options: ListenOptions = ListenOptions(),
         observer: @escaping @Sendable (Result<ViewSnapshot, SyncError>) -> Void
     ) -> any CancellableCall {
-        let listener = Subscription(newListenerID(), core: core) { $0.removeListener($1) }
+        let listener = Subscription(newListenerID(), core: core) { $0.parts.listeners.remove($1) }
         // Uses one closure, because a screen of listeners waits for it. The closure holds the
         // engine through the handle, because each further reference to an object with weak
         // references takes longer.
         scheduler.enqueue {
             listener.core.run {
-                $0.addListener(listener.id, query: query, options: options, observer: observer)
+                $0.parts.listeners.add(
+                    listener.id, query: query, options: options, observer: observer)
             }
         }
         return listener
@@ -34,9 +35,9 @@ extension SyncEngine {
         _ observer: @escaping @Sendable () -> Void
     ) -> any CancellableCall {
         subscribe {
-            $0.observeInSync($1, observer)
+            $0.parts.views.observeInSync($1, observer)
         } end: {
-            $0.removeInSyncObserver($1)
+            $0.parts.views.removeInSyncObserver($1)
         }
     }
 
@@ -55,7 +56,7 @@ extension SyncEngine {
         completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
     ) {
         perform(here: here) {
-            $0.read(.query(query), source, deadline, tag, silence: silence, completion)
+            $0.parts.reads.read(.query(query), source, deadline, tag, silence: silence, completion)
         }
     }
 
@@ -66,7 +67,9 @@ extension SyncEngine {
         tag: ReadTag = ReadTag(), here: Bool = false,
         completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
     ) {
-        perform(here: here) { $0.read(.document(path), source, deadline, tag, completion) }
+        perform(here: here) {
+            $0.parts.reads.read(.document(path), source, deadline, tag, completion)
+        }
     }
 
     /// Queues mutations as one batch, to be applied together. `observer` receives `journalled`,
@@ -75,7 +78,7 @@ extension SyncEngine {
     public func write(
         _ mutations: [Mutation], observer: @escaping @Sendable (WriteEvent) -> Void
     ) {
-        perform { $0.write(mutations, observer) }
+        perform { $0.parts.writing.write(mutations, observer) }
     }
 
     /// Reports that files may have changed: now, after a batch with files was queued or left the
@@ -84,9 +87,9 @@ extension SyncEngine {
         _ observer: @escaping @Sendable () -> Void
     ) -> any CancellableCall {
         subscribe { core, id in
-            core.files { $0.observe(id, observer) }
+            core.parts.files.observe(id, observer)
         } end: { core, id in
-            core.files { $0.removeObserver(id) }
+            core.parts.files.removeObserver(id)
         }
     }
 
@@ -97,11 +100,9 @@ extension SyncEngine {
         completion: @escaping @Sendable (Result<AggregationReply, SyncError>) -> Void
     ) {
         perform { core in
-            core.fetch {
-                $0.aggregate(
-                    query, aggregations: aggregations, deadline: deadline, tag: tag,
-                    completion: completion)
-            }
+            core.parts.fetches.aggregate(
+                query, aggregations: aggregations, deadline: deadline, tag: tag,
+                completion: completion)
         }
     }
 
@@ -112,9 +113,8 @@ extension SyncEngine {
         completion: @escaping @Sendable (Result<ExecutePipelineReply, SyncError>) -> Void
     ) {
         perform { core in
-            core.fetch {
-                $0.execute(request, deadline: deadline, tag: tag, completion: completion)
-            }
+            core.parts.fetches.execute(
+                request, deadline: deadline, tag: tag, completion: completion)
         }
     }
 
@@ -133,10 +133,8 @@ extension SyncEngine {
         completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
     ) {
         perform { core in
-            core.fetch {
-                $0.fetch(
-                    query, deadline: deadline, tag: tag, records: records, completion: completion)
-            }
+            core.parts.fetches.fetch(
+                query, deadline: deadline, tag: tag, records: records, completion: completion)
         }
     }
 
@@ -150,10 +148,8 @@ extension SyncEngine {
         completion: @escaping @Sendable (Result<DownloadedRows, SyncError>) -> Void
     ) {
         perform { core in
-            core.fetch {
-                $0.download(
-                    query, deadline: deadline, silence: silence, tag: tag, completion: completion)
-            }
+            core.parts.fetches.download(
+                query, deadline: deadline, silence: silence, tag: tag, completion: completion)
         }
     }
 }
@@ -187,7 +183,7 @@ extension SyncEngine {
     public func retryRejectedWrite(
         _ batch: Int64, observer: @escaping @Sendable (WriteEvent) -> Void
     ) {
-        perform { $0.retryRejectedWrite(batch, observer) }
+        perform { $0.parts.writing.retry(rejected: batch, observer) }
     }
 
     /// Adds a batch of another store to the present user's queue, unless it was added before.
@@ -197,7 +193,7 @@ extension SyncEngine {
     package func take(
         _ moved: MovedBatch, completion: @escaping @Sendable (Result<Int64?, SyncError>) -> Void
     ) {
-        perform { completion($0.take(moved)) }
+        perform { completion($0.parts.writing.take(moved)) }
     }
 
     /// Reports whether the present user's cache records that a batch of another store was added.
@@ -216,9 +212,9 @@ extension SyncEngine {
         _ observer: @escaping @Sendable (WriteQueueState) -> Void
     ) -> any CancellableCall {
         subscribe {
-            $0.observeQueue($1, observer)
+            $0.parts.writing.watch.observe($1, observer)
         } end: {
-            $0.removeQueueObserver($1)
+            $0.parts.writing.watch.removeObserver($1)
         }
     }
 }
@@ -247,9 +243,9 @@ extension SyncEngine {
         _ observer: @escaping @Sendable (ReadEvent) -> Void
     ) -> any CancellableCall {
         subscribe {
-            $0.observeReads($1, observer)
+            $0.parts.meter.observe($1, observer)
         } end: {
-            $0.removeReadObserver($1)
+            $0.parts.meter.removeObserver($1)
         }
     }
 

@@ -105,7 +105,7 @@ extension SyncEngine {
 
     /// Calls `completion` when all currently pending writes have been acknowledged or rejected.
     public func waitForPendingWrites(completion: @escaping @Sendable (SyncError?) -> Void) {
-        perform { $0.waitForPendingWrites(completion) }
+        perform { $0.parts.writing.watch.waitForPendingWrites(completion) }
     }
 
     /// Changes the engine's user in one step. Listeners receive the new user's rows, and the

@@ -103,7 +103,7 @@ extension EngineCore {
             if part.documents.contains(where: \.targets.isEmpty), try isFull(Self.fullShare) {
                 part.documents.removeAll(where: \.targets.isEmpty)
             }
-            refreshViews(try takeOver.take(part, of: source))
+            parts.views.refresh(try takeOver.take(part, of: source))
             return count - part.documents.count
         }
     }
@@ -113,7 +113,7 @@ extension EngineCore {
     ) -> Result<Bool, SyncError> {
         takeOver(for: user) { takeOver in
             let (changed, isTaken) = try takeOver.take(target, with: documents)
-            refreshViews(changed)
+            parts.views.refresh(changed)
             return isTaken
         }
     }

@@ -13,7 +13,7 @@ extension UserSession {
             if case .failure(let error) = result { observer(.failed(error)) }
         }
         perform(refused, isOfQueue: true) { core in
-            core.write(mutations, attaching: attached, observer)
+            core.parts.writing.write(mutations, attaching: attached, observer)
         }
     }
 
@@ -101,6 +101,6 @@ extension UserSession {
         _ completion: @escaping @Sendable (Result<Success, SyncError>) -> Void,
         _ body: @escaping @Sendable (FileDelivery) -> Result<Success, SyncError>
     ) {
-        perform(completion, isOfQueue: true) { core in core.files { completion(body($0)) } }
+        perform(completion, isOfQueue: true) { core in completion(body(core.parts.files)) }
     }
 }

@@ -39,7 +39,7 @@ extension UserSession {
             Void
     ) {
         perform(completion, isOfQueue: true) { core in
-            core.fetch { $0.lookUp(paths, tag: tag, completion: completion) }
+            core.parts.fetches.lookUp(paths, tag: tag, completion: completion)
         }
     }
 
@@ -53,7 +53,7 @@ extension UserSession {
             completion(result.mapError { CommitFailure($0, mayBeApplied: false) })
         }
         perform(end, isOfQueue: true) { core in
-            core.fetch { $0.commit(mutations, completion) }
+            core.parts.fetches.commit(mutations, completion)
         }
     }
 
