@@ -11,6 +11,13 @@ package enum SystemCalls {
         #endif
     }()
 
+    /// - Returns: 0, or -1 with `errno`.
+    package static func bindSocket(
+        _ socket: Int32, to address: UnsafePointer<sockaddr>, size: socklen_t
+    ) -> Int32 {
+        bind(socket, address, size)
+    }
+
     /// - Returns: The number of bytes read, 0 at the end, or -1 with `errno`.
     package static func readBytes(
         _ file: Int32, to: UnsafeMutableRawPointer, count: Int

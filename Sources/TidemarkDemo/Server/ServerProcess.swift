@@ -128,8 +128,12 @@ final class ServerProcess: Sendable {
             request.body = .bytes(ByteBuffer(string: body))
         }
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
-        guard response.status == .ok else { throw ServerProcessError.refused(response.status.code) }
-        return Data(try await response.body.collect(upTo: 1_048_576).readableBytesView)
+        let answer = Data(try await response.body.collect(upTo: 1_048_576).readableBytesView)
+        guard response.status == .ok else {
+            throw ServerProcessError.refused(
+                response.status.code, String(decoding: answer.prefix(500), as: UTF8.self))
+        }
+        return answer
     }
 
     func stop() {
@@ -153,12 +157,13 @@ extension Pipe {
 
 enum ServerProcessError: Error, CustomStringConvertible {
     case didNotStart
-    case refused(UInt)
+    case refused(UInt, String)
 
     var description: String {
         switch self {
         case .didNotStart: "The local server did not start."
-        case .refused(let status): "The local server answered with HTTP status \(status)."
+        case .refused(let status, let answer):
+            "The local server answered with HTTP status \(status): \(answer)"
         }
     }
 }

@@ -73,6 +73,8 @@ private final class GateTable: @unchecked Sendable {  // Only used on `loop`.
     private var upstream = 0
     private var network = NetworkProfile.healthy
     private var listener: (any Channel)?
+    /// The listener's port while the network refuses connections.
+    private var reserved: ReservedPort?
     private var connections: [ObjectIdentifier: GateConnection] = [:]
 
     /// The requested address, for error messages. Messages can be made on any thread.
@@ -96,7 +98,7 @@ private final class GateTable: @unchecked Sendable {  // Only used on `loop`.
 
     private func listen() -> EventLoopFuture<Void> {
         if listener != nil { return loop.makeSucceededVoidFuture() }
-        return ServerBootstrap(group: loop)
+        let bootstrap = ServerBootstrap(group: loop)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelInitializer { [limit] channel in
@@ -109,11 +111,16 @@ private final class GateTable: @unchecked Sendable {  // Only used on `loop`.
             .childChannelInitializer { [self] channel in
                 channel.eventLoop.makeCompletedFuture { try accept(channel) }
             }
-            .bind(host: host, port: port)
-            .map { [self] channel in
-                listener = channel
-                port = channel.localAddress?.port ?? port
+        let bound =
+            if let descriptor = reserved.take()?.takeDescriptor() {
+                bootstrap.withBoundSocket(descriptor)
+            } else {
+                bootstrap.bind(host: host, port: port)
             }
+        return bound.map { [self] channel in
+            listener = channel
+            port = channel.localAddress?.port ?? port
+        }
     }
 
     func play(_ network: NetworkProfile) -> EventLoopFuture<Void> {
@@ -126,12 +133,14 @@ private final class GateTable: @unchecked Sendable {  // Only used on `loop`.
         // The system refuses connections to a port without a listener.
         guard let old = listener else { return loop.makeSucceededVoidFuture() }
         listener = nil
-        return old.close()
+        let address = old.localAddress
+        return old.close().map { [self] in reserved = address.flatMap { ReservedPort($0) } }
     }
 
     func close() {
         listener?.close(promise: nil)
         listener = nil
+        reserved = nil
         for connection in Array(connections.values) { connection.reset() }
     }
 
