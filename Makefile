@@ -30,27 +30,28 @@ help:
 # ARGS="--verbose --history FILE.jsonl"
 demo: setup
 	@Scripts/build -c release --product tidemark
-	@.build/release/tidemark demo all $(ARGS)
+	@Scripts/build -c release --product tidemark-lab
+	@.build/release/tidemark-lab demo all $(ARGS)
 
 # Shows two phones side by side in a browser, on the same server and with the same events: the app
 # as it was, and the app on Tidemark. Buttons control the network, kills, other users and the clock.
 # Options go in ARGS:
 # make show ARGS="homes", ARGS="stamps --record show.jsonl", ARGS="--playback show.jsonl"
 show: setup
-	@Scripts/build -c release --product tidemark
-	@.build/release/tidemark show $(ARGS)
+	@Scripts/build -c release --product tidemark-lab
+	@.build/release/tidemark-lab show $(ARGS)
 
 # Writes the recorded show that README links to, Documentation/Show.html: the story of one app, from a
 # release build.
 show-page: setup
-	@Scripts/build -c release --product tidemark
+	@Scripts/build -c release --product tidemark-lab
 	@Scripts/show-page $(ARGS)
 
 # Builds the products that the tests need, one after the other. `swift build --build-tests` would
 # build every tool of every dependency, too, among them 190 files of C++. No target may import a
 # module without declaring it.
 debug-build:
-	@for product in tidemarkPackageTests tidemark tidemark-lint Benchmarks; do \
+	@for product in tidemarkPackageTests tidemark tidemark-lab tidemark-lint Benchmarks; do \
 		Scripts/build --explicit-target-dependency-import-check error --product $$product || exit 1; done
 	@Scripts/sizes
 
@@ -147,8 +148,8 @@ interop:
 
 # Plays all five journeys at a small size, for CI. TIDEMARK_BUILT=1 plays the program that is built.
 demo-small:
-	@[ "$$TIDEMARK_BUILT" = 1 ] || Scripts/build --product tidemark
-	@.build/debug/tidemark demo all --limit 500 --opens 24 --small $(ARGS)
+	@[ "$$TIDEMARK_BUILT" = 1 ] || { Scripts/build --product tidemark && Scripts/build --product tidemark-lab; }
+	@.build/debug/tidemark-lab demo all --limit 500 --opens 24 --small $(ARGS)
 
 serve: setup
 	@Scripts/build -c release --product tidemark
@@ -159,6 +160,7 @@ serve: setup
 # One suite, or figures for a file: make bench ARGS="server --json FILE"
 bench: setup
 	@Scripts/build -c release --product tidemark
+	@Scripts/build -c release --product tidemark-lab
 	@Scripts/build -c release --product Benchmarks
 	@.build/release/Benchmarks $(ARGS)
 	@TIDEMARK=.build/release/tidemark TIDEMARK_TIMES=1 Scripts/interop -m times
@@ -213,6 +215,7 @@ bench-takeover: setup
 # (Benchmarks/Health/HealthKitFigures.swift) is missed.
 bench-health: setup
 	@Scripts/build -c release --product tidemark
+	@Scripts/build -c release --product tidemark-lab
 	@Scripts/build -c release --product Benchmarks
 	@Scripts/bench-health $(ARGS)
 	@.build/release/Benchmarks healthkit
@@ -235,6 +238,7 @@ bench-app: setup
 # Some of the suites: ARGS="client caller"
 results: setup
 	@Scripts/build -c release --product tidemark
+	@Scripts/build -c release --product tidemark-lab
 	@Scripts/build -c release --product Benchmarks
 	@Scripts/results $(if $(ARGS),$(ARGS),all)
 	@Scripts/tables

@@ -91,8 +91,10 @@ let table = """
     TidemarkDemo: +TidemarkPhones +TidemarkTesting TidemarkSystem TidemarkResilience
         TidemarkHealth TidemarkHealthSync TidemarkFiles TidemarkObjects
     TidemarkShow: +TidemarkPhones +TidemarkConsole TidemarkWire Tidemark UnixSignals
-    TidemarkCLI: +TidemarkDemo +TidemarkShow +TidemarkAudit TidemarkReads TidemarkStore
-        TidemarkREST TidemarkExport TidemarkGoogleAuth TidemarkMigration NIOPosix
+    TidemarkLab: +TidemarkDemo +TidemarkShow
+    TidemarkCLI: +TidemarkConsole +TidemarkAudit TidemarkReads TidemarkStore TidemarkREST
+        TidemarkExport TidemarkGoogleAuth TidemarkMigration TidemarkSystem TidemarkHealth
+        TidemarkApp Tidemark ArgumentParser NIOPosix UnixSignals
     tidemark-lint: TidemarkLint TidemarkRules TidemarkServer ArgumentParser/Lint
     Benchmarks: +TidemarkTesting +TidemarkApp CTidemarkSQLite TidemarkEncryption TidemarkHealth
         ArgumentParser AsyncHTTPClient Hummingbird HummingbirdCore Logging NIOHTTP1
@@ -121,8 +123,8 @@ let table = """
     TidemarkLivePipelinesTests: +TidemarkLivePipelines +TidemarkTesting
     TidemarkWorldTests!: +TidemarkSimulation
     TidemarkHTTPClientTests: TidemarkHTTPClient TidemarkResilience NIOCore NIOPosix
-    TidemarkAppTests!: +TidemarkApp +TidemarkCLI +HTTPTesting TidemarkSimulation CryptoExtras
-        MetricsTestKit
+    TidemarkAppTests!: +TidemarkApp +TidemarkCLI +HTTPTesting TidemarkImages TidemarkTestKit
+        TidemarkSimulation CryptoExtras MetricsTestKit
     TidemarkDiskTests!: +TidemarkSimulation CTidemarkSQLite TidemarkEncryption
     TidemarkEncryptionTests: TidemarkEncryption Tidemark TidemarkTesting
     TidemarkDemoTests: +TidemarkDemo
@@ -214,7 +216,7 @@ func target(_ name: String, _ needs: [Target.Dependency]) -> Target {
         .testTarget(
             name: name, dependencies: needs + ["TestSupport"],
             exclude: name == "TidemarkLintTests" ? ["Cases"] : [])
-    case "TidemarkCLI": .executableTarget(name: name, dependencies: needs)
+    case "TidemarkCLI", "TidemarkLab": .executableTarget(name: name, dependencies: needs)
     case "tidemark-lint":
         .executableTarget(name: name, dependencies: needs, path: "Sources/TidemarkLintCLI")
     case "Benchmarks":
@@ -248,6 +250,7 @@ let package = Package(
         .library(name: "TidemarkTesting", targets: ["TidemarkTesting"]),
         .library(name: "TidemarkWords", targets: ["TidemarkWords"]),
         .executable(name: "tidemark", targets: ["TidemarkCLI"]),
+        .executable(name: "tidemark-lab", targets: ["TidemarkLab"]),
         .executable(name: "tidemark-lint", targets: ["tidemark-lint"]),
         .plugin(name: "TidemarkLintCommand", targets: ["TidemarkLintCommand"]),
         .plugin(name: "TidemarkLintBuild", targets: ["TidemarkLintBuild"]),

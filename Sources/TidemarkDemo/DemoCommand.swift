@@ -1,6 +1,6 @@
 package import ArgumentParser
 
-/// `tidemark demo`: the demo of each journey, and the apps that the demos launch.
+/// `tidemark-lab demo`: the demo of each journey, and the apps that the demos launch.
 package struct DemoCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "demo", abstract: "Play apps before and on Tidemark, and compare them.",

@@ -19,6 +19,8 @@ from wire import Wire
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(os.environ.get("TIDEMARK", ROOT / ".build/debug/tidemark"))
+# The program with the demos and the processes that tests start, which is built beside the other one.
+LAB = BINARY.with_name("tidemark-lab")
 # True if tests judge times: with `make bench`, a release build, and a machine that does nothing
 # else. Without it, tests judge only results, because a busy machine is slow without a fault.
 JUDGES_TIMES = os.environ.get("TIDEMARK_TIMES") == "1"

@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from conftest import BINARY, Server
+from conftest import LAB, Server
 
 ROUNDS = int(os.environ.get("TIDEMARK_KILL_ROUNDS", "20"))
 SEED = int(os.environ.get("TIDEMARK_KILL_SEED", "0")) or random.randrange(1 << 30)
@@ -25,7 +25,7 @@ class Life:
 
     def __init__(self, server, cache, first, count, seed, share=None):
         self.process = subprocess.Popen(
-            [BINARY, "churn", "--project", "churn", "--cache", cache, "--first", str(first),
+            [LAB, "churn", "--project", "churn", "--cache", cache, "--first", str(first),
              "--count", str(count), "--seed", str(seed)]
             + (["--share", share] if share else []),
             env=dict(os.environ, FIRESTORE_EMULATOR_HOST=server.host), stdout=subprocess.PIPE,

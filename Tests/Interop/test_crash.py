@@ -10,7 +10,7 @@ import pytest
 from google.api_core import exceptions
 from google.cloud import firestore
 
-from conftest import BINARY, Server
+from conftest import LAB, Server
 
 
 @pytest.mark.parametrize("kill_after", [1, 40, 150])
@@ -95,7 +95,7 @@ def test_the_server_is_killed_under_a_client(tmp_path):
 
 def pump(server, cache, count):
     return subprocess.Popen(
-        [BINARY, "pump", "log", "--project", "crash", "--cache", cache, "--count", str(count)],
+        [LAB, "pump", "log", "--project", "crash", "--cache", cache, "--count", str(count)],
         env=dict(os.environ, FIRESTORE_EMULATOR_HOST=server.host), stdout=subprocess.PIPE,
         text=True)
 

@@ -9,7 +9,7 @@ import urllib.request
 
 import pytest
 
-from conftest import BINARY
+from conftest import LAB
 
 
 def status(process):
@@ -47,7 +47,7 @@ def server_of(parent):
 
 def test_a_demo_that_is_killed_leaves_no_server(tmp_path):
     demo = subprocess.Popen(
-        [BINARY, "demo", "chats", "--limit", "500", "--opens", "24", "--small"],
+        [LAB, "demo", "chats", "--limit", "500", "--opens", "24", "--small"],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path)
     try:
         end = time.monotonic() + 60
@@ -72,7 +72,7 @@ def test_a_demo_on_a_busy_machine_ends_well(tmp_path):
     figures = tmp_path / "figures.json"
     try:
         demo = subprocess.run(
-            [BINARY, "demo", "all", "--small", "--limit", "500", "--opens", "12", "--network", "healthy",
+            [LAB, "demo", "all", "--small", "--limit", "500", "--opens", "12", "--network", "healthy",
              *(word for row in rows for word in ("--scenario", row)),
              "--json", figures, "--output", tmp_path / "tables.txt"],
             capture_output=True, text=True, cwd=tmp_path, timeout=280)

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from conftest import BINARY, ROOT
+from conftest import BINARY, LAB, ROOT
 
 HERE = ROOT / "Tests/Interop"
 SUITE = HERE / "reads"
@@ -243,7 +243,7 @@ def test_an_example_app_reads_the_same_twice_and_its_old_form_more(suite):
     def phone(action, side):
         return reads(
             suite, action, command=[sys.executable, "phone.py", side],
-            environment={"TIDEMARK": str(BINARY)})
+            environment={"TIDEMARK_LAB": str(LAB)})
     recorded = phone("record", "after")
     assert recorded.returncode == 0, recorded.stderr
     again = phone("check", "after")

@@ -12,7 +12,7 @@ import urllib.request
 
 import pytest
 
-from conftest import BINARY, JUDGES_TIMES
+from conftest import JUDGES_TIMES, LAB
 from selenium.webdriver.common.by import By
 from console_page import browser, errors, needs_browser, until  # noqa: F401
 
@@ -29,7 +29,7 @@ class Show:
     def __init__(self, *arguments):
         begin = time.monotonic()
         self.process = subprocess.Popen(
-            [BINARY, "show", *map(str, arguments), "--port", "0", "--quiet"],
+            [LAB, "show", *map(str, arguments), "--port", "0", "--quiet"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         readable, _, _ = select.select([self.process.stdout], [], [], 60)
         line = self.process.stdout.readline() if readable else ""

@@ -10,7 +10,7 @@ import Testing
     @Test func `have neither the simulation nor the demos`() throws {
         let libraries = try lines().filter { $0.contains(".library(name:") }
         #expect(libraries.count >= 7)
-        for name in ["TidemarkSimulation", "TidemarkDemo", "TidemarkCLI"] {
+        for name in ["TidemarkSimulation", "TidemarkDemo", "TidemarkCLI", "TidemarkLab"] {
             #expect(!libraries.contains { $0.contains(name) }, "\(name) is no library for apps")
         }
     }
@@ -19,8 +19,24 @@ import Testing
     @Test func `do not reach the simulation by way of another target`() throws {
         for (target, allowed) in ImportRules.allowed where target != "TidemarkSimulation" {
             #expect(!allowed.contains("TidemarkSimulation"), "\(target)")
-            if target != "TidemarkCLI" { #expect(!allowed.contains("TidemarkDemo"), "\(target)") }
+            if target != "TidemarkLab" { #expect(!allowed.contains("TidemarkDemo"), "\(target)") }
         }
+    }
+
+    /// The program that developers install has neither demos, nor example apps, nor drivers of
+    /// tests.
+    @Test func `have no part of the laboratory in the program tidemark`() {
+        var (reached, left) = (Set<String>(), ["TidemarkCLI"])
+        while let target = left.popLast() {
+            if reached.insert(target).inserted { left += ImportRules.allowed[target] ?? [] }
+        }
+        #expect(reached.contains("TidemarkServer"))
+        let laboratory: Set = [
+            "TidemarkLab", "TidemarkDemo", "TidemarkShow", "TidemarkPhones", "TidemarkTesting",
+            "TidemarkTestKit", "TidemarkSimulation", "ExampleKit", "MessagesCore", "HealthCore",
+            "ChatsCore", "HomesCore", "StampsCore",
+        ]
+        #expect(reached.isDisjoint(with: laboratory))
     }
 
     /// The products for servers, and for an app's tests, which build on a Mac.

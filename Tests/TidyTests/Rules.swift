@@ -209,11 +209,13 @@ enum ImportRules {
             "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore", "TidemarkWire",
             "TidemarkServer", "TidemarkREST", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole",
             "TidemarkObjects", "Tidemark", "TidemarkExport", "TidemarkReads", "TidemarkApp",
-            "TidemarkGoogleAuth",
-            "TidemarkHealth", "TidemarkMigration", "TidemarkDemo", "TidemarkPhones",
-            "TidemarkSystem", "TidemarkWords", "TidemarkShow", "ArgumentParser",
-            "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient", "Logging", "NIOCore",
-            "NIOHTTP1", "NIOPosix",
+            "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkMigration", "TidemarkSystem",
+            "TidemarkWords", "ArgumentParser", "ServiceLifecycle", "UnixSignals",
+            "AsyncHTTPClient", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
+        ],
+        "TidemarkLab": [
+            "TidemarkModel", "Tidemark", "TidemarkHealth", "TidemarkDemo", "TidemarkPhones",
+            "TidemarkShow", "ArgumentParser",
         ],
     ]
 

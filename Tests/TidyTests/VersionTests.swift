@@ -47,9 +47,12 @@ import Testing
         #expect(shown.contains("README.md") && shown.count >= 3, "\(shown.sorted())")
     }
 
-    @Test func `is printed by both programs, and sent by the client`() throws {
+    @Test func `is printed by all programs, and sent by the client`() throws {
         #expect(
             try lines("Sources/TidemarkCLI/Command.swift")
+                .contains { $0.contains("version: Version.number") })
+        #expect(
+            try lines("Sources/TidemarkLab/LabCommand.swift")
                 .contains { $0.contains("version: Version.number") })
         #expect(
             try lines("Sources/TidemarkLintCLI/LintCommand.swift")

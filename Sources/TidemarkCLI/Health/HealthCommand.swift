@@ -124,7 +124,7 @@ struct HealthTotalsCommand: ParsableCommand {
         commandName: "totals",
         abstract: "Print the totals of each day: kind, day, sum, readings, smallest, largest.",
         discussion: """
-            Prints comma-separated values, in the format of `tidemark generate health --truth`.
+            Prints comma-separated values, in the format of `tidemark-lab generate health --truth`.
             """)
 
     @OptionGroup var store: HealthStoreOptions
@@ -142,15 +142,5 @@ struct HealthTotalsCommand: ParsableCommand {
                 }
             }
         }
-    }
-}
-
-enum TotalLine {
-    static func text(
-        _ kind: HealthKind, _ day: HealthDay, sum: Double, count: Int, minimum: Double?,
-        maximum: Double?
-    ) -> String {
-        let edges = [minimum, maximum].map { $0.map { "\($0)" } ?? "" }
-        return "\(kind.name),\(day),\(sum),\(count),\(edges[0]),\(edges[1])"
     }
 }

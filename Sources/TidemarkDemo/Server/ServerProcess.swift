@@ -22,6 +22,18 @@ final class ServerProcess: Sendable {
     /// ends too. The terminal does not end the child, because it is in another process group.
     private let input = Pipe()
 
+    /// The program `tidemark`, which is built beside this one.
+    private static var program: URL {
+        get throws {
+            let program = Bundle.main.executableURL?.deletingLastPathComponent()
+                .appendingPathComponent("tidemark")
+            guard let program, FileManager.default.isExecutableFile(atPath: program.path) else {
+                throw ServerProcessError.noProgram
+            }
+            return program
+        }
+    }
+
     /// - Parameters:
     ///   - rules: The clients' rules; nil to allow everything.
     ///   - options: More options of `tidemark serve`, besides the ports, the folder and the rules.
@@ -36,7 +48,7 @@ final class ServerProcess: Sendable {
             options += ["--rules", file.path]
         }
         process = Process()
-        process.executableURL = Bundle.main.executableURL
+        process.executableURL = try Self.program
         process.arguments =
             [
                 "serve", "--port", "0", "--accounts-port", "0", "--data", data.path, "--ports-file",
@@ -157,11 +169,17 @@ extension Pipe {
 
 enum ServerProcessError: Error, CustomStringConvertible {
     case didNotStart
+    case noProgram
     case refused(UInt, String)
 
     var description: String {
         switch self {
         case .didNotStart: "The local server did not start."
+        case .noProgram:
+            """
+            The program tidemark is missing beside this one: build it with `swift build --product \
+            tidemark`.
+            """
         case .refused(let status, let answer):
             "The local server answered with HTTP status \(status): \(answer)"
         }

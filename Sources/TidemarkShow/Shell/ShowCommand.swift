@@ -7,7 +7,7 @@ import TidemarkPhones
 import TidemarkServer
 import UnixSignals
 
-/// The command `tidemark show`: two phones play the same day in a browser.
+/// The command `tidemark-lab show`: two phones play the same day in a browser.
 public struct ShowCommand: AsyncParsableCommand {
     public static let configuration = CommandConfiguration(
         commandName: "show",

@@ -46,7 +46,7 @@ class Phone:
             "user": {"id": "ann", "name": "Ann", "email": "ann@example.com", "password": "ann"},
             "diagnoses": False}
         self.process = subprocess.Popen(
-            [os.environ["TIDEMARK"], "phone", "messages", "--side", side, "--settings",
+            [os.environ["TIDEMARK_LAB"], "phone", "messages", "--side", side, "--settings",
              json.dumps(settings)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 

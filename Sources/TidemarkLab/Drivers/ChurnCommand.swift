@@ -21,11 +21,11 @@ struct ChurnCommand: AsyncParsableCommand {
     @Option(help: "The folder of the cache and the queue.") var cache: String
     @Option(help: "Share the cache with other processes, as an app or as its helper.")
     var share: CacheShare?
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var database: DriverDatabase
 
     func run() async throws {
         let firestore = try database.firestore(
-            cache: .directory(cache), onBusyCache: share?.policy ?? .fail, label: "churn")
+            cache: cache, onBusyCache: share?.policy ?? .fail, label: "churn")
         let documents = firestore.collection("churn")
         for document in try await documents.getDocuments(source: .cache).documents {
             say("cached \(document.documentID) \(contents(document.data()))")

@@ -18,10 +18,10 @@ struct PumpCommand: AsyncParsableCommand {
     @Option(help: "The folder of the cache and the queue.")
     var cache: String
 
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var database: DriverDatabase
 
     func run() async throws {
-        let firestore = try database.firestore(cache: .directory(cache), label: "pump")
+        let firestore = try database.firestore(cache: cache, label: "pump")
         let documents = firestore.collection(collection)
         let counter = firestore.document("\(collection)-state/counter")
         for number in 0..<count {
